@@ -11,13 +11,13 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// access shows the audit log.
-type access struct {
+// accessCmd shows the audit log.
+type accessCmd struct {
 	Limit int  `default:"100" placeholder:"N" help:"At most so many lines (default 100)."`
 	JSON  bool `name:"json" help:"One JSON object a line."`
 }
 
-func (c *access) Run(ctx context.Context, p *process) error {
+func (c *accessCmd) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		list, err := on.db.AuditLog(ctx, c.Limit)
 		if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// all runs every part in one process.
-type all struct {
-	listening  `embed:""`
-	collecting `embed:""`
-	tracking   `embed:""`
+// allCmd runs every part in one process.
+type allCmd struct {
+	listenFlags    `embed:""`
+	collectorFlags `embed:""`
+	trackingFlags  `embed:""`
 }
 
-func (c *all) Run(ctx context.Context, p *process) error {
-	plan := planAll(c.listening, &c.collecting, &c.tracking)
+func (c *allCmd) Run(ctx context.Context, p *process) error {
+	plan := planAll(c.listenFlags, &c.collectorFlags, &c.trackingFlags)
 	plan.settled = sayNext
 	return p.serve(ctx, plan)
 }
@@ -44,7 +44,7 @@ Nothing of yours is tracked yet. Next, in another terminal:
 }
 
 // planAll runs every part, owning the data directory.
-func planAll(at listening, takes *collecting, tracks *tracking) plan {
+func planAll(at listenFlags, takes *collectorFlags, tracks *trackingFlags) plan {
 	return plan{
 		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
 		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleListener, assembleCollector, assembleQueryAPI, assembleIngest},
@@ -64,7 +64,7 @@ func ServeAll(ctx context.Context, args, environment []string, log io.Writer, re
 	}
 	g.Settings.Outside = config.FromEnvironment(environment)
 	p := &process{settings: config.Settings(g.Settings), command: "all", stdin: strings.NewReader(""), stdout: io.Discard, stderr: log}
-	plan := planAll(g.All.listening, &g.All.collecting, &g.All.tracking)
+	plan := planAll(g.All.listenFlags, &g.All.collectorFlags, &g.All.trackingFlags)
 	plan.settled = func(_ context.Context, s *service) error {
 		ready(s.server)
 		return nil

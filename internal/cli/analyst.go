@@ -15,19 +15,19 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-type analyst struct {
+type analystCmd struct {
 	Add    analystAdd    `cmd:"" help:"Give a person access by SQL; prints a login and a password, once."`
 	List   analystList   `cmd:"" help:"List analysts."`
 	Remove analystRemove `cmd:"" help:"Remove an analyst's access, at once."`
 }
 
-// usersAt is where the server reads users, for a ClickHouse that is not embedded.
-type usersAt struct {
+// usersDirFlag is where the server reads users, for a ClickHouse that is not embedded.
+type usersDirFlag struct {
 	UsersDir string `placeholder:"DIR" help:"Directory users.d of a ClickHouse that is not embedded, as it is seen from here."`
 }
 
 // usersDir is where the server reads users; "" when that is not known.
-func (p *process) usersDir(given usersAt) string {
+func (p *process) usersDir(given usersDirFlag) string {
 	if given.UsersDir == "" && !p.settings.HasWarehouse() {
 		return engine.ClickHouseUsersDir(p.settings.DataDir)
 	}
@@ -53,7 +53,7 @@ type analystAdd struct {
 	Name string `arg:"" help:"What to call them within the organization: a–z, 0–9 and hyphens."`
 	Org  string `required:"" placeholder:"SLUG" help:"Whose rows they see."`
 	JSON bool   `name:"json" help:"One JSON document."`
-	usersAt
+	usersDirFlag
 }
 
 // analystPassword is the fewest characters of a password of one's own: ClickHouse takes no salt in a file of users.
@@ -74,7 +74,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if given == "" {
 			added.Password = chosen
 		}
-		dir := p.usersDir(c.usersAt)
+		dir := p.usersDir(c.usersDirFlag)
 		if dir == "" {
 			return errors.Join(on.logAnalyst(ctx, "analyst file printed", a), c.printFile(p, a, added))
 		}
@@ -172,14 +172,14 @@ func shownAnalyst(a schema.Analyst) analystShown {
 
 type analystList struct {
 	JSON bool `name:"json" help:"One JSON object a line."`
-	usersAt
+	usersDirFlag
 }
 
 func (c *analystList) Run(p *process) error {
 	if err := p.settings.Validate(); err != nil {
 		return usageError{err}
 	}
-	dir := p.usersDir(c.usersAt)
+	dir := p.usersDir(c.usersDirFlag)
 	if dir == "" {
 		return errNoUsersDir
 	}
@@ -199,11 +199,11 @@ func (c *analystList) Run(p *process) error {
 type analystRemove struct {
 	Name string `arg:"" help:"As analyst list prints it."`
 	Org  string `required:"" placeholder:"SLUG" help:"Their organization, as analyst list prints it."`
-	usersAt
+	usersDirFlag
 }
 
 func (c *analystRemove) Run(ctx context.Context, p *process) error {
-	dir := p.usersDir(c.usersAt)
+	dir := p.usersDir(c.usersDirFlag)
 	if dir == "" {
 		return errNoUsersDir
 	}

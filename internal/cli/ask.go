@@ -24,7 +24,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-type ask struct {
+type askCmd struct {
 	Platform string        `required:"" placeholder:"PLATFORM" help:"${platforms}."`
 	Prompt   string        `required:"" placeholder:"TEXT" help:"What to ask."`
 	Model    string        `placeholder:"MODEL" help:"Which model; without it the platform's first, as provider list shows them."`
@@ -35,7 +35,7 @@ type ask struct {
 	JSON     bool          `name:"json" help:"The record of the answer, one JSON document."`
 }
 
-func (c *ask) Run(ctx context.Context, p *process) error {
+func (c *askCmd) Run(ctx context.Context, p *process) error {
 	if err := p.settings.Validate(); err != nil {
 		return usageError{err}
 	}
@@ -76,7 +76,7 @@ func (c *ask) Run(ctx context.Context, p *process) error {
 }
 
 // check completes the flags, or says what is wrong with them.
-func (c *ask) check(chosen provider.Provider) error {
+func (c *askCmd) check(chosen provider.Provider) error {
 	c.Region = strings.ToLower(c.Region)
 	var known []string
 	for _, m := range chosen.Models {
@@ -99,7 +99,7 @@ func (c *ask) check(chosen provider.Provider) error {
 
 // entities are those of --brand: the brand and its competitors. The simulator has to name brands, so it has those of
 // the demo.
-func (c *ask) entities(chosen provider.Provider) (brand event.Entity, competitors []event.Entity) {
+func (c *askCmd) entities(chosen provider.Provider) (brand event.Entity, competitors []event.Entity) {
 	for _, name := range c.Brand {
 		e := event.Entity{ID: uuid.NewV5(uuid.Nil, name), Name: name}
 		if brand.Name == "" {
@@ -119,7 +119,7 @@ func (c *ask) entities(chosen provider.Provider) (brand event.Entity, competitor
 }
 
 // ask asks once. The run is of no brand and no prompt: their ids are nil.
-func (c *ask) ask(ctx context.Context, chosen provider.Provider, opened platform.Platform) (answer.Run, platform.Reply, error) {
+func (c *askCmd) ask(ctx context.Context, chosen provider.Provider, opened platform.Platform) (answer.Run, platform.Reply, error) {
 	begun := time.Now()
 	run := answer.Run{
 		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region, Language: c.Language,

@@ -19,13 +19,13 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// backup copies an installation with embedded engines.
-type backup struct {
+// backupCmd copies an installation with embedded engines.
+type backupCmd struct {
 	Dir string `arg:"" help:"Directory to write to; it must not exist."`
 }
 
-// restores makes an installation of a backup.
-type restores struct {
+// restoreCmd makes an installation of a backup.
+type restoreCmd struct {
 	Dir string `arg:"" help:"Directory that backup has written."`
 }
 
@@ -41,7 +41,7 @@ const (
 
 var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how yours are backed up")
 
-func (c *backup) Run(ctx context.Context, p *process) error {
+func (c *backupCmd) Run(ctx context.Context, p *process) error {
 	if p.embedded(everything) != everything {
 		return usageError{errNotEmbedded}
 	}
@@ -145,7 +145,7 @@ func (e *engines) backUpClickHouse(ctx context.Context, to string) error {
 	return errors.Join(err, os.RemoveAll(written))
 }
 
-func (c *restores) Run(ctx context.Context, p *process) error {
+func (c *restoreCmd) Run(ctx context.Context, p *process) error {
 	if p.embedded(everything) != everything {
 		return usageError{errNotEmbedded}
 	}
@@ -167,7 +167,7 @@ func (c *restores) Run(ctx context.Context, p *process) error {
 }
 
 // restore puts the files in place, starts the engines on them and fills the stores.
-func (c *restores) restore(ctx context.Context, p *process) (err error) {
+func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 	data := p.settings.DataDir
 	if err := os.MkdirAll(data, 0o711); err != nil { // an engine may run as another user
 		return err

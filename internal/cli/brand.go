@@ -10,13 +10,13 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type brand struct {
+type brandCmd struct {
 	Add    brandAdd    `cmd:"" help:"Add a brand; prints its id and slug."`
 	Edit   brandEdit   `cmd:"" help:"Change a brand; what is not given stays."`
 	List   brandList   `cmd:"" help:"List the brands of an organization."`
 	Remove brandRemove `cmd:"" help:"Delete a brand with its prompts, answers and visits, for ever."`
 
-	Platform brandPlatform `cmd:"" help:"Add, change, list and remove where a brand is asked, and how often."`
+	Platform brandPlatformCmd `cmd:"" help:"Add, change, list and remove where a brand is asked, and how often."`
 }
 
 type brandAdd struct {

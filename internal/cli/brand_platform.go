@@ -12,22 +12,22 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type brandPlatform struct {
+type brandPlatformCmd struct {
 	Add    brandPlatformAdd    `cmd:"" help:"Have a brand asked on an AI platform."`
 	Edit   brandPlatformEdit   `cmd:"" help:"Change how often a brand is asked on a platform; what is not given stays."`
 	List   brandPlatformList   `cmd:"" help:"List where a brand is asked, how often, and when."`
 	Remove brandPlatformRemove `cmd:"" help:"Have a brand no longer asked on a platform; its answers stay."`
 }
 
-// ofPlatform names one of a brand's platforms.
-type ofPlatform struct {
-	ofBrand  `embed:""`
-	Platform string `arg:"" help:"${platforms}."`
-	Model    string `placeholder:"SLUG" help:"The model that is asked there, in place of the platform's default."`
+// brandPlatformFlags names one of a brand's platforms.
+type brandPlatformFlags struct {
+	brandFlags `embed:""`
+	Platform   string `arg:"" help:"${platforms}."`
+	Model      string `placeholder:"SLUG" help:"The model that is asked there, in place of the platform's default."`
 }
 
 type brandPlatformAdd struct {
-	ofPlatform
+	brandPlatformFlags
 	Frequency string `default:"daily" enum:"hourly,daily,weekly,monthly,manual" placeholder:"WORD" help:"hourly, daily, weekly, monthly, or manual: only by track (default daily)."`
 }
 
@@ -41,7 +41,7 @@ func (c *brandPlatformAdd) Run(ctx context.Context, p *process) error {
 }
 
 type brandPlatformEdit struct {
-	ofPlatform
+	brandPlatformFlags
 	Frequency *string `enum:"hourly,daily,weekly,monthly,manual" placeholder:"WORD" help:"hourly, daily, weekly, monthly, or manual: only by track."`
 	Enabled   *bool   `negatable:"" help:"Ask it there, or with --no-enabled keep the platform as it is."`
 }
@@ -54,8 +54,8 @@ func (c *brandPlatformEdit) Run(ctx context.Context, p *process) error {
 }
 
 type brandPlatformList struct {
-	ofBrand `embed:""`
-	JSON    bool `name:"json" help:"One JSON object a line."`
+	brandFlags `embed:""`
+	JSON       bool `name:"json" help:"One JSON object a line."`
 }
 
 func (c *brandPlatformList) Run(ctx context.Context, p *process) error {
@@ -77,7 +77,7 @@ func (c *brandPlatformList) Run(ctx context.Context, p *process) error {
 	})
 }
 
-type brandPlatformRemove struct{ ofPlatform }
+type brandPlatformRemove struct{ brandPlatformFlags }
 
 func (c *brandPlatformRemove) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {

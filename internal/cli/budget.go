@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// budget is what an organization may spend on tracking.
-type budget struct {
+// budgetCmd is what an organization may spend on tracking.
+type budgetCmd struct {
 	Set  budgetSet  `cmd:"" help:"Set what an organization may spend, on all AI platforms or on one."`
 	List budgetList `cmd:"" help:"List the budgets of an organization, and what is spent."`
 }
@@ -65,11 +65,11 @@ func budgetLine(b postgres.Budgeted) string {
 		name = "all"
 	}
 	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", name,
-		of(b.Spent.RunsDay, b.RunsPerDay), of(b.Spent.RunsMonth, b.RunsPerMonth), of(b.Spent.CostDay, b.CostPerDay), of(b.Spent.CostMonth, b.CostPerMonth))
+		spentOf(b.Spent.RunsDay, b.RunsPerDay), spentOf(b.Spent.RunsMonth, b.RunsPerMonth), spentOf(b.Spent.CostDay, b.CostPerDay), spentOf(b.Spent.CostMonth, b.CostPerMonth))
 }
 
-// of says how much is spent of a limit, if there is one.
-func of[T any](spent T, limit *T) string {
+// spentOf is an amount in a table, with its limit if there is one.
+func spentOf[T any](spent T, limit *T) string {
 	if limit == nil {
 		return fmt.Sprint(spent)
 	}

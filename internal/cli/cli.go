@@ -26,42 +26,42 @@ type grammar struct {
 	Build    kong.VersionFlag `name:"version" env:"-" help:"Show which build this is."`
 	HelpAll  helpAll          `name:"help-all" env:"-" help:"Show this, and the settings that every command takes."`
 
-	All       all      `cmd:"" help:"Run everything on one port."`
-	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
-	Collector collects `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
-	Ingest    ingests  `cmd:"" help:"Run the part that asks AI platforms."`
-	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
-	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
+	All       allCmd       `cmd:"" help:"Run everything on one port."`
+	Pipeline  pipelineCmd  `cmd:"" help:"Run the part that reads the log into the warehouse."`
+	Collector collectorCmd `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
+	Ingest    ingestCmd    `cmd:"" help:"Run the part that asks AI platforms."`
+	Queryapi  queryapiCmd  `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
+	Demo      demoCmd      `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
-	Status     status     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
-	Migrate    migrate    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
-	Org        org        `cmd:"" help:"Add, change and list organizations."`
-	User       user       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
-	Key        key        `cmd:"" help:"Create, list and revoke API keys."`
-	Brand      brand      `cmd:"" help:"Add, change, list and delete brands, and where they are asked."`
-	Competitor competitor `cmd:"" help:"Add, change, list and remove what a brand is compared with."`
-	Prompt     prompt     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
-	Analyst    analyst    `cmd:"" help:"Give people access by SQL, each to one organization."`
-	Access     access     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
-	Provider   providers  `cmd:"" help:"Set, list and remove the keys of AI platforms."`
-	Ask        ask        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
-	Track      track      `cmd:"" help:"Ask AI platforms a brand's prompts, and follow how far that is."`
-	Budget     budget     `cmd:"" help:"Limit what tracking may cost an organization."`
-	Import     imports    `cmd:"" help:"Bring in answers captured elsewhere."`
-	Crawlers   crawlers   `cmd:"" help:"Count the requests of AI crawlers."`
-	Pixel      pixel      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
-	Export     exports    `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
-	Reread     rereads    `cmd:"" help:"Have kept answers read again, and see how far that is."`
-	Bench      benchCmd   `cmd:"" help:"Measure this machine."`
-	Config     show       `cmd:"" help:"Show the effective configuration, secrets masked."`
-	Version    version    `cmd:"" help:"Show which build this is."`
+	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
+	Migrate    migrateCmd    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
+	Org        orgCmd        `cmd:"" help:"Add, change and list organizations."`
+	User       userCmd       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
+	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys."`
+	Brand      brandCmd      `cmd:"" help:"Add, change, list and delete brands, and where they are asked."`
+	Competitor competitorCmd `cmd:"" help:"Add, change, list and remove what a brand is compared with."`
+	Prompt     promptCmd     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
+	Analyst    analystCmd    `cmd:"" help:"Give people access by SQL, each to one organization."`
+	Access     accessCmd     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
+	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms."`
+	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
+	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and follow how far that is."`
+	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`
+	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
+	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`
+	Pixel      pixelCmd      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
+	Export     exportCmd     `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
+	Reread     rereadCmd     `cmd:"" help:"Have kept answers read again, and see how far that is."`
+	Bench      benchCmd      `cmd:"" help:"Measure this machine."`
+	Config     configCmd     `cmd:"" help:"Show the effective configuration, secrets masked."`
+	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 
-	Secrets     secrets     `cmd:"" help:"Encrypt the secrets in the database with another key."`
-	Backup      backup      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
-	Restore     restores    `cmd:"" help:"Make an installation of a backup."`
-	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
-	Recover     recovers    `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
-	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
+	Secrets     secretsCmd     `cmd:"" help:"Encrypt the secrets in the database with another key."`
+	Backup      backupCmd      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
+	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
+	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
+	Recover     recoverCmd     `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
+	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`

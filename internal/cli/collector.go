@@ -16,24 +16,24 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// collects is the command collector.
-type collects struct {
-	Listen       string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
-	administered `embed:""`
-	proxied      `embed:""`
-	collecting   `embed:""`
+// collectorCmd is the command collector.
+type collectorCmd struct {
+	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
+	adminFlags     `embed:""`
+	proxyFlags     `embed:""`
+	collectorFlags `embed:""`
 }
 
-func (c *collects) Run(ctx context.Context, p *process) error {
+func (c *collectorCmd) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: needs{Postgres: true, Kafka: true}, unchecked: true,
-		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{Listen: c.Listen, administered: c.administered, proxied: c.proxied},
-		takes: &c.collecting, assemble: []assembly{openPostgresLater, assembleCollector},
+		requires: []string{"schema", "spool", "sites", "collector"}, at: listenFlags{Listen: c.Listen, adminFlags: c.adminFlags, proxyFlags: c.proxyFlags},
+		takes: &c.collectorFlags, assemble: []assembly{openPostgresLater, assembleCollector},
 	})
 }
 
-// collecting are the flags of every command that takes beacons.
-type collecting struct {
+// collectorFlags are the flags of every command that takes beacons.
+type collectorFlags struct {
 	Spool           string `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
 	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
 	SiteLimit       int    `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
@@ -44,7 +44,7 @@ type collecting struct {
 // leastSpool is what a producer wants.
 const leastSpool = 4 * event.MaxRecordBytes
 
-func (c *collecting) validate(behind proxied) error {
+func (c *collectorFlags) validate(behind proxyFlags) error {
 	if c == nil {
 		return nil
 	}
@@ -59,14 +59,14 @@ func (c *collecting) validate(behind proxied) error {
 	return err
 }
 
-func (c *collecting) config(proxies httpd.Proxies) collector.Config {
+func (c *collectorFlags) config(proxies httpd.Proxies) collector.Config {
 	cfg := collector.DefaultConfig()
 	cfg.SiteLimit, cfg.CountryHeader, cfg.TrustedProxies = c.SiteLimit, c.CountryHeader, proxies
 	return cfg
 }
 
 // spool is where the producer keeps what the log does not take; nowhere where no beacons are taken.
-func (c *collecting) spool(dataDir string) producer.Spool {
+func (c *collectorFlags) spool(dataDir string) producer.Spool {
 	if c == nil {
 		return producer.Spool{}
 	}

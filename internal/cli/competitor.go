@@ -10,21 +10,21 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type competitor struct {
+type competitorCmd struct {
 	Add    competitorAdd    `cmd:"" help:"Add a competitor to a brand."`
 	Edit   competitorEdit   `cmd:"" help:"Change a competitor; what is not given stays."`
 	List   competitorList   `cmd:"" help:"List the competitors of a brand."`
 	Remove competitorRemove `cmd:"" help:"Remove a competitor from a brand."`
 }
 
-// ofBrand are the flags that name a brand.
-type ofBrand struct {
+// brandFlags are the flags that name a brand.
+type brandFlags struct {
 	Org   string `required:"" placeholder:"SLUG" help:"The organization."`
 	Brand string `required:"" placeholder:"SLUG" help:"Its brand."`
 }
 
 // with runs fn with the brand.
-func (c *ofBrand) with(ctx context.Context, p *process, fn func(ctx context.Context, on *engines, brand postgres.Brand) error) error {
+func (c *brandFlags) with(ctx context.Context, p *process, fn func(ctx context.Context, on *engines, brand postgres.Brand) error) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		_, b, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
@@ -35,10 +35,10 @@ func (c *ofBrand) with(ctx context.Context, p *process, fn func(ctx context.Cont
 }
 
 type competitorAdd struct {
-	ofBrand `embed:""`
-	Name    string   `arg:"" help:"Its name."`
-	Domain  []string `placeholder:"HOST" help:"A site of its own; repeat it for more."`
-	Alias   []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
+	brandFlags `embed:""`
+	Name       string   `arg:"" help:"Its name."`
+	Domain     []string `placeholder:"HOST" help:"A site of its own; repeat it for more."`
+	Alias      []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
 }
 
 func (c *competitorAdd) Run(ctx context.Context, p *process) error {
@@ -52,7 +52,7 @@ func (c *competitorAdd) Run(ctx context.Context, p *process) error {
 }
 
 type competitorEdit struct {
-	ofBrand      `embed:""`
+	brandFlags   `embed:""`
 	Competitor   string   `arg:"" help:"Its name."`
 	Name         *string  `placeholder:"NAME" help:"Its new name."`
 	Domain       []string `placeholder:"HOST" help:"A site to add; repeat it for more."`
@@ -89,8 +89,8 @@ func (e *engines) noCompetitor(ctx context.Context, b postgres.Brand, name strin
 }
 
 type competitorList struct {
-	ofBrand `embed:""`
-	JSON    bool `name:"json" help:"One JSON object a line."`
+	brandFlags `embed:""`
+	JSON       bool `name:"json" help:"One JSON object a line."`
 }
 
 func (c *competitorList) Run(ctx context.Context, p *process) error {
@@ -106,7 +106,7 @@ func (c *competitorList) Run(ctx context.Context, p *process) error {
 }
 
 type competitorRemove struct {
-	ofBrand    `embed:""`
+	brandFlags `embed:""`
 	Competitor string `arg:"" help:"Its name."`
 }
 

@@ -15,13 +15,13 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 )
 
-// show prints the settings as a server on this machine would have them.
-type show struct {
-	listening  `embed:""`
-	collecting `embed:""`
-	tracking   `embed:""`
-	forwarding `embed:""`
-	anyREST    `embed:"" prefix:"rest-"`
+// configCmd prints the settings as a server on this machine would have them.
+type configCmd struct {
+	listenFlags    `embed:""`
+	collectorFlags `embed:""`
+	trackingFlags  `embed:""`
+	forwardFlags   `embed:""`
+	restFlags      `embed:"" prefix:"rest-"`
 
 	Check bool `help:"Print nothing; say what is wrong and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON document."`
@@ -34,9 +34,9 @@ type setting struct {
 	From  string `json:"from"` // flag, environment or default
 }
 
-func (c *show) Run(p *process, chosen *kong.Context) error {
+func (c *configCmd) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(c.proxied), c.tracking.validate(), c.forwarding.validate(), c.anyREST.validate())
+		wrong := errors.Join(p.settings.Validate(), c.listenFlags.validate(), c.collectorFlags.validate(c.proxyFlags), c.trackingFlags.validate(), c.forwardFlags.validate(), c.restFlags.validate())
 		return errors.Join(asGiven(chosen, wrong), errors.Join(p.unknown...))
 	}
 	settings := effectiveSettings(chosen, p.settings.Outside)

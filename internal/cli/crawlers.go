@@ -17,7 +17,7 @@ import (
 )
 
 // crawlers is the command crawlers.
-type crawlers struct {
+type crawlersCmd struct {
 	Import crawlerImport `cmd:"" help:"Count the requests of AI crawlers in an access log."`
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-type deadLetters struct {
+type deadLettersCmd struct {
 	List   deadLetterList   `cmd:"" help:"List records that were put aside."`
 	Show   deadLetterShow   `cmd:"" help:"Show one of them."`
 	Replay deadLetterReplay `cmd:"" help:"Append them to the log again."`

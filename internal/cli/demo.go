@@ -25,11 +25,11 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// demo is all, with sample data.
-type demo struct {
-	listening  `embed:""`
-	collecting `embed:""`
-	tracking   `embed:""`
+// demoCmd is all, with sample data.
+type demoCmd struct {
+	listenFlags    `embed:""`
+	collectorFlags `embed:""`
+	trackingFlags  `embed:""`
 }
 
 const (
@@ -41,9 +41,9 @@ const (
 	demoSeed  = 1
 )
 
-func (c *demo) Run(ctx context.Context, p *process) error {
+func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
-	page, plan := &demoPage{}, planAll(c.listening, &c.collecting, &c.tracking)
+	page, plan := &demoPage{}, planAll(c.listenFlags, &c.collectorFlags, &c.trackingFlags)
 	plan.assemble = append(plan.assemble, page.assemble)
 	plan.settled = func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }
 	return p.serve(ctx, plan)

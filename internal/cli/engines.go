@@ -77,7 +77,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 	}
 	if embedded.ClickHouse {
 		// Before the engine reads them; of joined engines that is their owner's task.
-		options.Prepare = func() error { return p.renewAnalysts(p.usersDir(usersAt{})) }
+		options.Prepare = func() error { return p.renewAnalysts(p.usersDir(usersDirFlag{})) }
 	}
 	var err error
 	if e.running, err = engine.Open(ctx, options); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// exports is the command export.
-type exports struct {
+// exportCmd is the command export.
+type exportCmd struct {
 	Org    string `required:"" placeholder:"SLUG" help:"Whose facts."`
 	Brand  string `required:"" placeholder:"SLUG" help:"Of which brand."`
 	What   string `default:"answers" enum:"answers,visits,crawls" help:"answers, visits or crawls, which are requests of AI crawlers (default answers)."`
@@ -22,7 +22,7 @@ type exports struct {
 	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
 }
 
-func (c *exports) Run(ctx context.Context, p *process) error {
+func (c *exportCmd) Run(ctx context.Context, p *process) error {
 	of, err := c.days()
 	if err != nil {
 		return usageError{err}
@@ -60,7 +60,7 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 }
 
 // days are those that are asked for; every day that a fact may have where none is named.
-func (c *exports) days() (clickhouse.Exported, error) {
+func (c *exportCmd) days() (clickhouse.Exported, error) {
 	of := clickhouse.Exported{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
 	from, to, err := days(c.From, c.To)
 	if from != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// imports is the command import.
-type imports struct {
+// importCmd is the command import.
+type importCmd struct {
 	File   string `arg:"" help:"Answers, or what export wrote, one JSON object a line; - is stdin."`
 	Org    string `required:"" placeholder:"SLUG" help:"Whose answers."`
 	Brand  string `placeholder:"SLUG" help:"The brand that they are read for."`
@@ -29,7 +29,7 @@ type imports struct {
 	JSON   bool   `name:"json" help:"One JSON document, with the refused lines."`
 }
 
-func (c *imports) Run(ctx context.Context, p *process) error {
+func (c *importCmd) Run(ctx context.Context, p *process) error {
 	if (c.Brand == "") == (c.Create == "") {
 		return usageError{errors.New("want one of --brand and --create")}
 	}
@@ -93,7 +93,7 @@ func while(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // brands finds the brands that the answers are for, and creates those that --create names and that are missing.
-func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []postgres.NewBrand) ([]uuid.UUID, error) {
+func (c *importCmd) brands(ctx context.Context, p *process, on *engines, specs []postgres.NewBrand) ([]uuid.UUID, error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
@@ -115,7 +115,7 @@ func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []p
 }
 
 // warnOfDifferences says what of the file is not done, since a brand that exists is not changed.
-func (c *imports) warnOfDifferences(ctx context.Context, p *process, on *engines, spec postgres.NewBrand, brand postgres.Brand) error {
+func (c *importCmd) warnOfDifferences(ctx context.Context, p *process, on *engines, spec postgres.NewBrand, brand postgres.Brand) error {
 	kept, err := on.db.Snapshot(ctx, brand.ID)
 	if err != nil {
 		return err
@@ -126,12 +126,12 @@ func (c *imports) warnOfDifferences(ctx context.Context, p *process, on *engines
 	return nil
 }
 
-func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
+func (c *importCmd) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
 	nearNames := findNear(in)
 	progress := p.newMeter("import: bytes read", size)
 	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { progress.reach(at.Bytes) })
 	progress.end()
-	result := imported{summary, nearNames()}
+	result := importResult{summary, nearNames()}
 	for _, r := range summary.Refusals {
 		of := ""
 		if r.Brand != uuid.Nil {
@@ -146,8 +146,8 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	return p.printCounts(c.JSON, result, counts{summary.Imported, summary.Skipped, summary.Refused})
 }
 
-// imported is the whole result of an import.
-type imported struct {
+// importResult is the whole result of an import.
+type importResult struct {
 	intake.Summary
 	Near []near.Name `json:"near_names"`
 }

@@ -22,30 +22,30 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// ingests is the command ingest.
-type ingests struct {
-	Listen       string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Address of /api/tracking (default 127.0.0.1:8082)."`
-	administered `embed:""`
-	tracking     `embed:""`
+// ingestCmd is the command ingest.
+type ingestCmd struct {
+	Listen        string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Address of /api/tracking (default 127.0.0.1:8082)."`
+	adminFlags    `embed:""`
+	trackingFlags `embed:""`
 }
 
-func (c *ingests) Run(ctx context.Context, p *process) error {
+func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // two thousand connections and their answers: a third less memory for little work
 	}
 	return p.serve(ctx, plan{
 		needs: everything, requires: []string{"schema", "postgres", "clickhouse", "kafka", "ingest"},
-		at: listening{Listen: c.Listen, administered: c.administered}, tracks: &c.tracking,
+		at: listenFlags{Listen: c.Listen, adminFlags: c.adminFlags}, tracks: &c.trackingFlags,
 		assemble: []assembly{openStores, assembleIngest},
 	})
 }
 
-// tracking are the flags of every command that starts tracking jobs.
-type tracking struct {
+// trackingFlags are the flags of every command that starts tracking jobs.
+type trackingFlags struct {
 	StartLimit int `default:"2" placeholder:"N" help:"Starts of tracking jobs, and estimates, a second of one user or key (default 2); 0: no limit."`
 }
 
-func (t *tracking) validate() error {
+func (t *trackingFlags) validate() error {
 	if t != nil && t.StartLimit < 0 {
 		return fmt.Errorf("ANSWERSCOPE_START_LIMIT is %d: want 0 or more", t.StartLimit)
 	}
@@ -161,7 +161,7 @@ func (e *engines) platforms() (*provider.Providers, error) {
 
 // forwardTracking adds what the tracking server at an address answers: the web side's route of the schedule, and the
 // dashboard's of jobs and platforms, which say what is missing where there is no address.
-func (s *service) forwardTracking(to forwarding) error {
+func (s *service) forwardTracking(to forwardFlags) error {
 	address := strings.TrimSuffix(to.TrackingURL, "/")
 	if s.dashboard != nil {
 		trackserver.MountForward(s.server, identity.DashboardPrefix, address, s.dashboard.DashboardToken)

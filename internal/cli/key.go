@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type key struct {
+type keyCmd struct {
 	Create keyCreate `cmd:"" help:"Create an API key; prints it, alone, once."`
 	List   keyList   `cmd:"" help:"List the API keys of an organization."`
 	Revoke keyRevoke `cmd:"" help:"Revoke an API key, at once and everywhere."`

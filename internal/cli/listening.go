@@ -14,20 +14,20 @@ import (
 	"github.com/answerscope/answerscope/internal/tracing"
 )
 
-// listening are the flags of every command that serves.
-type listening struct {
+// listenFlags are the flags of every command that serves.
+type listenFlags struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the public surfaces (default 127.0.0.1:8080)."`
-	answering
-	administered
-	proxied
+	apiFlags
+	adminFlags
+	proxyFlags
 }
 
-// proxied are the flags of every command that wants to know where its clients are.
-type proxied struct {
+// proxyFlags are the flags of every command that wants to know where its clients are.
+type proxyFlags struct {
 	TrustedProxies []string `placeholder:"CIDR" help:"Addresses of proxies whose X-Forwarded-For is believed, and the collector's country header, such as 10.0.0.0/8; none by default."`
 }
 
-func (p proxied) proxies() (httpd.Proxies, error) {
+func (p proxyFlags) proxies() (httpd.Proxies, error) {
 	list, err := httpd.ParseProxies(p.TrustedProxies)
 	if err != nil {
 		return nil, fmt.Errorf("ANSWERSCOPE_TRUSTED_PROXIES has %w", err)
@@ -35,20 +35,20 @@ func (p proxied) proxies() (httpd.Proxies, error) {
 	return list, nil
 }
 
-// administered are the flags of a command that an operator looks into.
-type administered struct {
+// adminFlags are the flags of a command that an operator looks into.
+type adminFlags struct {
 	Admin      string  `default:"127.0.0.1:9090" placeholder:"ADDR" help:"Address of /readyz, /metrics and pprof (default 127.0.0.1:9090, or a free port if that is taken)."`
 	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"Share of traces kept of those that begin here, 0 to 1 (default 1); they go to ANSWERSCOPE_OTLP_ENDPOINT, if that is set."`
 }
 
 const defaultAdmin = "127.0.0.1:9090"
 
-func (l listening) validate() error {
+func (l listenFlags) validate() error {
 	_, err := l.proxies()
-	return errors.Join(checkAddress("LISTEN", l.Listen), l.answering.config().Validate(), l.administered.validate(), err)
+	return errors.Join(checkAddress("LISTEN", l.Listen), l.apiFlags.config().Validate(), l.adminFlags.validate(), err)
 }
 
-func (a administered) validate() error {
+func (a adminFlags) validate() error {
 	err := checkAddress("ADMIN", a.Admin)
 	if !(a.TraceRatio >= 0 && a.TraceRatio <= 1) { // NaN is neither
 		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_TRACE_RATIO is %v: want 0 to 1", a.TraceRatio))
@@ -64,7 +64,7 @@ func checkAddress(name, address string) error {
 }
 
 // traces opens what the spans of a command go to.
-func (a administered) traces(p *process) (*tracing.Traces, error) {
+func (a adminFlags) traces(p *process) (*tracing.Traces, error) {
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Part, cfg.Ratio = p.settings.Traces.Endpoint(), p.command, a.TraceRatio
 	if address, err := url.Parse(cfg.Endpoint); cfg.Endpoint != "" && err == nil {
@@ -85,7 +85,7 @@ func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 }
 
 // operator takes the operator's address; the default gives way to a free port, because one is enough to look.
-func (a administered) operator(ctx context.Context, p *process) (net.Listener, error) {
+func (a adminFlags) operator(ctx context.Context, p *process) (net.Listener, error) {
 	listener, err := listen(ctx, a.Admin, "--admin")
 	if !errors.Is(err, syscall.EADDRINUSE) || a.Admin != defaultAdmin {
 		return listener, err

@@ -13,12 +13,12 @@ func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
 		defer taken.Close() // else another process has it, which will do
 	}
 	p := &process{stderr: io.Discard, log: slog.New(slog.DiscardHandler)}
-	given, err := administered{Admin: defaultAdmin}.operator(t.Context(), p)
+	given, err := adminFlags{Admin: defaultAdmin}.operator(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer given.Close()
-	if _, err := (administered{Admin: given.Addr().String()}).operator(t.Context(), p); err == nil || !strings.Contains(err.Error(), "--admin") {
+	if _, err := (adminFlags{Admin: given.Addr().String()}).operator(t.Context(), p); err == nil || !strings.Contains(err.Error(), "--admin") {
 		t.Errorf("a chosen admin address that is taken: %v", err)
 	}
 }

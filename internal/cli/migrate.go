@@ -9,17 +9,17 @@ import (
 	"github.com/answerscope/answerscope/pipeline/migration"
 )
 
-// migrate brings up what records and rows are kept in.
-type migrate struct {
+// migrateCmd brings up what records and rows are kept in.
+type migrateCmd struct {
 	Check bool `help:"Change nothing; print what is pending and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON object a line."`
-	usersAt
+	usersDirFlag
 }
 
 // errPending says that `migrate --check` has listed something.
 var errPending = errors.New("migrations are pending; run: answerscope migrate")
 
-func (c *migrate) Run(ctx context.Context, p *process) error {
+func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 	e, err := p.open(ctx, everything, false, "")
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 		}
 	default:
 		if err = migrator.Migrate(ctx, everything, steps); err == nil {
-			err = p.renewAnalysts(p.usersDir(c.usersAt))
+			err = p.renewAnalysts(p.usersDir(c.usersDirFlag))
 		}
 	}
 	return errors.Join(err, e.close())

@@ -7,7 +7,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type org struct {
+type orgCmd struct {
 	Add  orgAdd  `cmd:"" help:"Add an organization; prints its id and slug."`
 	Edit orgEdit `cmd:"" help:"Change an organization; what is not given stays."`
 	List orgList `cmd:"" help:"List organizations."`

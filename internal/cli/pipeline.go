@@ -19,20 +19,20 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// pipeline runs the sinks, the mirror and what goes on in the background.
-type pipeline struct {
-	Listen       string `default:"127.0.0.1:8083" placeholder:"ADDR" help:"Address of /healthz (default 127.0.0.1:8083)."`
-	administered `embed:""`
+// pipelineCmd runs the sinks, the mirror and what goes on in the background.
+type pipelineCmd struct {
+	Listen     string `default:"127.0.0.1:8083" placeholder:"ADDR" help:"Address of /healthz (default 127.0.0.1:8083)."`
+	adminFlags `embed:""`
 }
 
-func (c *pipeline) Run(ctx context.Context, p *process) error {
+func (c *pipelineCmd) Run(ctx context.Context, p *process) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // what it holds are batches, with few pointers: a third less memory for little work
 	}
 	return p.serve(ctx, plan{
 		needs:    everything,
 		requires: pipelineReady,
-		at:       listening{Listen: c.Listen, administered: c.administered},
+		at:       listenFlags{Listen: c.Listen, adminFlags: c.adminFlags},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
 			cfg := httpd.DefaultConfig()
 			cfg.Name = "pipeline"

@@ -14,7 +14,7 @@ import (
 )
 
 // pixel prints the snippet for a site.
-type pixel struct {
+type pixelCmd struct {
 	Brand string `arg:"" help:"Its slug, or its id."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
 	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"One kind alone, to pipe or copy: html, html-pinned, wordpress, gtm or nextjs."`
@@ -33,7 +33,7 @@ type pixelShown struct {
 	Snippets  map[string]string `json:"snippets"`
 }
 
-func (c *pixel) Run(ctx context.Context, p *process) error {
+func (c *pixelCmd) Run(ctx context.Context, p *process) error {
 	if c.URL != "" {
 		if _, err := script.NewTag(c.URL, ""); err != nil {
 			return usageError{err}
@@ -58,7 +58,7 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 }
 
 // find reads the brand, by its id where that is what was given.
-func (c *pixel) find(ctx context.Context, on *engines) (postgres.Snapshot, error) {
+func (c *pixelCmd) find(ctx context.Context, on *engines) (postgres.Snapshot, error) {
 	slug := c.Brand
 	id, malformed := uuid.FromString(c.Brand)
 	if malformed == nil {
@@ -77,7 +77,7 @@ func (c *pixel) find(ctx context.Context, on *engines) (postgres.Snapshot, error
 	return on.db.Snapshot(ctx, found.ID)
 }
 
-func (c *pixel) show(p *process, tag script.Tag, brand postgres.Snapshot) error {
+func (c *pixelCmd) show(p *process, tag script.Tag, brand postgres.Snapshot) error {
 	snippets := tag.Snippets()
 	switch {
 	case c.JSON:

@@ -12,7 +12,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type prompt struct {
+type promptCmd struct {
 	Add    promptAdd    `cmd:"" help:"Add a prompt to a brand; prints its id."`
 	Edit   promptEdit   `cmd:"" help:"Change a prompt; what is not given stays."`
 	List   promptList   `cmd:"" help:"List the prompts of a brand."`
@@ -20,16 +20,16 @@ type prompt struct {
 }
 
 type promptAdd struct {
-	ofBrand  `embed:""`
-	Text     string   `arg:"" help:"What is asked."`
-	Set      string   `default:"Prompts" placeholder:"NAME" help:"The prompt set that it belongs to, made where it is missing (default Prompts)."`
-	Topic    string   `placeholder:"NAME" help:"What it is about, to filter figures by; made where it is missing."`
-	Platform []string `placeholder:"SLUG" help:"Where it is asked, in place of the brand's platforms; repeat it for more."`
-	Model    []string `placeholder:"SLUG" help:"The models that are asked, in place of the brand's; repeat it for more."`
-	Region   []string `placeholder:"CODE" help:"The countries it is asked from, such as us; repeat it for more."`
-	Samples  int      `default:"1" placeholder:"N" help:"How often it is asked each time, 1 to 10 (default 1)."`
-	Branded  *bool    `negatable:"" help:"It names the brand, or with --no-branded does not; decided by its text when absent."`
-	JSON     bool     `name:"json" help:"One JSON document."`
+	brandFlags `embed:""`
+	Text       string   `arg:"" help:"What is asked."`
+	Set        string   `default:"Prompts" placeholder:"NAME" help:"The prompt set that it belongs to, made where it is missing (default Prompts)."`
+	Topic      string   `placeholder:"NAME" help:"What it is about, to filter figures by; made where it is missing."`
+	Platform   []string `placeholder:"SLUG" help:"Where it is asked, in place of the brand's platforms; repeat it for more."`
+	Model      []string `placeholder:"SLUG" help:"The models that are asked, in place of the brand's; repeat it for more."`
+	Region     []string `placeholder:"CODE" help:"The countries it is asked from, such as us; repeat it for more."`
+	Samples    int      `default:"1" placeholder:"N" help:"How often it is asked each time, 1 to 10 (default 1)."`
+	Branded    *bool    `negatable:"" help:"It names the brand, or with --no-branded does not; decided by its text when absent."`
+	JSON       bool     `name:"json" help:"One JSON document."`
 }
 
 func (c *promptAdd) Run(ctx context.Context, p *process) error {
@@ -64,17 +64,17 @@ func checkPrompt(text *string, samples *int) error {
 }
 
 type promptEdit struct {
-	ofBrand  `embed:""`
-	ID       string   `arg:"" help:"Of the prompt, as prompt list prints it."`
-	Text     *string  `placeholder:"TEXT" help:"What is asked from now on; earlier answers keep what they were asked."`
-	Set      *string  `placeholder:"NAME" help:"Its prompt set, made where it is missing."`
-	Topic    *string  `placeholder:"NAME" help:"Its topic, made where it is missing; \"\" for none."`
-	Platform []string `sep:"none" placeholder:"SLUG" help:"Where it is asked, in place of what it had; repeat it for more, \"\" for the brand's platforms."`
-	Model    []string `sep:"none" placeholder:"SLUG" help:"The models that are asked, in place of what it had; \"\" for the brand's."`
-	Region   []string `sep:"none" placeholder:"CODE" help:"The countries it is asked from, in place of what it had; \"\" for the brand's."`
-	Samples  *int     `placeholder:"N" help:"How often it is asked each time, 1 to 10."`
-	Branded  *bool    `negatable:"" help:"It names the brand, or with --no-branded does not."`
-	Active   *bool    `negatable:"" help:"Ask it, or with --no-active keep it as it is."`
+	brandFlags `embed:""`
+	ID         string   `arg:"" help:"Of the prompt, as prompt list prints it."`
+	Text       *string  `placeholder:"TEXT" help:"What is asked from now on; earlier answers keep what they were asked."`
+	Set        *string  `placeholder:"NAME" help:"Its prompt set, made where it is missing."`
+	Topic      *string  `placeholder:"NAME" help:"Its topic, made where it is missing; \"\" for none."`
+	Platform   []string `sep:"none" placeholder:"SLUG" help:"Where it is asked, in place of what it had; repeat it for more, \"\" for the brand's platforms."`
+	Model      []string `sep:"none" placeholder:"SLUG" help:"The models that are asked, in place of what it had; \"\" for the brand's."`
+	Region     []string `sep:"none" placeholder:"CODE" help:"The countries it is asked from, in place of what it had; \"\" for the brand's."`
+	Samples    *int     `placeholder:"N" help:"How often it is asked each time, 1 to 10."`
+	Branded    *bool    `negatable:"" help:"It names the brand, or with --no-branded does not."`
+	Active     *bool    `negatable:"" help:"Ask it, or with --no-active keep it as it is."`
 }
 
 func (c *promptEdit) Run(ctx context.Context, p *process) error {
@@ -110,8 +110,8 @@ func promptID(text string) (uuid.UUID, error) {
 }
 
 type promptList struct {
-	ofBrand `embed:""`
-	JSON    bool `name:"json" help:"One JSON object a line."`
+	brandFlags `embed:""`
+	JSON       bool `name:"json" help:"One JSON object a line."`
 }
 
 func (c *promptList) Run(ctx context.Context, p *process) error {
@@ -131,8 +131,8 @@ func (c *promptList) Run(ctx context.Context, p *process) error {
 }
 
 type promptRemove struct {
-	ofBrand `embed:""`
-	ID      string `arg:"" help:"Of the prompt, as prompt list prints it."`
+	brandFlags `embed:""`
+	ID         string `arg:"" help:"Of the prompt, as prompt list prints it."`
 }
 
 func (c *promptRemove) Run(ctx context.Context, p *process) error {

@@ -15,19 +15,19 @@ import (
 	"github.com/answerscope/answerscope/queryapi/web"
 )
 
-// queryapi answers questions.
-type queryapi struct {
-	listening  `embed:""`
-	anyREST    `embed:"" prefix:"rest-"`
-	forwarding `embed:""`
+// queryapiCmd answers questions.
+type queryapiCmd struct {
+	listenFlags  `embed:""`
+	restFlags    `embed:"" prefix:"rest-"`
+	forwardFlags `embed:""`
 }
 
-// forwarding says what the API passes on.
-type forwarding struct {
+// forwardFlags says what the API passes on.
+type forwardFlags struct {
 	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"Address of the tracking server, such as http://ingest:8082, for the dashboard to start and show jobs, and for /api/cron/daily-tracking, of which there is none without it."`
 }
 
-func (f forwarding) validate() error {
+func (f forwardFlags) validate() error {
 	at, err := url.Parse(f.TrackingURL)
 	if f.TrackingURL != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
 		return fmt.Errorf("ANSWERSCOPE_TRACKING_URL is %q: want the address of the tracking server, such as http://ingest:8082", f.TrackingURL)
@@ -35,28 +35,28 @@ func (f forwarding) validate() error {
 	return nil
 }
 
-// answering are the flags of /api/v1.
-type answering struct {
+// apiFlags are the flags of /api/v1.
+type apiFlags struct {
 	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
 	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1, /auth/v1 and /rest/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask the others."`
 }
 
-func (a answering) config() metrics.Config {
+func (a apiFlags) config() metrics.Config {
 	cfg := metrics.DefaultConfig()
 	cfg.RateLimit, cfg.CORSOrigins = a.RateLimit, a.CORSOrigins
 	return cfg
 }
 
-func (c *queryapi) Run(ctx context.Context, p *process) error {
+func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 	if c.Schemas != "" {
-		return c.serve(ctx, p, c.listening)
+		return c.serve(ctx, p, c.listenFlags)
 	}
-	if err := c.forwarding.validate(); err != nil {
+	if err := c.forwardFlags.validate(); err != nil {
 		return usageError{err}
 	}
 	return p.serve(ctx, plan{
-		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
-		assemble: []assembly{openStores, assembleListener, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwarding) }},
+		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listenFlags,
+		assemble: []assembly{openStores, assembleListener, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwardFlags) }},
 	})
 }
 

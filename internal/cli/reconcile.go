@@ -16,8 +16,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// reconciles is the command reconcile.
-type reconciles struct {
+// reconcileCmd is the command reconcile.
+type reconcileCmd struct {
 	From  string `placeholder:"MONTH" help:"First month, as 2026-03 (default: the first that there is)."`
 	To    string `placeholder:"MONTH" help:"Last month (default: the last that there is)."`
 	Org   string `placeholder:"SLUG" help:"Compare only the rows of an organization."`
@@ -29,7 +29,7 @@ type reconciles struct {
 // errDiffers says that the differences which were printed are left.
 var errDiffers = errors.New("rollups are not what their landing rows make")
 
-func (c *reconciles) Run(ctx context.Context, p *process) error {
+func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
 	scope, err := c.scope()
 	if err != nil {
 		return usageError{err}
@@ -64,7 +64,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 }
 
 // scope is what the flags say by themselves.
-func (c *reconciles) scope() (s reconcile.Scope, err error) {
+func (c *reconcileCmd) scope() (s reconcile.Scope, err error) {
 	if c.Brand != "" && c.Org == "" {
 		return s, errors.New("--brand needs --org")
 	}
@@ -86,7 +86,7 @@ func (c *reconciles) scope() (s reconcile.Scope, err error) {
 	return s, err
 }
 
-func (c *reconciles) report(p *process, report *reconcile.Report) error {
+func (c *reconcileCmd) report(p *process, report *reconcile.Report) error {
 	lines := []string{}
 	for _, f := range report.Findings {
 		lines = append(lines, findingLine(&f))

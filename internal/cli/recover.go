@@ -11,13 +11,13 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// recovers is the command recover.
-type recovers struct {
+// recoverCmd is the command recover.
+type recoverCmd struct {
 	Table string `arg:"" enum:"answers,visits,crawls" help:"The table that has lost rows: answers, visits or crawls."`
 	Month string `arg:"" placeholder:"MONTH" help:"The month that it has lost them of, as 2026-11."`
 }
 
-func (c *recovers) Run(ctx context.Context, p *process) error {
+func (c *recoverCmd) Run(ctx context.Context, p *process) error {
 	month, err := clickhouse.ParseMonth(c.Month)
 	if err != nil {
 		return usageError{err}
@@ -44,7 +44,7 @@ func (c *recovers) Run(ctx context.Context, p *process) error {
 	})
 }
 
-func (c *recovers) recover(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+func (c *recoverCmd) recover(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
 	unused := prometheus.NewRegistry()
 	reconciler, err := on.reconciler(unused)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// rereads is the command reread.
-type rereads struct {
+// rereadCmd is the command reread.
+type rereadCmd struct {
 	Org   string `placeholder:"SLUG" help:"Only its brands."`
 	Brand string `placeholder:"SLUG" help:"Only this brand of --org."`
 	From  string `placeholder:"DAY" help:"Only answers of this UTC day, 2026-03-01, and later."`
@@ -24,7 +24,7 @@ type rereads struct {
 	JSON  bool   `name:"json" help:"One JSON object a line."`
 }
 
-func (c *rereads) Run(ctx context.Context, p *process) error {
+func (c *rereadCmd) Run(ctx context.Context, p *process) error {
 	days, err := c.days()
 	if err != nil {
 		return usageError{err}
@@ -52,7 +52,7 @@ func (c *rereads) Run(ctx context.Context, p *process) error {
 	})
 }
 
-func (c *rereads) days() (named postgres.Days, err error) {
+func (c *rereadCmd) days() (named postgres.Days, err error) {
 	named.First, named.Last, err = days(c.From, c.To)
 	if c.List && c.From+c.To != "" {
 		err = errors.New("--list shows all days: want no --from and --to")
@@ -61,7 +61,7 @@ func (c *rereads) days() (named postgres.Days, err error) {
 }
 
 // scope is the ids that --org and --brand name, nil for all.
-func (c *rereads) scope(ctx context.Context, on *engines) (organization, brand *uuid.UUID, err error) {
+func (c *rereadCmd) scope(ctx context.Context, on *engines) (organization, brand *uuid.UUID, err error) {
 	if c.Org == "" {
 		return nil, nil, nil
 	}

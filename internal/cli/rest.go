@@ -14,9 +14,9 @@ import (
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
-// anyREST are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
+// restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
 // value is none. Names of schemas may hold anything but a comma.
-type anyREST struct {
+type restFlags struct {
 	Prefix            string `default:"/" placeholder:"PATH" help:"Path below which the schemas are served (default /)."`
 	Schemas           string `placeholder:"NAME,…" help:"Serve these schemas of the database of ANSWERSCOPE_POSTGRES_DSN, any database, and nothing else; the first is that of requests that name none."`
 	AnonRole          string `placeholder:"ROLE" help:"Role of PostgreSQL for requests without a token; none refuses them."`
@@ -27,7 +27,7 @@ type anyREST struct {
 	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"Origins of pages that may send credentials; none lets all pages ask without."`
 }
 
-func (r anyREST) config() (rest.Config, error) {
+func (r restFlags) config() (rest.Config, error) {
 	cfg := rest.DefaultConfig()
 	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = r.Prefix, listOf(r.Schemas), r.AnonRole, r.AggregatesEnabled
 	cfg.SearchPath, cfg.Origins = listOf(r.ExtraSearchPath), listOf(r.CORSOrigins)
@@ -42,7 +42,7 @@ func (r anyREST) config() (rest.Config, error) {
 }
 
 // validate says what is wrong, if it is to be served at all.
-func (r anyREST) validate() error {
+func (r restFlags) validate() error {
 	if r.Schemas == "" {
 		return nil
 	}
@@ -58,7 +58,7 @@ func listOf(text string) []string {
 }
 
 // serve serves a database that is not ours: it needs no other engine, brings up no schema and knows no key.
-func (r anyREST) serve(ctx context.Context, p *process, at listening) error {
+func (r restFlags) serve(ctx context.Context, p *process, at listenFlags) error {
 	cfg, err := r.config()
 	if !p.settings.Postgres.IsSet() {
 		err = errors.Join(err, errors.New("ANSWERSCOPE_POSTGRES_DSN is missing: want the database of --rest-schemas, postgres://USER:PASSWORD@HOST:PORT/DATABASE"))

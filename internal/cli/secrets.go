@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/identity"
 )
 
-type secrets struct {
+type secretsCmd struct {
 	Rotate secretsRotate `cmd:"" help:"Encrypt every secret in the database with the first of ANSWERSCOPE_SECRET_KEYS."`
 }
 

@@ -34,15 +34,15 @@ type service struct {
 	listener  net.Listener         // of the public surfaces
 	server    *httpd.Server        // on it, once a part has asked for it
 	appends   *producer.Producer   // of pipeline and collector; a part of its own
-	takes     *collecting          // how beacons are taken; nil where none are
-	answers   answering            // how /api/v1 answers
+	takes     *collectorFlags      // how beacons are taken; nil where none are
+	answers   apiFlags             // how /api/v1 answers
 	proxies   httpd.Proxies        // whose headers are believed
 	timetable *timetable.Timetable // of the pipeline; entered before the parts run
 	tasks     *timetable.Metrics   // of every timetable
 	tokens    *identity.Tokens     // whose users are; nil where nobody can sign in
 	dashboard *identity.Provider   // whose users the dashboard is for; nil where it is not served
 	keys      *apikey.Resolver
-	tracks    *tracking // how jobs are started; nil where none are
+	tracks    *trackingFlags // how jobs are started; nil where none are
 	jobs      *job.Jobs
 	stores    *stores
 	gated     bool // the server's routes from here on wait for the stores
@@ -60,9 +60,9 @@ type plan struct {
 	unchecked bool     // schemas of given engines are not looked at
 	hurried   bool     // ends when an engine is away at the start
 	requires  []string // what /readyz waits for
-	at        listening
-	takes     *collecting // how beacons are taken; nil where none are
-	tracks    *tracking   // how tracking jobs are started; nil where none are
+	at        listenFlags
+	takes     *collectorFlags // how beacons are taken; nil where none are
+	tracks    *trackingFlags  // how tracking jobs are started; nil where none are
 	assemble  []assembly
 	settled   func(ctx context.Context, s *service) error // once ready, before the ready line; nil for nothing
 }
@@ -70,14 +70,14 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate(plan.at.proxied), plan.tracks.validate()); err != nil {
+	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate(plan.at.proxyFlags), plan.tracks.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
 	if err := p.checkEngines(plan); err != nil {
 		return usageError{err}
 	}
-	s := &service{engines: &engines{process: p}, takes: plan.takes, tracks: plan.tracks, answers: plan.at.answering, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s := &service{engines: &engines{process: p}, takes: plan.takes, tracks: plan.tracks, answers: plan.at.apiFlags, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
 	s.tasks = timetable.NewMetrics(s.metrics)
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), thisBuild().metric(), s.ready)
 	var err error

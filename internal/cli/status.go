@@ -14,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
-// status shows what runs.
-type status struct {
+// statusCmd shows what runs.
+type statusCmd struct {
 	JSON bool `name:"json" help:"One JSON document."`
 }
 
@@ -49,7 +49,7 @@ type keyHolder struct {
 	Email        string `json:"email"`
 }
 
-func (c *status) Run(ctx context.Context, p *process) error {
+func (c *statusCmd) Run(ctx context.Context, p *process) error {
 	shown := state{Build: thisBuild(), DataDir: p.settings.DataDir}
 	owner, err := engine.Running(p.settings.DataDir)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// track is the command track.
-type track struct {
+// trackCmd is the command track.
+type trackCmd struct {
 	Brand     string   `arg:"" help:"Slug of the brand whose prompts are asked."`
 	Org       string   `required:"" placeholder:"SLUG" help:"Whose brand."`
 	Platforms []string `placeholder:"P,…" help:"AI platforms; by default the brand's, or all that have a key."`
@@ -32,15 +32,15 @@ type track struct {
 	JSON      bool     `name:"json" help:"One JSON document."`
 }
 
-// tracked is the result of the command.
-type tracked struct {
+// trackResult is the result of the command.
+type trackResult struct {
 	JobID        uuid.UUID       `json:"jobId"`
 	Status       string          `json:"status"`
 	Result       json.RawMessage `json:"result"`
 	FailedReason *string         `json:"failedReason"`
 }
 
-func (c *track) Run(ctx context.Context, p *process) error {
+func (c *trackCmd) Run(ctx context.Context, p *process) error {
 	if c.Samples < 0 || c.Samples > job.MaxSamples {
 		return usageError{fmt.Errorf("--samples %d: want 1 to %d", c.Samples, job.MaxSamples)}
 	}
@@ -64,7 +64,7 @@ func (c *track) Run(ctx context.Context, p *process) error {
 }
 
 // serve starts what a job needs, and stays until it is done.
-func (c *track) serve(ctx context.Context, p *process) error {
+func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	quiet := *p
 	quiet.stdout = io.Discard // a service says there where it listens
 	if quiet.settings.LogLevel == config.LevelAuto {
@@ -75,7 +75,7 @@ func (c *track) serve(ctx context.Context, p *process) error {
 	var result error
 	err := quiet.serve(ctx, plan{
 		exclusive: true, hurried: true, needs: everything, requires: pipelineReady,
-		at:       listening{Listen: "127.0.0.1:0", administered: administered{Admin: "127.0.0.1:0", TraceRatio: 1}},
+		at:       listenFlags{Listen: "127.0.0.1:0", adminFlags: adminFlags{Admin: "127.0.0.1:0", TraceRatio: 1}},
 		assemble: []assembly{openStores, assemblePipeline, assembleJobs}, // without the schedule, which would ask for other brands
 		settled: func(ctx context.Context, s *service) error {
 			defer done()
@@ -87,7 +87,7 @@ func (c *track) serve(ctx context.Context, p *process) error {
 }
 
 // start starts the job and follows it to its end. left says what becomes of a job that is left.
-func (c *track) start(ctx context.Context, p *process, on *engines, jobs *job.Jobs, left string) error {
+func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *job.Jobs, left string) error {
 	_, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *track) start(ctx context.Context, p *process, on *engines, jobs *job.Jo
 	if err != nil {
 		return err
 	}
-	if err := p.printResult(c.JSON, tracked{id, done.Status, done.Result, done.FailedReason}, summary(done)); err != nil {
+	if err := p.printResult(c.JSON, trackResult{id, done.Status, done.Result, done.FailedReason}, summary(done)); err != nil {
 		return err
 	}
 	if done.Status != "completed" {

@@ -19,7 +19,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-type user struct {
+type userCmd struct {
 	Add     userAdd     `cmd:"" help:"Add a user to an organization."`
 	List    userList    `cmd:"" help:"List the users of an organization."`
 	Disable userDisable `cmd:"" help:"Disable a user, at once and everywhere: sessions end, keys stop."`

@@ -8,12 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// version prints which build this is.
-type version struct {
+// versionCmd prints which build this is.
+type versionCmd struct {
 	JSON bool `name:"json" help:"One JSON document."`
 }
 
-func (c *version) Run(p *process) error {
+func (c *versionCmd) Run(p *process) error {
 	b := thisBuild()
 	return p.printResult(c.JSON, b, b.String())
 }
