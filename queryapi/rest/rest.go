@@ -1,3 +1,15 @@
+// Package rest serves a schema of PostgreSQL over HTTP in the dialect of PostgREST, so that its clients work unchanged.
+//
+// A request takes five steps, each of which may refuse it:
+//
+//   - parse.go and parse_*.go read the request. They know no schema.
+//   - plan.go and plan_*.go find the relations, columns, relationships and functions that the request names in the
+//     schema cache (schema*.go), which is read from PostgreSQL's catalog and read again on NOTIFY pgrst.
+//   - render.go and render_*.go write one statement: identifiers from the cache or quoted, values as parameters.
+//   - run.go executes it in one transaction that has the caller's role and claims.
+//   - respond.go makes status, headers and body of the result.
+//
+// The package knows no table by name: which schemas it serves, and to whom, is configuration.
 package rest
 
 import (
