@@ -32,7 +32,7 @@ binary:
 test: engines agents clients page-packages java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/job ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
+	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
 
 CRASH_KILLS ?= 110
 
@@ -41,7 +41,7 @@ test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times 
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
 	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -v -timeout 1h -run TestKilledTracking ./internal/system && \
-	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/job && \
+	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/tracking && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \

@@ -44,7 +44,7 @@ var benches = map[string]bench{
 	"pipeline":  {engines{clickhouse: true, postgres: true, broker: true}, pipeline},
 	"query":     {engines{clickhouse: true, postgres: true}, query},
 	"rest":      {engines{postgres: true}, restTables},
-	"tracking":  {engines{postgres: true, broker: true}, tracking},
+	"tracking":  {engines{postgres: true, broker: true}, measureTracking},
 }
 
 // Names lists the benches.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/job"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -26,10 +26,10 @@ var tracked = struct {
 	warm, time       time.Duration
 }{2000, 2 * time.Second, 4500, 10, 10 * time.Second, 30 * time.Second}
 
-// tracking measures the requests a second that a worker of tracking jobs sends, of those that a platform's limit lets
+// measureTracking measures the requests a second that a worker of tracking jobs sends, of those that a platform's limit lets
 // it, and the most memory that is resident of it. The worker is a process of its own; the platform, PostgreSQL's driver
 // of the start and the embedded broker are in that of the bench.
-func tracking(ctx context.Context, o Options, s *stack, r *Result) error {
+func measureTracking(ctx context.Context, o Options, s *stack, r *Result) error {
 	platform, err := startPlatform(ctx, s)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func tracking(ctx context.Context, o Options, s *stack, r *Result) error {
 	if err != nil {
 		return err
 	}
-	if _, err := jobs.Start(ctx, brand, job.Request{Platforms: []string{benchPlatform}, Samples: tracked.samples}, job.Caller{}); err != nil {
+	if _, err := jobs.Start(ctx, brand, tracking.Request{Platforms: []string{benchPlatform}, Samples: tracked.samples}, tracking.Caller{}); err != nil {
 		return err
 	}
 	o.Progress("  a job of %d runs", tracked.prompts*tracked.samples)

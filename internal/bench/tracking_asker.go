@@ -15,11 +15,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -56,14 +55,14 @@ func (a asker) run(ctx context.Context, announce func(any) error) error {
 }
 
 // jobs are those of the bench's platform.
-func (a asker) jobs(db *postgres.DB, log *slog.Logger) (*job.Jobs, *producer.Producer, error) {
+func (a asker) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *producer.Producer, error) {
 	cfg := producer.DefaultConfig()
 	cfg.Brokers = a.Brokers
 	appends, err := producer.New(cfg, log, prometheus.NewRegistry())
 	if err != nil {
 		return nil, nil, err
 	}
-	jobs, err := job.New(job.Parts{
+	jobs, err := tracking.NewJobs(tracking.Parts{
 		DB: db, Platforms: onePlatform{a}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: time.Now,
 		Landed: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) {
 			return nil, nil // no job of a bench ends
@@ -75,8 +74,8 @@ func (a asker) jobs(db *postgres.DB, log *slog.Logger) (*job.Jobs, *producer.Pro
 // onePlatform is a platform that answers after a while.
 type onePlatform struct{ asker }
 
-func (p onePlatform) List(context.Context, uuid.UUID) ([]provider.Provider, error) {
-	return []provider.Provider{{Description: platform.Description{
+func (p onePlatform) List(context.Context, uuid.UUID) ([]tracking.Platform, error) {
+	return []tracking.Platform{{Description: platform.Description{
 		Slug: benchPlatform, Name: "Bench", Limits: platform.Limits{InFlight: p.InFlight},
 	}}}, nil
 }

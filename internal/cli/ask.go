@@ -14,10 +14,9 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
-	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
@@ -39,7 +38,7 @@ func (c *askCmd) Run(ctx context.Context, p *process) error {
 	if err := p.settings.Validate(); err != nil {
 		return usageError{err}
 	}
-	chosen, err := provider.New(p.settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
+	chosen, err := tracking.NewPlatforms(p.settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
 	if err == nil {
 		err = c.check(chosen)
 	}
@@ -76,7 +75,7 @@ func (c *askCmd) Run(ctx context.Context, p *process) error {
 }
 
 // check completes the flags, or says what is wrong with them.
-func (c *askCmd) check(chosen provider.Provider) error {
+func (c *askCmd) check(chosen tracking.Platform) error {
 	c.Region = strings.ToLower(c.Region)
 	var known []string
 	for _, m := range chosen.Models {
@@ -86,7 +85,7 @@ func (c *askCmd) check(chosen provider.Provider) error {
 	switch {
 	case strings.TrimSpace(c.Prompt) == "":
 		return errors.New("--prompt: want a text")
-	case !job.IsRegion(c.Region):
+	case !tracking.IsRegion(c.Region):
 		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0, such as 120s", c.Timeout)
@@ -99,7 +98,7 @@ func (c *askCmd) check(chosen provider.Provider) error {
 
 // entities are those of --brand: the brand and its competitors. The simulator has to name brands, so it has those of
 // the demo.
-func (c *askCmd) entities(chosen provider.Provider) (brand event.Entity, competitors []event.Entity) {
+func (c *askCmd) entities(chosen tracking.Platform) (brand event.Entity, competitors []event.Entity) {
 	for _, name := range c.Brand {
 		e := event.Entity{ID: uuid.NewV5(uuid.Nil, name), Name: name}
 		if brand.Name == "" {
@@ -119,7 +118,7 @@ func (c *askCmd) entities(chosen provider.Provider) (brand event.Entity, competi
 }
 
 // ask asks once. The run is of no brand and no prompt: their ids are nil.
-func (c *askCmd) ask(ctx context.Context, chosen provider.Provider, opened platform.Platform) (answer.Run, platform.Reply, error) {
+func (c *askCmd) ask(ctx context.Context, chosen tracking.Platform, opened platform.Platform) (answer.Run, platform.Reply, error) {
 	begun := time.Now()
 	run := answer.Run{
 		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region, Language: c.Language,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/job"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -28,7 +28,7 @@ type budgetSet struct {
 
 func (c *budgetSet) Run(ctx context.Context, p *process) error {
 	budget := postgres.Budget{Platform: c.Platform, RunsPerDay: c.RunsPerDay, RunsPerMonth: c.RunsPerMonth, CostPerDay: c.CostPerDay, CostPerMonth: c.CostPerMonth}
-	if err := job.CheckBudget(&budget); err != nil {
+	if err := tracking.CheckBudget(&budget); err != nil {
 		return usageError{err}
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {

@@ -10,11 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/ingest/provider"
-	"github.com/answerscope/answerscope/ingest/schedule"
-	trackserver "github.com/answerscope/answerscope/ingest/server"
+	"github.com/answerscope/answerscope/ingest/tracking"
+	trackingapi "github.com/answerscope/answerscope/ingest/tracking/api"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -58,13 +56,13 @@ func assembleIngest(ctx context.Context, s *service) error {
 	if err := assembleJobs(ctx, s); err != nil {
 		return err
 	}
-	due := schedule.New(s.db, s.jobs, time.Now, s.metrics, s.log)
+	due := tracking.NewSchedule(s.db, s.jobs, time.Now, s.metrics, s.log)
 	table := timetable.New(s.lead("schedule"), s.db.TaskHistory(), s.tasks, s.log)
-	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
+	table.Every("schedule", timetable.Interval(tracking.Interval), due.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), due.Prune)
 	table.WhereNotLeading(due.ForgetStalled)
 	s.part("schedule", everything, table.Run)
-	return s.mountTracking(ctx, trackserver.New(s.db, s.jobs, due, time.Now))
+	return s.mountTracking(ctx, trackingapi.New(s.db, s.jobs, due, time.Now))
 }
 
 // assembleJobs adds what works on tracking jobs.
@@ -87,12 +85,12 @@ func assembleJobs(_ context.Context, s *service) error {
 }
 
 // newJobs makes tracking jobs that append with a producer; without one they can be started, and not worked on.
-func (e *engines) newJobs(appends *producer.Producer, metrics prometheus.Registerer) (*job.Jobs, error) {
+func (e *engines) newJobs(appends *producer.Producer, metrics prometheus.Registerer) (*tracking.Jobs, error) {
 	platforms, err := e.platforms()
 	if err != nil {
 		return nil, err
 	}
-	return job.New(job.Parts{
+	return tracking.NewJobs(tracking.Parts{
 		DB: e.db, Platforms: platforms, Append: appends.AppendAll, Room: appends.AwaitRoom,
 		Landed: landings(e.warehouse, clickhouse.LandedAnswers), Dead: landings(e.warehouse, clickhouse.DeadAnswers),
 		Now: time.Now,
@@ -100,7 +98,7 @@ func (e *engines) newJobs(appends *producer.Producer, metrics prometheus.Registe
 }
 
 // mountTracking adds the routes.
-func (s *service) mountTracking(ctx context.Context, tracks *trackserver.Server) error {
+func (s *service) mountTracking(ctx context.Context, tracks *trackingapi.Server) error {
 	if s.server == nil {
 		cfg := httpd.DefaultConfig()
 		cfg.Name = "ingest"
@@ -132,7 +130,7 @@ func (s *service) mountTracking(ctx context.Context, tracks *trackserver.Server)
 	}
 	tracks.MountCron(s.server, secret)
 	if s.command != "ingest" {
-		trackserver.MountWebCron(s.server, secret, tracks.StartDue)
+		trackingapi.MountWebCron(s.server, secret, tracks.StartDue)
 	}
 	return nil
 }
@@ -143,20 +141,20 @@ func (s *service) mountProviders() error {
 	if err != nil || s.tokens == nil {
 		return err
 	}
-	platforms.Mount(s.server.App.Group("/api/providers"), s.tokens.RequireToken)
+	trackingapi.MountPlatforms(s.server.App.Group("/api/providers"), platforms, s.tokens.RequireToken)
 	if s.dashboard != nil {
-		platforms.Mount(s.server.App.Group(identity.DashboardPrefix+"/providers"), s.dashboard.RequireDashboard)
+		trackingapi.MountPlatforms(s.server.App.Group(identity.DashboardPrefix+"/providers"), platforms, s.dashboard.RequireDashboard)
 	}
 	return nil
 }
 
 // platforms are the AI platforms as organizations have them.
-func (e *engines) platforms() (*provider.Providers, error) {
+func (e *engines) platforms() (*tracking.Platforms, error) {
 	ring, err := e.ring()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return provider.New(e.settings.Outside, e.db, ring), nil
+	return tracking.NewPlatforms(e.settings.Outside, e.db, ring), nil
 }
 
 // forwardTracking adds what the tracking server at an address answers: the web side's route of the schedule, and the
@@ -164,13 +162,13 @@ func (e *engines) platforms() (*provider.Providers, error) {
 func (s *service) forwardTracking(to forwardFlags) error {
 	address := strings.TrimSuffix(to.TrackingURL, "/")
 	if s.dashboard != nil {
-		trackserver.MountForward(s.server, identity.DashboardPrefix, address, s.dashboard.DashboardToken)
+		trackingapi.MountForward(s.server, identity.DashboardPrefix, address, s.dashboard.DashboardToken)
 	}
 	secret := s.settings.CronSecret.Reveal()
 	if address == "" || secret == "" {
 		s.log.Info("/api/cron is not served", "reason", "CRON_SECRET or --tracking-url is empty")
 		return nil
 	}
-	trackserver.MountWebCron(s.server, secret, trackserver.Forward(secret, address))
+	trackingapi.MountWebCron(s.server, secret, trackingapi.Forward(secret, address))
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
 )
@@ -81,7 +81,7 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 		if err := p.settings.Validate(); err != nil {
 			return usageError{err}
 		}
-		return c.print(ctx, p, provider.New(p.settings.Outside, nil, secret.Ring{}), uuid.Nil)
+		return c.print(ctx, p, tracking.NewPlatforms(p.settings.Outside, nil, secret.Ring{}), uuid.Nil)
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		known, organization, err := on.providers(ctx, c.Org)
@@ -92,17 +92,17 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 	})
 }
 
-func (c *providerList) print(ctx context.Context, p *process, known *provider.Providers, organization uuid.UUID) error {
+func (c *providerList) print(ctx context.Context, p *process, known *tracking.Platforms, organization uuid.UUID) error {
 	list, err := known.List(ctx, organization)
 	if err != nil {
 		return err
 	}
-	var views []provider.View
+	var views []tracking.View
 	for _, found := range list {
 		views = append(views, found.View())
 	}
 	if c.JSON {
-		return printList(p, true, views, func(provider.View) string { return "" })
+		return printList(p, true, views, func(tracking.View) string { return "" })
 	}
 	var lines []string
 	for _, v := range views {
@@ -124,7 +124,7 @@ func (c *providerList) print(ctx context.Context, p *process, known *provider.Pr
 }
 
 // providerLines are a provider in a table, a line a model.
-func providerLines(v provider.View) []string {
+func providerLines(v tracking.View) []string {
 	key := cmp.Or(v.KeyFrom, "none needed")
 	if v.KeyEnd != "" {
 		key += " …" + v.KeyEnd
@@ -149,7 +149,7 @@ func providerLines(v provider.View) []string {
 }
 
 // providers are the AI platforms as an organization has them.
-func (e *engines) providers(ctx context.Context, org string) (*provider.Providers, uuid.UUID, error) {
+func (e *engines) providers(ctx context.Context, org string) (*tracking.Platforms, uuid.UUID, error) {
 	known, err := e.platforms()
 	if err != nil {
 		return nil, uuid.Nil, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/queryapi/identity"
 )
@@ -29,7 +29,7 @@ func (c *secretsRotate) Run(ctx context.Context, p *process) error {
 			return usageError{err}
 		}
 		resealed, err := identity.Reseal(ctx, on.db, ring)
-		keys, keysErr := provider.Reseal(ctx, on.db, ring)
+		keys, keysErr := tracking.Reseal(ctx, on.db, ring)
 		resealed += keys
 		if err := errors.Join(err, keysErr); err != nil {
 			return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)

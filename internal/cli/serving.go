@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -43,7 +43,7 @@ type service struct {
 	dashboard *identity.Provider   // whose users the dashboard is for; nil where it is not served
 	keys      *apikey.Resolver
 	tracks    *trackingFlags // how jobs are started; nil where none are
-	jobs      *job.Jobs
+	jobs      *tracking.Jobs
 	stores    *stores
 	gated     bool // the server's routes from here on wait for the stores
 	parts     []lifecycle.Part

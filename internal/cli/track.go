@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/deploy/engine"
-	"github.com/answerscope/answerscope/ingest/job"
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -41,10 +41,10 @@ type trackResult struct {
 }
 
 func (c *trackCmd) Run(ctx context.Context, p *process) error {
-	if c.Samples < 0 || c.Samples > job.MaxSamples {
-		return usageError{fmt.Errorf("--samples %d: want 1 to %d", c.Samples, job.MaxSamples)}
+	if c.Samples < 0 || c.Samples > tracking.MaxSamples {
+		return usageError{fmt.Errorf("--samples %d: want 1 to %d", c.Samples, tracking.MaxSamples)}
 	}
-	if i := slices.IndexFunc(c.Regions, func(r string) bool { return !job.IsRegion(r) }); i >= 0 {
+	if i := slices.IndexFunc(c.Regions, func(r string) bool { return !tracking.IsRegion(r) }); i >= 0 {
 		return usageError{fmt.Errorf("--regions %q: want countries in lower case, such as de", c.Regions[i])}
 	}
 	owner, err := engine.Running(p.settings.DataDir)
@@ -87,12 +87,12 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 }
 
 // start starts the job and follows it to its end. left says what becomes of a job that is left.
-func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *job.Jobs, left string) error {
+func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *tracking.Jobs, left string) error {
 	_, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return err
 	}
-	id, err := jobs.Start(ctx, brand, job.Request{Platforms: c.Platforms, Models: c.Models, Regions: c.Regions, Samples: c.Samples}, job.Caller{})
+	id, err := jobs.Start(ctx, brand, tracking.Request{Platforms: c.Platforms, Models: c.Models, Regions: c.Regions, Samples: c.Samples}, tracking.Caller{})
 	if err != nil {
 		return err
 	}

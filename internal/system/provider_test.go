@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/ingest/tracking"
 )
 
 // Without an organization the list needs no engine; no list shows a key.
@@ -33,7 +33,7 @@ func TestAnOrganizationHasKeysOfItsOwn(t *testing.T) {
 	if r := run(t, env, key+"\n", "provider", "set", "openai", "--org", "acme"); r.status != exitDone || strings.Contains(r.stdout+r.stderr, "hunter2") {
 		t.Fatalf("set: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
-	listed := func() (v provider.View) {
+	listed := func() (v tracking.View) {
 		first, _, _ := strings.Cut(must(t, env, "provider", "list", "--org", "acme", "--json"), "\n")
 		if err := json.Unmarshal([]byte(first), &v); err != nil || strings.Contains(first, "hunter2") {
 			t.Fatalf("%s: %v", first, err)

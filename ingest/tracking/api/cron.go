@@ -1,0 +1,78 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/problem"
+)
+
+// cronPath is the tracking server's route; the web side has one below /api, which a scheduler of a platform triggers.
+const cronPath = "/cron/daily-tracking"
+
+// MountCron adds the tracking server's route for who knows the secret, which is not empty.
+func (s *Server) MountCron(server *httpd.Server, secret string) {
+	routes := server.Mount(httpd.Surface{Prefix: "/cron", BodyLimit: bodyLimit, Error: s.refusal})
+	routes.Post("/daily-tracking", knows(secret), s.StartDue)
+}
+
+// MountWebCron adds the web side's route: do is StartDue of the same process, or Forward.
+func MountWebCron(server *httpd.Server, secret string, do fiber.Handler) {
+	routes := server.Mount(httpd.Surface{Prefix: "/api/cron", BodyLimit: bodyLimit})
+	routes.Get("/daily-tracking", knows(secret), do)
+	routes.Post("/daily-tracking", knows(secret), do)
+}
+
+// knows lets those pass who know a secret. Its comparison takes the same time whatever they send.
+func knows(secret string) fiber.Handler {
+	want := sha256.Sum256([]byte(secret))
+	return func(c *fiber.Ctx) error {
+		got := sha256.Sum256([]byte(httpd.Bearer(c.Get(fiber.HeaderAuthorization))))
+		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			return problem.New(problem.Unauthenticated, "missing or wrong secret: send Authorization: Bearer and the CRON_SECRET of this installation")
+		}
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		return c.Next()
+	}
+}
+
+// StartDue starts what was not asked in its slot yet.
+func (s *Server) StartDue(c *fiber.Ctx) error {
+	var body struct {
+		OrganizationID *string `json:"organization_id"`
+	}
+	if len(bytes.TrimSpace(c.Body())) > 0 {
+		if err := decode(c.Body(), &body); err != nil {
+			return err
+		}
+	}
+	var organization *uuid.UUID
+	if body.OrganizationID != nil {
+		id, err := uuid.FromString(*body.OrganizationID)
+		if err != nil {
+			return problem.New(problem.Invalid, "organization_id: want a UUID, got %.60q", *body.OrganizationID)
+		}
+		organization = &id
+	}
+	r, err := s.schedule.StartAll(c.UserContext(), organization)
+	if err != nil {
+		return err
+	}
+	if organization != nil && r.Organizations == 0 {
+		return problem.New(problem.Missing, "no such organization")
+	}
+	return c.JSON(struct {
+		Success       bool               `json:"success"`
+		Organizations int                `json:"organizations"`
+		BrandsDue     int                `json:"brandsDue"`
+		JobsEnqueued  int                `json:"jobsEnqueued"`
+		Jobs          []tracking.Started `json:"jobs"`
+		Skipped       []tracking.Skipped `json:"skipped"`
+	}{true, r.Organizations, r.BrandsDue, len(r.Jobs), append([]tracking.Started{}, r.Jobs...), append([]tracking.Skipped{}, r.Skipped...)})
+}

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+const (
+	environmentKey  = "key-of-the-environment"
+	organizationKey = "sk-own-hunter2-0123456789wxyz"
+)
+
+// servePlatforms serves /api/providers to callers whose role is in a header.
+func servePlatforms(t *testing.T) (ask func(caller, method, path, body string) (int, string)) {
+	t.Helper()
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
+	ring, err := secret.ParseRing("a:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := db.AddOrganization(t.Context(), "Own", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := db.AddOrganization(t.Context(), "Other", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := map[string]postgres.User{}
+	for _, name := range []string{"owner", "admin", "member", "viewer", "stranger"} {
+		organization, role := own.ID, name
+		if name == "stranger" {
+			organization, role = other.ID, "owner"
+		}
+		if users[name], err = db.AddUser(t.Context(), postgres.NewUser{Email: name + "@example.com", OrganizationID: organization, Role: role}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
+	platforms := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey}), db, ring)
+	MountPlatforms(server.App.Group("/api/providers"), platforms, func(c *fiber.Ctx) error {
+		u := users[c.Get("As")]
+		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, OrganizationID: u.OrganizationID, Role: u.Role}))
+		return c.Next()
+	})
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return func(caller, method, path, body string) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL()+"/api/providers"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("As", caller)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+}
+
+// Members read the list of their organization, only owners write, and no answer shows a key.
+func TestMembersReadAndOwnersWrite(t *testing.T) {
+	t.Parallel()
+	ask := servePlatforms(t)
+	body := `{"key":"` + organizationKey + `"}`
+	for _, c := range []struct {
+		caller, method, path, body string
+		status                     int
+		want                       string
+	}{
+		{"viewer", "PUT", "/openai", body, 403, "want an owner"},
+		{"member", "PUT", "/openai", body, 403, "want an owner"},
+		{"admin", "DELETE", "/openai", "", 403, "want an owner"},
+		{"owner", "PUT", "/elsewhere", body, 404, "is unknown: want one of openai"},
+		{"owner", "PUT", "/simulator", body, 400, "needs no key"},
+		{"owner", "PUT", "/openai", "{", 400, "want {"},
+		{"owner", "PUT", "/openai", `{"key":""}`, 400, "the key of openai: want"},
+		{"owner", "PUT", "/openai", body, 200, `"available":true,"key_from":"organization","key_ends_with":"wxyz"`},
+		{"viewer", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"organization","key_ends_with":"wxyz"`},
+		{"stranger", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"environment","takes_region"`},
+		{"stranger", "DELETE", "/openai", "", 404, "has no key of its own"},
+		{"owner", "DELETE", "/openai", "", 204, ""},
+		{"viewer", "GET", "", "", 200, `"available":true,"key_from":"environment","takes_region"`},
+	} {
+		status, text := ask(c.caller, c.method, c.path, c.body)
+		if status != c.status || !strings.Contains(text, c.want) && !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) {
+			t.Errorf("%s %s %s: %d %s, want %d with %s", c.caller, c.method, c.path, status, text, c.status, c.want)
+		}
+		if strings.Contains(text, "hunter2") || strings.Contains(text, environmentKey) {
+			t.Errorf("%s %s %s shows a key: %s", c.caller, c.method, c.path, text)
+		}
+	}
+	_, text := ask("viewer", "GET", "", "")
+	var list struct{ Providers []tracking.View }
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 8 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
+		t.Errorf("%v: %s", err, text)
+	}
+}

@@ -1,0 +1,156 @@
+package tracking_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// A slot that several processes start at once is asked once; so is what of it another job has asked.
+func TestASlotIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	slot := time.Now().UTC().Truncate(time.Hour)
+	alpha, beta := tracking.Due{Platform: "alpha", Slot: slot}, tracking.Due{Platform: "beta", Slot: slot}
+	var together sync.WaitGroup
+	var started, refused atomic.Int64
+	for range 4 {
+		jobs, _ := e.jobs(t)
+		together.Go(func() {
+			_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{alpha})
+			switch {
+			case err == nil:
+				started.Add(1)
+			case errors.Is(err, postgres.ErrAsked):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	together.Wait()
+	if started.Load() != 1 || refused.Load() != 3 {
+		t.Errorf("%d started, %d refused as asked", started.Load(), refused.Load())
+	}
+	jobs, _ := e.run(t)
+	id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{alpha, beta})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, r := e.finished(t, id); j.Total != 3 || r.Answered != 3 {
+		t.Errorf("the rest of the slot: %+v", j)
+	}
+	next := tracking.Due{Platform: "alpha", Slot: slot.Add(time.Hour)}
+	if _, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{next}); err != nil {
+		t.Errorf("the next slot: %v", err)
+	}
+	// Two schedules that ask the same: the default, and the same model by its name.
+	hourly, daily := tracking.Due{Platform: "alpha", Slot: slot.Add(5 * time.Hour)}, tracking.Due{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
+	for _, due := range [][]tracking.Due{{daily, hourly}, {hourly, daily}} {
+		_, _, err = jobs.StartDue(t.Context(), e.brand, due)
+	}
+	if !errors.Is(err, postgres.ErrAsked) {
+		t.Errorf("a question of two slots, in another order: %v", err)
+	}
+}
+
+// A slot that is started twice near a budget needs none of it: it is refused as asked, and what of it is new alone has to
+// fit. It was refused for the budget, by all of its runs.
+func TestASlotTwiceNeedsNoBudget(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{RunsPerDay: new(int64(7)), CostPerMonth: new("0.07")}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := e.jobs(t)
+	slot := time.Now().UTC().Truncate(time.Hour)
+	alpha, beta := tracking.Due{Platform: "alpha", Slot: slot}, tracking.Due{Platform: "beta", Slot: slot}
+	for _, c := range []struct {
+		due  []tracking.Due
+		want error
+	}{{[]tracking.Due{alpha}, nil}, {[]tracking.Due{alpha, beta}, nil}, {[]tracking.Due{alpha, beta}, postgres.ErrAsked}} {
+		if _, _, err := jobs.StartDue(t.Context(), e.brand, c.due); !errors.Is(err, c.want) {
+			t.Errorf("start of %+v: %v, want %v", c.due, err, c.want)
+		}
+	}
+	_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{{Platform: "alpha", Slot: slot.Add(time.Hour)}})
+	over, refused := errors.AsType[*postgres.BudgetError](err)
+	if !refused || over.What != "runs" || over.Period != "day" || over.Limit != "7" || over.Spent != "6" || over.Wanted != "3" {
+		t.Errorf("the next slot: %v", err)
+	}
+}
+
+// Runs whose slot began over a day ago, because no process was there, are given up unasked. Their records, of which the
+// sink takes none that ended later than a day after its slot, are on the log.
+func TestAnOldSlotIsGivenUp(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	jobs, _ := e.run(t)
+	var ids []uuid.UUID
+	for _, age := range []time.Duration{24*time.Hour + time.Millisecond, 30 * time.Hour, 40 * 24 * time.Hour} {
+		id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{{Platform: "alpha", Slot: now.Add(-age)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		if j, r := e.finished(t, id); j.Status != "failed" || r.GaveUp["unavailable"] != 3 {
+			t.Errorf("%s, %+v", j.Status, r)
+		}
+	}
+	answers, _ := e.records(t)
+	for _, a := range answers {
+		if a.GivenUp == nil || a.Attempts != 0 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(answers) != 9 || e.service.requests() != 0 {
+		t.Errorf("%d records and %d requests, want 9 and none", len(answers), e.service.requests())
+	}
+}
+
+// A brand whose start fails stops no other's, and a platform without a key is tried again within the hour, though the
+// brand's others were asked.
+func TestWhatCannotBeAskedStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, "which lamp?")
+	broken, asked := e.brand, e.addBrand(t, "Other", "which lamp?")
+	if bytes.Compare(asked.ID[:], broken.ID[:]) < 0 { // they are looked at by id
+		broken, asked = asked, broken
+	}
+	e.Breaks = broken.OrganizationID
+	for _, brand := range []postgres.Brand{broken, asked} {
+		for _, platform := range []string{"alpha", "gamma"} {
+			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	jobs, _ := e.jobs(t)
+	now := time.Now()
+	due := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
+	report, err := due.StartAll(t.Context(), nil)
+	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != asked.ID || !slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
+		t.Errorf("%+v, %v", report, err)
+	}
+	for at, want := range map[time.Time]bool{now: false, now.Add(time.Hour): true} {
+		rows, err := e.db.ScheduledPlatforms(t.Context(), &asked.OrganizationID, false, at)
+		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool { return r.Platform == "gamma" && r.LastCheckedAt == nil })
+		if err != nil || again != want {
+			t.Errorf("gamma is due %s after it was refused: %+v, %v", at.Sub(now), rows, err)
+		}
+	}
+}

@@ -1,0 +1,410 @@
+package tracking_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) {
+	if worker := os.Getenv(workerVariable); worker != "" {
+		os.Exit(workUntilKilled(worker))
+	}
+	testkit.Main(m)
+}
+
+// surroundings are where a process works on jobs.
+type surroundings struct {
+	DSN, Prefix, Service string
+	Brokers              []string
+	Limits               platform.Limits
+	Accounts             map[uuid.UUID]string // by organization
+	Lacks                string               // a platform whose key this process has not
+	Unusable             string               // a platform that this process cannot open
+	Breaks               uuid.UUID            // the organization whose platforms cannot be listed
+	Stumbles             *atomic.Int64        `json:"-"` // how often opening a platform fails
+	Loses                bool                 // whether the log loses every record
+	Late                 time.Duration        // by how much its clock is ahead
+	Silence              time.Duration        // after which a worker's job is given to another one, where it is not the default
+}
+
+// environment is an organization with a brand, a log, and a service that is asked.
+type environment struct {
+	surroundings
+	db      *postgres.DB
+	through *testkit.Proxy // between workers and PostgreSQL; nil: they reach it directly
+	brand   postgres.Brand
+	service *service
+}
+
+func newEnvironment(t *testing.T, prompts ...string) *environment {
+	t.Helper()
+	cfg := store.ControlPlane(t)
+	e := &environment{service: &service{asked: map[string]int{}}, db: store.OpenControlPlane(t, cfg)}
+	server := httptest.NewServer(e.service)
+	t.Cleanup(server.Close)
+	e.surroundings = surroundings{DSN: cfg.DSN, Prefix: testkit.Prefix(t), Service: server.URL, Brokers: testkit.Kafka(t)}
+	topics := producer.DefaultTopicsConfig()
+	topics.Brokers, topics.Prefix, topics.Partitions = e.Brokers, e.Prefix, 1
+	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
+		t.Fatal(err)
+	}
+	e.brand = e.addBrand(t, "Lumen", prompts...)
+	return e
+}
+
+// addBrand adds an organization with a brand and its prompts.
+func (e *environment) addBrand(t *testing.T, name string, prompts ...string) postgres.Brand {
+	t.Helper()
+	organization, err := e.db.AddOrganization(t.Context(), name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	brand, _, err := e.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{Name: name, Domains: []string{"lumen.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted []postgres.NewPrompt
+	for _, p := range prompts {
+		wanted = append(wanted, postgres.NewPrompt{Text: p})
+	}
+	if _, err := e.db.EnsurePrompts(t.Context(), brand.ID, wanted); err != nil {
+		t.Fatal(err)
+	}
+	return brand
+}
+
+func numbered(n int) (prompts []string) {
+	for i := range n {
+		prompts = append(prompts, fmt.Sprintf("best lamp, version %d?", i))
+	}
+	return prompts
+}
+
+// run works on jobs in this process until the test ends, or stop is called.
+func (e *environment) run(t *testing.T) (jobs *tracking.Jobs, stop func()) {
+	t.Helper()
+	jobs, log := e.jobs(t)
+	stopLog := testkit.Start(t, log.Run)
+	stopJobs := testkit.Start(t, jobs.Run)
+	stop = sync.OnceFunc(func() { stopJobs(); stopLog() })
+	t.Cleanup(stop)
+	return jobs, stop
+}
+
+// jobs are not worked on yet.
+func (e *environment) jobs(t *testing.T) (*tracking.Jobs, *producer.Producer) {
+	t.Helper()
+	db := e.db
+	if e.through != nil {
+		cfg := postgres.DefaultConfig()
+		cfg.DSN = e.through.DSN
+		db = store.OpenControlPlane(t, cfg)
+	}
+	jobs, log, err := e.surroundings.jobs(db, testkit.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs, log
+}
+
+func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *producer.Producer, error) {
+	cfg := producer.DefaultConfig()
+	cfg.Brokers, cfg.Prefix = s.Brokers, s.Prefix
+	appends, err := producer.New(cfg, log, prometheus.NewRegistry())
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := tracking.NewJobs(tracking.Parts{
+		DB: db, Platforms: platforms{s}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: func() time.Time { return time.Now().Add(s.Late) },
+		Dead: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) { return nil, nil },
+		Landed: func(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+			landed := map[uuid.UUID]bool{}
+			for _, id := range ids {
+				if !s.Loses {
+					landed[id] = true
+				}
+			}
+			return landed, nil
+		},
+	}, prometheus.NewRegistry(), log)
+	if err == nil && s.Silence > 0 {
+		jobs.SetSilence(s.Silence)
+	}
+	return jobs, appends, err
+}
+
+// exec changes what is stored.
+func (e *environment) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := e.db.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts a job.
+func (e *environment) start(t *testing.T, jobs *tracking.Jobs, r tracking.Request) uuid.UUID {
+	t.Helper()
+	id, err := jobs.Start(t.Context(), e.brand, r, tracking.Caller{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (e *environment) job(t *testing.T, id uuid.UUID) postgres.TrackingJob {
+	t.Helper()
+	j, err := e.db.TrackingJob(t.Context(), e.brand.OrganizationID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// result is what a finished job says.
+type result struct {
+	Answered  int            `json:"answered"`
+	GaveUp    map[string]int `json:"gaveUp"`
+	Cancelled int            `json:"cancelled"`
+	Repeats   int            `json:"repeats"`
+	Cost      struct {
+		Amount   float64 `json:"amount"`
+		Currency string  `json:"currency"`
+	} `json:"cost"`
+	DegradedPlatforms []string `json:"degradedPlatforms"`
+}
+
+// finished waits for the end of a job, whose progress must never fall, and adds up.
+func (e *environment) finished(t *testing.T, id uuid.UUID) (postgres.TrackingJob, result) {
+	t.Helper()
+	phases := []string{"queued", "asking", "landing", "done"}
+	var last postgres.TrackingJob
+	wait.For(t, "the end of the job", func() bool {
+		j := e.job(t, id)
+		if j.Completed < last.Completed || j.Total != last.Total && last.Total > 0 || index(phases, j.Phase) < index(phases, last.Phase) {
+			t.Fatalf("the job went from %+v to %+v", last, j)
+		}
+		if (j.Result != nil) != j.Finished() {
+			t.Fatalf("status %s with the result %s", j.Status, j.Result)
+		}
+		last = j
+		return j.Finished()
+	})
+	var r result
+	if err := json.Unmarshal(last.Result, &r); err != nil {
+		t.Fatal(err)
+	}
+	sum := r.Answered + r.Cancelled
+	for _, n := range r.GaveUp {
+		sum += n
+	}
+	if last.Phase != "done" || last.Completed != last.Total || sum != last.Total {
+		t.Errorf("%+v does not add up to its result %+v", last, r)
+	}
+	return last, r
+}
+
+func index(list []string, of string) int {
+	for i := range list {
+		if list[i] == of {
+			return i
+		}
+	}
+	return -1
+}
+
+// records are the answers on the log, by id; how often each is there.
+func (e *environment) records(t *testing.T) (answers map[uuid.UUID]event.Answer, times map[uuid.UUID]int) {
+	t.Helper()
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	conn, err := kafka.DialLeader(ctx, "tcp", e.Brokers[0], e.Prefix+event.TopicAnswers, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	end, err := conn.ReadLastOffset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.Brokers, Topic: e.Prefix + event.TopicAnswers})
+	defer reader.Close()
+	answers, times = map[uuid.UUID]event.Answer{}, map[uuid.UUID]int{}
+	for range end {
+		m, err := reader.ReadMessage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a event.Answer
+		if err := event.DecodeAnswer(m.Value, &a); err != nil {
+			t.Fatal(err)
+		}
+		answers[a.ID] = a
+		times[a.ID]++
+	}
+	return answers, times
+}
+
+// service is what platforms ask: it answers, unless a behavior says otherwise.
+type service struct {
+	mu       sync.Mutex
+	asked    map[string]int // requests by question
+	inFlight int
+	most     int // in flight at once
+	behaves  func(q question, times int) (status int, retryAfter time.Duration, took time.Duration)
+}
+
+type question struct {
+	Platform, Text, Model, Region string
+	Sample                        int64
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q question
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	key := fmt.Sprint(q)
+	s.asked[key]++
+	s.inFlight++
+	s.most = max(s.most, s.inFlight)
+	times, behaves := s.asked[key], s.behaves
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.inFlight--
+	}()
+	status, retryAfter, took := http.StatusOK, time.Duration(0), 5*time.Millisecond
+	if behaves != nil {
+		status, retryAfter, took = behaves(q, times)
+	}
+	select {
+	case <-r.Context().Done():
+		return
+	case <-time.After(took):
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "Lumen is the answer to %s", q.Text)
+}
+
+// requests is how often the service was asked.
+func (s *service) requests() (sum int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.asked {
+		sum += n
+	}
+	return sum
+}
+
+func (s *service) behave(behaves func(q question, times int) (int, time.Duration, time.Duration)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behaves = behaves
+}
+
+// platforms are alpha and beta, which ask the service, gamma, whose key is missing, and delta, whose price is not known
+// and which takes no region.
+type platforms struct{ surroundings }
+
+func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.Platform, error) {
+	if !organization.IsNil() && organization == p.Breaks {
+		return nil, errors.New("broken")
+	}
+	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
+	describe := func(slug string, price *platform.Price) tracking.Platform {
+		return tracking.Platform{Account: p.Accounts[organization], Description: platform.Description{Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: []platform.Model{
+			{Slug: slug + "-small", Price: price}, {Slug: slug + "-large", Price: price},
+		}}}
+	}
+	list := []tracking.Platform{describe("alpha", price), describe("beta", price), describe("gamma", price), describe("delta", nil)}
+	for i := range list {
+		if list[i].Slug == "gamma" || list[i].Slug == p.Lacks {
+			list[i].Unavailable = "its key is missing"
+		}
+	}
+	return list, nil
+}
+
+func (p platforms) Open(_ context.Context, _ uuid.UUID, slug string, _ simulator.Cast) (platform.Platform, error) {
+	if p.Stumbles != nil && p.Stumbles.Add(-1) >= 0 {
+		return nil, errors.New("the connection is lost")
+	}
+	if slug == p.Unusable {
+		return nil, problem.New(problem.Missing, "its key is gone")
+	}
+	return asks{slug, p.Service}, nil
+}
+
+type asks struct{ slug, url string }
+
+func (a asks) Ask(ctx context.Context, q platform.Question) (reply platform.Reply, err error) {
+	body, err := json.Marshal(question{a.slug, q.Text, q.Model, q.Region, q.Sample})
+	if err != nil {
+		return reply, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
+	if err != nil {
+		return reply, err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if ctx.Err() != nil {
+		return reply, ctx.Err()
+	}
+	if err != nil {
+		return reply, &platform.Error{Class: platform.Unavailable, Cause: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return reply, &platform.Error{Class: platform.Unavailable, Cause: err}
+	}
+	after, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	cause := errors.New(response.Status)
+	switch {
+	case response.StatusCode == http.StatusOK:
+		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{}}, nil
+	case response.StatusCode == http.StatusNonAuthoritativeInfo: // an answer without usage
+		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text)}, nil
+	case response.StatusCode == http.StatusPartialContent:
+		return reply, &platform.Error{Class: platform.ChangedShape, Cause: cause}
+	case response.StatusCode == http.StatusTooManyRequests:
+		return reply, &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(after) * time.Second, Cause: cause}
+	case response.StatusCode == http.StatusUnauthorized:
+		return reply, &platform.Error{Class: platform.Auth, Cause: cause}
+	}
+	return reply, &platform.Error{Class: platform.Unavailable, Cause: cause}
+}

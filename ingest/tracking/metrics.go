@@ -1,0 +1,56 @@
+package tracking
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
+)
+
+// Values of labels, besides the classes of errors.
+const (
+	refusedForBudget = "budget"
+	outcomeAnswered  = "answered"
+)
+
+type metrics struct {
+	requests *prometheus.CounterVec   // by platform and outcome
+	seconds  *prometheus.HistogramVec // by platform
+	unknown  *prometheus.CounterVec   // by platform
+	refused  *prometheus.CounterVec   // by reason
+	working  prometheus.Gauge
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	auto := promauto.With(registerer)
+	m := &metrics{
+		requests: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_requests_total",
+			Help: "Requests to AI platforms that ended, or could not be sent, by platform and outcome: answered, or the class of the error.",
+		}, []string{"platform", "outcome"}),
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
+			Buckets: []float64{0.5, 1, 2, 5, 10, 20, 40, 80, 120},
+		}, []string{"platform"}),
+		unknown: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_unknown_items_total", Help: "Items of answers that were passed over because their kind is unknown, by platform.",
+		}, []string{"platform"}),
+		refused: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_refused_total", Help: "Starts of tracking jobs that were refused, by reason.",
+		}, []string{"reason"}),
+		working: auto.NewGauge(prometheus.GaugeOpts{
+			Name: "answerscope_tracking_jobs", Help: "Tracking jobs that this process works on.",
+		}),
+	}
+	// An alert sees how much a series rises, and not the value that it begins with.
+	m.refused.WithLabelValues(refusedForBudget)
+	for _, p := range catalog.All() {
+		m.unknown.WithLabelValues(p.Slug)
+		m.requests.WithLabelValues(p.Slug, outcomeAnswered)
+		for _, class := range platform.Classes {
+			m.requests.WithLabelValues(p.Slug, string(class))
+		}
+	}
+	return m
+}

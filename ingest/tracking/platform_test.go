@@ -1,0 +1,205 @@
+package tracking_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestThePlatformsOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	p := tracking.NewPlatforms(config.FromEnvironment([]string{
+		"ANSWERSCOPE_PLATFORM_SIMULATOR_SHOPPING_MODELS=sim-cirrus, other", "ANSWERSCOPE_PLATFORM_XAI_API_KEY=key",
+	}), nil, secret.Ring{})
+	shopping, err := p.Find(t.Context(), uuid.Nil, platform.SimulatorShopping)
+	var slugs []string
+	for _, m := range shopping.Models {
+		slugs = append(slugs, m.Slug)
+	}
+	if err != nil || !slices.Equal(slugs, []string{"sim-cirrus", "other"}) || shopping.Models[0].Price == nil || shopping.Models[1].Price != nil || shopping.Models[1].Typical.OutputTokens == 0 {
+		t.Errorf("with other models: %+v, %v", shopping.Models, err)
+	}
+	if shopping.Unavailable != "" || shopping.KeyFrom != "" {
+		t.Errorf("unavailable %q, key from %q; it needs none", shopping.Unavailable, shopping.KeyFrom)
+	}
+	if xai, err := p.Find(t.Context(), uuid.Nil, "xai"); err != nil || xai.KeyFrom != tracking.FromEnvironment || xai.Unavailable != "" {
+		t.Errorf("%+v, %v", xai, err)
+	}
+	other := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_XAI_API_KEY=other", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key"}), nil, secret.Ring{})
+	accounts := map[string]bool{}
+	for _, of := range []*tracking.Platforms{p, other, p} {
+		for _, slug := range []string{"xai", "openai"} {
+			found, err := of.Find(t.Context(), uuid.Nil, slug)
+			if err != nil || strings.Contains(found.Account, "key") {
+				t.Errorf("%+v, %v", found, err)
+			}
+			accounts[found.Account] = true
+		}
+	}
+	if len(accounts) != 4 || !accounts[""] { // two keys of xai, one of openai, none
+		t.Errorf("accounts %v", accounts)
+	}
+	if _, err := p.Open(t.Context(), uuid.Nil, platform.Simulator, simulator.Cast{Brand: event.Entity{Name: "Fernwood"}}); err != nil {
+		t.Error(err)
+	}
+	for slug, want := range map[string]string{
+		"openai":    "openai is unavailable: ANSWERSCOPE_PLATFORM_OPENAI_API_KEY is missing: want the API key of an account at OpenAI",
+		"elsewhere": `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`,
+	} {
+		_, err = p.Open(t.Context(), uuid.Nil, slug, simulator.Cast{})
+		if kind, public := problem.Of(err); kind != problem.Missing || public != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+const (
+	envKey = "key-of-the-environment"
+	ownKey = "sk-own-hunter2-0123456789wxyz"
+)
+
+func ring(t *testing.T, ids ...string) secret.Ring {
+	t.Helper()
+	var entries []string
+	for _, id := range ids {
+		entries = append(entries, id+":"+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte(id), 32)[:32]))
+	}
+	r, err := secret.ParseRing(strings.Join(entries, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var fromEnvironment = config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + envKey})
+
+// keyOf is what a provider would be asked with: where it comes from and its last characters.
+func keyOf(t *testing.T, p *providers, organization uuid.UUID) string {
+	t.Helper()
+	found, err := p.Find(t.Context(), organization, "openai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.KeyFrom + " " + found.KeyEnd + " " + found.Unavailable
+}
+
+// providers are those of two organizations.
+type providers struct {
+	*tracking.Platforms
+	db         *postgres.DB
+	own, other postgres.Organization
+}
+
+func newProviders(t *testing.T) *providers {
+	t.Helper()
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
+	p := &providers{Platforms: tracking.NewPlatforms(fromEnvironment, db, ring(t, "a")), db: db}
+	for name, o := range map[string]*postgres.Organization{"Own": &p.own, "Other": &p.other} {
+		var err error
+		if *o, err = db.AddOrganization(t.Context(), name, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// An organization's key wins over the environment's, is encrypted in the database, and is no other organization's.
+func TestAnOrganizationsKeyWins(t *testing.T) {
+	t.Parallel()
+	p := newProviders(t)
+	if got := keyOf(t, p, p.own.ID); got != "environment  " {
+		t.Errorf("before: %q", got)
+	}
+	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", " "+ownKey+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if own, other := keyOf(t, p, p.own.ID), keyOf(t, p, p.other.ID); own != "organization wxyz " || other != "environment  " {
+		t.Errorf("own %q, other %q", own, other)
+	}
+	rows, err := p.db.AllProviderKeys(t.Context())
+	if err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0].Sealed, "a:") || strings.Contains(rows[0].Sealed, "hunter2") {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	// Of another row, it does not open.
+	if err := p.db.SetProviderKey(t.Context(), uuid.Nil, postgres.ProviderKey{OrganizationID: p.other.ID, Platform: "openai", Sealed: rows[0].Sealed}); err != nil {
+		t.Fatal(err)
+	}
+	if got := keyOf(t, p, p.other.ID); !strings.Contains(got, "cannot be decrypted") {
+		t.Errorf("a copied row: %q", got)
+	}
+	if _, err := p.Open(t.Context(), p.other.ID, "openai", simulator.Cast{}); err == nil {
+		t.Error("it is opened with the environment's key, which is another account")
+	}
+	for range 2 {
+		err = p.Remove(t.Context(), uuid.Nil, p.own.ID, "openai")
+	}
+	if kind, _ := problem.Of(err); kind != problem.Missing || keyOf(t, p, p.own.ID) != "environment  " {
+		t.Errorf("removed twice: %v; then %q", err, keyOf(t, p, p.own.ID))
+	}
+	log, err := p.db.AuditLog(t.Context(), 2)
+	if err != nil || len(log) != 2 || log[0].Action != "provider key removed" || log[0].Organization != "own" || log[1].Action != "provider key set" || log[1].Subject != "openai" {
+		t.Errorf("log %+v, %v", log, err)
+	}
+}
+
+func TestKeysAreEncryptedAnew(t *testing.T) {
+	t.Parallel()
+	p := newProviders(t)
+	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := tracking.Reseal(t.Context(), p.db, ring(t, "b")); n != 0 || err == nil {
+		t.Errorf("without the old key: %d, %v", n, err)
+	}
+	if n, err := tracking.Reseal(t.Context(), p.db, ring(t, "b", "a")); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if got := keyOf(t, p, p.own.ID); !strings.Contains(got, "cannot be decrypted") {
+		t.Errorf("with the old key alone: %q", got)
+	}
+	p.Platforms = tracking.NewPlatforms(fromEnvironment, p.db, ring(t, "b"))
+	if got := keyOf(t, p, p.own.ID); got != "organization wxyz " {
+		t.Errorf("with the new key: %q", got)
+	}
+	if log, err := p.db.AuditLog(t.Context(), 100); err != nil || len(log) != 3 { // two organizations and the key
+		t.Errorf("encrypting anew is logged: %+v, %v", log, err)
+	}
+}
+
+func TestWhatIsNoKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newProviders(t)
+	for _, c := range []struct{ slug, key, want string }{
+		{"openai", "", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
+		{"openai", "two words", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
+		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
+		{"simulator", ownKey, "simulator needs no key"},
+		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`},
+	} {
+		err := p.Set(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)
+		if _, public := problem.Of(err); public != c.want {
+			t.Errorf("%s: %v, want %s", c.slug, err, c.want)
+		}
+	}
+	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", "short"); err != nil || keyOf(t, p, p.own.ID) != "organization  " {
+		t.Errorf("a short key: %v, %q", err, keyOf(t, p, p.own.ID))
+	}
+	bare := tracking.NewPlatforms(fromEnvironment, p.db, secret.Ring{})
+	if err := bare.Set(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS is missing") {
+		t.Errorf("without a ring: %v", err)
+	}
+}
