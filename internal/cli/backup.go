@@ -12,7 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/deploy/engine/backup"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/migration"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -28,16 +28,6 @@ type backupCmd struct {
 type restoreCmd struct {
 	Dir string `arg:"" help:"Directory that backup has written."`
 }
-
-// The parts of a backup.
-const (
-	backupPostgres   = "postgres"
-	backupClickHouse = "clickhouse"
-	backupKafka      = "kafka"
-	backupSpool      = "spool"
-	backupAnalysts   = "analysts"
-	backupName       = "answerscope" // of the ClickHouse's directory while it writes or reads it
-)
 
 var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how yours are backed up")
 
@@ -57,11 +47,11 @@ func (c *backupCmd) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		err = on.copyTo(ctx, c.Dir)
-		if err = errors.Join(err, lock.Held(ctx), lock.Release()); err != nil {
-			return fmt.Errorf("back up: %w", err)
+		err = on.writeBackup(ctx, c.Dir)
+		if err = errors.Join(err, lock.Held(ctx), lock.Release()); err == nil {
+			err = backup.Seal(c.Dir, thisBuild().String(), begun)
 		}
-		if err := writeManifest(c.Dir, begun); err != nil {
+		if err != nil {
 			return fmt.Errorf("back up: %w", err)
 		}
 		return p.print(c.Dir)
@@ -95,67 +85,31 @@ func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, e
 	return lock, nil
 }
 
-// copyTo copies one part after the other. A record that moves on meanwhile is in two parts and never in none, and is
-// counted once: the spool goes before the log, which takes its records, and the log before the stores. An answer of a
-// tracking job stays in PostgreSQL until the sinks go on, even if the log has it.
-func (e *engines) copyTo(ctx context.Context, dir string) error {
-	data := e.settings.DataDir
-	for _, part := range []struct {
-		name string
-		do   func(to string) error
-	}{
-		{backupSpool, func(to string) error { return engine.CopyDir(filepath.Join(data, "spool"), to) }},
-		{backupKafka, func(to string) error { return engine.CopyKafka(data, to) }},
-		{backupAnalysts, func(to string) error { return engine.CopyDir(engine.ClickHouseUsersDir(data), to) }},
-		{backupPostgres, func(to string) error { return e.dumpPostgres(ctx, to) }},
-		{backupClickHouse, func(to string) error { return e.backUpClickHouse(ctx, to) }},
-	} {
-		began, to := time.Now(), filepath.Join(dir, part.name)
-		err := os.MkdirAll(to, 0o700)
-		if err == nil {
-			err = part.do(to)
-		}
-		if err != nil {
-			return err
-		}
-		e.say("%s: %s in %s", to, part.name, time.Since(began).Round(100*time.Millisecond))
+func (e *engines) writeBackup(ctx context.Context, dir string) error {
+	stores := backup.Stores{
+		Postgres: func(to string) error {
+			return postgres.Dump(ctx, e.postgresOwner, func(table string) (io.WriteCloser, error) {
+				return os.OpenFile(filepath.Join(to, table), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			})
+		},
+		ClickHouse: func(name string) error {
+			return clickhouse.Backup(ctx, e.warehouse, e.clickhouseConfig.Database(), name)
+		},
 	}
-	return nil
-}
-
-func (e *engines) dumpPostgres(ctx context.Context, to string) error {
-	return postgres.Dump(ctx, e.postgresOwner, func(table string) (io.WriteCloser, error) {
-		return os.OpenFile(filepath.Join(to, table), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return backup.Write(e.settings.DataDir, dir, stores, func(to, part string, took time.Duration) {
+		e.say("%s: %s in %s", to, part, took.Round(100*time.Millisecond))
 	})
-}
-
-// backUpClickHouse has the server write where it may, and moves that.
-func (e *engines) backUpClickHouse(ctx context.Context, to string) error {
-	written := engine.BackupDir(e.settings.DataDir, backupName)
-	if err := os.RemoveAll(written); err != nil { // of a backup that was interrupted
-		return err
-	}
-	err := clickhouse.Backup(ctx, e.warehouse, e.clickhouseConfig.Database(), backupName)
-	if err == nil {
-		err = engine.CopyDir(written, to)
-	}
-	if err == nil {
-		_, err = os.Stat(filepath.Join(to, ".backup")) // the server's list of what there is: it wrote elsewhere if it is not there
-	}
-	return errors.Join(err, os.RemoveAll(written))
 }
 
 func (c *restoreCmd) Run(ctx context.Context, p *process) error {
 	if p.embedded(everything) != everything {
 		return usageError{errNotEmbedded}
 	}
-	if err := checkManifest(c.Dir); err != nil {
+	if err := backup.Check(c.Dir); err != nil {
 		return err
 	}
-	for _, part := range []string{"clickhouse", "postgres", "kafka", "spool"} {
-		if _, err := os.Stat(filepath.Join(p.settings.DataDir, part)); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%s holds an installation already: want a --data-dir without one", p.settings.DataDir), err)
-		}
+	if err := backup.CheckEmpty(p.settings.DataDir); err != nil {
+		return err
 	}
 	if err := c.restore(ctx, p); err != nil {
 		return fmt.Errorf("restore: %w; remove %s before the next try", err, p.settings.DataDir)
@@ -172,12 +126,7 @@ func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 	if err := os.MkdirAll(data, 0o711); err != nil { // an engine may run as another user
 		return err
 	}
-	err = errors.Join(
-		engine.RestoreKafka(filepath.Join(c.Dir, backupKafka), data),
-		engine.CopyDir(filepath.Join(c.Dir, backupSpool), filepath.Join(data, "spool")),
-		engine.CopyDir(filepath.Join(c.Dir, backupAnalysts), engine.ClickHouseUsersDir(data)),
-	)
-	if err != nil {
+	if err := backup.RestoreFiles(c.Dir, data); err != nil {
 		return err
 	}
 	e, err := p.open(ctx, everything, true, "")
@@ -188,20 +137,17 @@ func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 		e.disconnect()
 		err = errors.Join(err, e.close())
 	}()
-	if err := e.restorePostgres(ctx, filepath.Join(c.Dir, backupPostgres)); err != nil {
-		return err
-	}
-	if err := e.connect(ctx, needs{ClickHouse: true}); err != nil {
-		return err
-	}
-	if err := engine.CopyDir(filepath.Join(c.Dir, backupClickHouse), engine.BackupDir(data, backupName)); err != nil {
-		return err
-	}
-	if err := engine.GiveBackup(data); err != nil {
-		return err
-	}
-	err = clickhouse.Restore(ctx, e.warehouse, e.clickhouseConfig.Database(), backupName)
-	return errors.Join(err, os.RemoveAll(engine.BackupDir(data, backupName)))
+	return backup.RestoreStores(c.Dir, data, backup.Stores{
+		Postgres: func(from string) error {
+			if err := e.restorePostgres(ctx, from); err != nil {
+				return err
+			}
+			return e.connect(ctx, needs{ClickHouse: true})
+		},
+		ClickHouse: func(name string) error {
+			return clickhouse.Restore(ctx, e.warehouse, e.clickhouseConfig.Database(), name)
+		},
+	})
 }
 
 func (e *engines) restorePostgres(ctx context.Context, from string) error {

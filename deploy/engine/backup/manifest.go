@@ -1,4 +1,4 @@
-package cli
+package backup
 
 import (
 	"crypto/sha256"
@@ -13,12 +13,14 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// backupManifest is written last: a backup without it is not whole.
-const backupManifest = "backup.json"
+// manifestName is the file that is written last: a backup without it is incomplete.
+const manifestName = "backup.json"
 
-// manifest says what a backup is, with the SHA-256 in hex of each of its files, by its path below the directory.
+// manifest describes a backup. Files has the SHA-256 in hex of each file by its path below the directory.
 type manifest struct {
 	Format int               `json:"format"`
 	Build  string            `json:"build"`
@@ -26,42 +28,42 @@ type manifest struct {
 	Files  map[string]string `json:"files"`
 }
 
-// writeManifest makes what was written to dir a whole backup.
-func writeManifest(dir string, begun time.Time) error {
+// Seal completes a backup that a build has written, and that began at a time.
+func Seal(dir, build string, at time.Time) error {
 	files, err := checksums(dir)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(manifest{1, thisBuild().String(), begun, files})
+	text, err := json.Marshal(manifest{1, build, at, files})
 	if err != nil {
 		return err
 	}
-	return writeSynced(filepath.Join(dir, backupManifest), append(text, '\n'))
+	return disk.ReplaceFile(filepath.Join(dir, manifestName), append(text, '\n'), 0o600)
 }
 
-// checkManifest refuses what is no whole backup, of another format, or not as backup wrote it.
-func checkManifest(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, backupManifest))
-	var of manifest
+// Check refuses an incomplete backup, one of another format, and one whose files have changed.
+func Check(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+	var sealed manifest
 	if err == nil {
-		err = json.Unmarshal(text, &of)
+		err = json.Unmarshal(text, &sealed)
 	}
 	if err != nil {
 		return fmt.Errorf("%s is no whole backup: %w", dir, err)
 	}
-	if of.Format != 1 {
-		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)", dir, of.Format, of.Build)
+	if sealed.Format != 1 {
+		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)", dir, sealed.Format, sealed.Build)
 	}
 	files, err := checksums(dir)
 	if err != nil {
 		return err
 	}
-	delete(files, backupManifest)
-	for _, path := range slices.Sorted(maps.Keys(of.Files)) {
-		switch sum, there := files[path]; {
-		case !there:
+	delete(files, manifestName)
+	for _, path := range slices.Sorted(maps.Keys(sealed.Files)) {
+		switch sum, exists := files[path]; {
+		case !exists:
 			return fmt.Errorf("%s is damaged: %s is missing; want a whole copy of what backup wrote", dir, path)
-		case sum != of.Files[path]:
+		case sum != sealed.Files[path]:
 			return fmt.Errorf("%s is damaged: %s is not as backup wrote it; want a whole copy of what backup wrote", dir, path)
 		}
 		delete(files, path)
@@ -72,18 +74,18 @@ func checkManifest(dir string) error {
 	return nil
 }
 
-// checksums are the SHA-256 of all files below dir, by their paths below it.
+// checksums returns the SHA-256 of all files below dir by their paths there.
 func checksums(dir string) (map[string]string, error) {
 	sums := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		below, err := filepath.Rel(dir, path)
+		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err
 		}
-		sums[filepath.ToSlash(below)], err = checksum(path)
+		sums[filepath.ToSlash(name)], err = checksum(path)
 		return err
 	})
 	return sums, err
@@ -97,13 +99,4 @@ func checksum(path string) (string, error) {
 	hash := sha256.New()
 	_, err = io.Copy(hash, file)
 	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, file.Close())
-}
-
-func writeSynced(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Sync(), file.Close())
 }
