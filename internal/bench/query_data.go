@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -107,7 +107,7 @@ func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i in
 
 // mirrorBrands copies what was added to the dimensions of a warehouse, and returns once it is there.
 func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *clickhouse.Conn, brands int) error {
-	copies := mirror.New(db, to, prometheus.NewRegistry(), log)
+	copies := upkeep.NewMirror(db, to, prometheus.NewRegistry(), log)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	const question = `

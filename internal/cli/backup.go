@@ -14,7 +14,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine/backup"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/migration"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -152,7 +152,7 @@ func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
 
 func (e *engines) restorePostgres(ctx context.Context, from string) error {
 	migrator := e.migrator()
-	migrator.Report = func(int, int, migration.Step) {} // what is restored is what is said
+	migrator.Report = func(int, int, upkeep.Step) {} // what is restored is what is said
 	steps, err := migrator.Pending(ctx, onlyControl)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/pipeline/deadletters"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -64,7 +64,7 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		return deadletters.Each(ctx, on.warehouse, filter, func(l deadletters.Line) error {
+		return upkeep.EachDeadLetter(ctx, on.warehouse, filter, func(l upkeep.DeadLetter) error {
 			switch {
 			case !l.ReplayedAt.IsZero() && !c.Replayed:
 				return nil
@@ -104,7 +104,7 @@ type deadLetterHeader struct {
 	Value string `json:"value"`
 }
 
-func deadLetterShown(l *deadletters.Line) shownDeadLetter {
+func deadLetterShown(l *upkeep.DeadLetter) shownDeadLetter {
 	s := shownDeadLetter{
 		Record: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
 		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
@@ -116,7 +116,7 @@ func deadLetterShown(l *deadletters.Line) shownDeadLetter {
 }
 
 // stateOf is the reason of a dead letter, and when it was replayed.
-func stateOf(l *deadletters.Line) string {
+func stateOf(l *upkeep.DeadLetter) string {
 	if l.ReplayedAt.IsZero() {
 		return l.Reason
 	}
@@ -157,11 +157,11 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 			}
 			return nil
 		}
-		return deadletters.Each(ctx, on.warehouse, at.Filter(), func(l deadletters.Line) error { return c.show(p, &l, &whole[0]) })
+		return upkeep.EachDeadLetter(ctx, on.warehouse, at.Filter(), func(l upkeep.DeadLetter) error { return c.show(p, &l, &whole[0]) })
 	})
 }
 
-func (c *deadLetterShow) show(p *process, l *deadletters.Line, whole *clickhouse.DeadLetter) error {
+func (c *deadLetterShow) show(p *process, l *upkeep.DeadLetter, whole *clickhouse.DeadLetter) error {
 	if c.JSON {
 		s := deadLetterShown(l)
 		s.deadLetter = &deadLetter{Headers: []deadLetterHeader{}}
@@ -203,7 +203,7 @@ func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.replay(ctx, p, deadletters.New(on.warehouse, log, p.settings.Kafka.TopicPrefix), filters)
+			return c.replay(ctx, p, upkeep.NewReplayer(on.warehouse, log, p.settings.Kafka.TopicPrefix), filters)
 		})
 	})
 }
@@ -231,24 +231,24 @@ func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, e
 	return filters, nil
 }
 
-func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *deadletters.Replayer, filters []clickhouse.DeadLetterFilter) error {
+func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *upkeep.Replayer, filters []clickhouse.DeadLetterFilter) error {
 	result := struct {
-		deadletters.Summary
-		Refusals *[]deadletters.Refusal `json:"refusals,omitempty"` // with --json
+		upkeep.ReplaySummary
+		Refusals *[]upkeep.ReplayRefusal `json:"refusals,omitempty"` // with --json
 	}{}
-	refusals := []deadletters.Refusal{}
+	refusals := []upkeep.ReplayRefusal{}
 	if c.JSON {
 		result.Refusals = &refusals
 	}
 	progress := p.newMeter("replay: records appended", 0)
-	refuse := func(r deadletters.Refusal) {
+	refuse := func(r upkeep.ReplayRefusal) {
 		p.say("%s: %s", r.LogPosition, r.Reason)
 		refusals = append(refusals, r)
 	}
 	for _, filter := range filters {
 		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(result.Replayed + n)) })
 		result.Replayed, result.Skipped, result.Refused = result.Replayed+done.Replayed, result.Skipped+done.Skipped, result.Refused+done.Refused
-		if err == nil && len(c.Records) > 0 && done == (deadletters.Summary{}) {
+		if err == nil && len(c.Records) > 0 && done == (upkeep.ReplaySummary{}) {
 			err = fmt.Errorf("no dead letter is of %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
 		}
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/disk"
-	"github.com/answerscope/answerscope/pipeline/migration"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // needs are the engines that a command works with.
-type needs = migration.Stores
+type needs = upkeep.Stores
 
 var (
 	everything  = needs{ClickHouse: true, Postgres: true, Kafka: true}

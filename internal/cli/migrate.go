@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/pipeline/migration"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 )
 
 // migrateCmd brings up what records and rows are kept in.
@@ -31,7 +31,7 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 	case migrator.Newer != nil:
 		err = fmt.Errorf("%w; run that release, or a later one", migrator.Newer)
 	case c.Check:
-		if err = printList(p, c.JSON, steps, migration.Step.String); err == nil && len(steps) > 0 {
+		if err = printList(p, c.JSON, steps, upkeep.Step.String); err == nil && len(steps) > 0 {
 			err = errPending
 		}
 	default:
@@ -42,10 +42,10 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 	return errors.Join(err, e.close())
 }
 
-func (e *engines) migrator() *migration.Migrator {
-	return &migration.Migrator{
+func (e *engines) migrator() *upkeep.Migrator {
+	return &upkeep.Migrator{
 		Postgres: e.postgresOwner, ClickHouse: e.clickhouseConfig, Sinks: e.sinks(), Log: e.log,
-		Report: func(done, pending int, s migration.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
+		Report: func(done, pending int, s upkeep.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
 		Topics: producer.TopicsConfig{
 			Connection: e.kafkaConnection, Prefix: e.settings.Kafka.TopicPrefix,
 			Partitions: e.settings.Kafka.Partitions, Replicas: e.settings.Kafka.Replicas, Retention: e.settings.Kafka.Retention,

@@ -12,11 +12,9 @@ import (
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
-	"github.com/answerscope/answerscope/pipeline/mirror"
-	"github.com/answerscope/answerscope/pipeline/purge"
 	"github.com/answerscope/answerscope/pipeline/results"
-	"github.com/answerscope/answerscope/pipeline/retention"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 )
 
 // pipelineCmd runs the sinks, the mirror and what goes on in the background.
@@ -49,7 +47,7 @@ var pipelineReady = []string{"schema", "postgres", "clickhouse", "kafka", "mirro
 // tasks need the others.
 func assemblePipeline(_ context.Context, s *service) error {
 	s.timetable = timetable.New(s.lead("timetable"), s.db.TaskHistory(), s.tasks, s.log)
-	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
+	feed := upkeep.NewMirror(s.db, s.warehouse, s.metrics, s.log)
 	s.part("mirror", bothStores, feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
 	s.ready.Provide("kafka", s.kafkaConnection.Reach)
@@ -123,14 +121,14 @@ func consuming[T any](s *service, name string, cfg consume.Config, target consum
 func assembleRetention(s *service) error {
 	cfg := s.retaining()
 	cfg.Connection = s.kafkaConnection
-	expiring, err := retention.New(cfg, s.db, s.warehouse, time.Now, s.metrics, s.log)
+	expiring, err := upkeep.NewRetention(cfg, s.db, s.warehouse, time.Now, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
 	// Hourly, since a machine that sleeps at night has months too.
 	s.timetable.Every("retention", timetable.Hourly(37), expiring.Enforce)
 
-	purger := purge.New(s.db, s.warehouse, s.lead("purge"), s.metrics, s.log)
+	purger := upkeep.NewPurger(s.db, s.warehouse, s.lead("purge"), s.metrics, s.log)
 	s.part("purge", everything, purger.Run)
 	s.timetable.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	// Collectors do so too; their salts must go also when none runs any more.
@@ -139,8 +137,8 @@ func assembleRetention(s *service) error {
 }
 
 // retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
-func (p *process) retaining() retention.Config {
-	cfg := retention.DefaultConfig()
+func (p *process) retaining() upkeep.RetentionConfig {
+	cfg := upkeep.DefaultRetention()
 	cfg.Answers, cfg.Visits = p.settings.Retention.Answers, p.settings.Retention.Visits
 	cfg.Crawls, cfg.DeadLetters = p.settings.Retention.Crawls, p.settings.Retention.Deadletters
 	cfg.Sinks = p.sinks()

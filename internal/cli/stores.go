@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"github.com/answerscope/answerscope/pipeline/migration"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -28,7 +28,7 @@ func one(store string) needs {
 }
 
 // among reports whether a store is one of need.
-func among(store string, need needs) bool { return need.Has(migration.Step{Store: store}) }
+func among(store string, need needs) bool { return need.Has(upkeep.Step{Store: store}) }
 
 // stores knows which stores of a service answer and have their schema, and why the others do not.
 type stores struct {
@@ -160,7 +160,7 @@ func (s *service) prepare(ctx context.Context, plan plan, need needs) error {
 	}
 	progress := s.newMeter(steps[0].Store+" brought up", int64(len(steps)))
 	defer progress.end()
-	migrator.Report = func(done, _ int, _ migration.Step) { progress.reach(int64(done)) }
+	migrator.Report = func(done, _ int, _ upkeep.Step) { progress.reach(int64(done)) }
 	return migrator.Migrate(ctx, need, steps)
 }
 

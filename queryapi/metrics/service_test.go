@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
@@ -42,7 +42,7 @@ func newServiceOn(t *testing.T, warehouse *clickhouse.Conn) *service {
 	t.Helper()
 	s := &service{db: openPostgres(t), warehouse: warehouse}
 	s.url = serve(t, s.db, s.warehouse)
-	runUntilEnd(t, mirror.New(s.db, s.warehouse, prometheus.NewRegistry(), logTo(t)).Run)
+	runUntilEnd(t, upkeep.NewMirror(s.db, s.warehouse, prometheus.NewRegistry(), logTo(t)).Run)
 	return s
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -57,7 +57,7 @@ func newStack(t *testing.T) *stack {
 	s.run(appender.Run)
 	s.intake = intake.New(appender, s.db, intake.Landings{Answers: landings{s.warehouse}.landed}, time.Now)
 
-	s.run(mirror.New(s.db, s.warehouse, registry, log).Run)
+	s.run(upkeep.NewMirror(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()
 	reads.Brokers, reads.Group, reads.Topic = brokers, prefix+"sink", prefix+event.TopicAnswers
 	consumer, err := consume.New(reads, sink.NewAnswers(s.warehouse, registry, log), registry, log)

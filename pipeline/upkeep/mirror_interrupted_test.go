@@ -1,4 +1,4 @@
-package mirror_test
+package upkeep_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -48,13 +48,13 @@ func (i interruptions) next(t *testing.T) time.Duration {
 	}
 }
 
-func wantReady(t *testing.T, m *mirror.Mirror) {
+func wantReady(t *testing.T, m *upkeep.Mirror) {
 	t.Helper()
 	wait.For(t, "the mirror to be ready", func() bool { return m.Ready(t.Context()) == nil })
 }
 
 // root is one connection that sees and ends the others.
-func (e *environment) root(t *testing.T) *postgres.DB {
+func (e *mirroringEnvironment) root(t *testing.T) *postgres.DB {
 	t.Helper()
 	pg := e.pg
 	pg.MaxConns = 1
@@ -69,7 +69,7 @@ func (e *environment) root(t *testing.T) *postgres.DB {
 }
 
 // cut ends every other connection to the database.
-func (e *environment) cut(t *testing.T) {
+func (e *mirroringEnvironment) cut(t *testing.T) {
 	t.Helper()
 	root := e.root(t)
 	defer root.Close()
@@ -81,8 +81,8 @@ func (e *environment) cut(t *testing.T) {
 
 // Of several mirrors one copies. A standby that had to reconnect stayed not ready for as long as the other one ran.
 func TestAllMirrorsAreReadyAgainAfterAnInterruption(t *testing.T) {
-	e := newEnvironment(t)
-	var mirrors []*mirror.Mirror
+	e := newMirroring(t)
+	var mirrors []*upkeep.Mirror
 	var logs []interruptions
 	for range 2 {
 		log := make(interruptions, 100)
@@ -101,7 +101,7 @@ func TestAllMirrorsAreReadyAgainAfterAnInterruption(t *testing.T) {
 }
 
 // connected waits until n mirrors have asked for the outbox's lock.
-func (e *environment) connected(t *testing.T, n int) {
+func (e *mirroringEnvironment) connected(t *testing.T, n int) {
 	t.Helper()
 	root := e.root(t)
 	defer root.Close()
@@ -121,7 +121,7 @@ func (e *environment) connected(t *testing.T, n int) {
 // The pauses between tries grow only while none succeeds. They once grew over the whole run of the process, to 5 s
 // after its sixth interruption.
 func TestPausesBeginShortAfterASuccess(t *testing.T) {
-	e := newEnvironment(t)
+	e := newMirroring(t)
 	log := make(interruptions, 100)
 	m := e.mirror(slog.New(log))
 	defer testkit.Start(t, m.Run)()
@@ -209,7 +209,7 @@ func (p *proxy) drop() {
 
 // A mirror once waited for ever on a connection whose other end was lost without a reset.
 func TestAMirrorNoticesALostConnection(t *testing.T) {
-	e := newEnvironment(t)
+	e := newMirroring(t)
 	address, err := url.Parse(e.pg.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package retention_test
+package upkeep_test
 
 import (
 	"errors"
@@ -16,17 +16,15 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/retention"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// environment is a warehouse with an answer, a visit and a crawl on 28 days of each month from February to May 2026, at
+// expiringEnvironment is a warehouse with an answer, a visit and a crawl on 28 days of each month from February to May 2026, at
 // the end of May.
-type environment struct {
-	cfg       retention.Config
+type expiringEnvironment struct {
+	cfg       upkeep.RetentionConfig
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	now       time.Time
@@ -34,11 +32,11 @@ type environment struct {
 
 var organization, brand = clickhouse.UUID{1}, clickhouse.UUID{2}
 
-func newEnvironment(t *testing.T) *environment {
+func newExpiring(t *testing.T) *expiringEnvironment {
 	t.Helper()
 	t.Parallel()
-	e := &environment{
-		cfg:       retention.DefaultConfig(),
+	e := &expiringEnvironment{
+		cfg:       upkeep.DefaultRetention(),
 		db:        store.OpenControlPlane(t, store.ControlPlane(t)),
 		warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
 		now:       time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC),
@@ -54,14 +52,7 @@ func newEnvironment(t *testing.T) *environment {
 	return e
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (e *environment) insert(t *testing.T) {
+func (e *expiringEnvironment) insert(t *testing.T) {
 	t.Helper()
 	for month := time.February; month <= time.May; month++ {
 		var answers []clickhouse.AnswerRow
@@ -84,16 +75,16 @@ func (e *environment) insert(t *testing.T) {
 	}
 }
 
-func (e *environment) enforce(t *testing.T, months int) error {
+func (e *expiringEnvironment) enforce(t *testing.T, months int) error {
 	t.Helper()
 	e.cfg.Answers = months
-	r, err := retention.New(e.cfg, e.db, e.warehouse, func() time.Time { return e.now }, prometheus.NewRegistry(), testkit.Log(t))
+	r, err := upkeep.NewRetention(e.cfg, e.db, e.warehouse, func() time.Time { return e.now }, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return r.Enforce(t.Context())
 }
 
 // wantFrom waits until a table has no row before a day, and every row from it on.
-func (e *environment) wantFrom(t *testing.T, table string, from time.Time) {
+func (e *expiringEnvironment) wantFrom(t *testing.T, table string, from time.Time) {
 	t.Helper()
 	months := uint64(time.May - from.Month() + 1)
 	wait.For(t, fmt.Sprintf("%d months of %s, from %v", months, table, from), func() bool {
@@ -105,7 +96,7 @@ func (e *environment) wantFrom(t *testing.T, table string, from time.Time) {
 }
 
 // wantFrozen checks before which month a topic is frozen; the zero time: none is.
-func (e *environment) wantFrozen(t *testing.T, topic string, before time.Time) {
+func (e *expiringEnvironment) wantFrozen(t *testing.T, topic string, before time.Time) {
 	t.Helper()
 	if frozen, err := e.db.FrozenBefore(t.Context(), topic); err != nil || !frozen.Equal(before) {
 		t.Errorf("%s frozen before %v, %v; want %v", topic, frozen, err, before)
@@ -113,7 +104,7 @@ func (e *environment) wantFrozen(t *testing.T, topic string, before time.Time) {
 }
 
 // figures gives the rows of a question about all months.
-func figures[P, R any](t *testing.T, e *environment, question clickhouse.Query[P, R], filter P) any {
+func figures[P, R any](t *testing.T, e *expiringEnvironment, question clickhouse.Query[P, R], filter P) any {
 	t.Helper()
 	rows, err := question.All(t.Context(), e.warehouse, filter)
 	must(t, err)
@@ -123,7 +114,7 @@ func figures[P, R any](t *testing.T, e *environment, question clickhouse.Query[P
 	return rows
 }
 
-func (e *environment) answerFigures(t *testing.T) any {
+func (e *expiringEnvironment) answerFigures(t *testing.T) any {
 	t.Helper()
 	months := clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
 	return figures(t, e, clickhouse.EntityVisibility, clickhouse.GroupFilter{Filter: months})
@@ -144,7 +135,7 @@ func month(m time.Month) time.Time { return time.Date(2026, m, 1, 0, 0, 0, 0, ti
 // Raw answers of two months beside the current one are kept. Older ones are frozen, then expire, and their figures
 // stay. Visits are not affected, and a longer retention later brings nothing back.
 func TestMonthsAreFrozenAndExpire(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	before := e.answerFigures(t)
 	must(t, e.enforce(t, 0))
 	e.wantFrozen(t, event.TopicAnswers, time.Time{})
@@ -173,8 +164,8 @@ func TestMonthsAreFrozenAndExpire(t *testing.T) {
 // deadLettersByDay are dead letters with the day by which they expire.
 const deadLettersByDay = "(SELECT toDate(appended_at) AS day FROM deadletters)"
 
-// insertDeadLetters inserts a dead letter for each day of the environment.
-func (e *environment) insertDeadLetters(t *testing.T) {
+// insertDeadLetters inserts a dead letter for each day of the expiringEnvironment.
+func (e *expiringEnvironment) insertDeadLetters(t *testing.T) {
 	t.Helper()
 	for month := time.February; month <= time.May; month++ {
 		var deadLetters []clickhouse.DeadLetter
@@ -189,7 +180,7 @@ func (e *environment) insertDeadLetters(t *testing.T) {
 // Visits have a retention of their own and are frozen as answers are. Dead letters, which have no figures, only expire.
 // Neither affects answers or figures.
 func TestVisitsAndDeadLettersExpireByTheirOwnMonths(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	e.insertDeadLetters(t)
 	visitFigures := func() any { return figures(t, e, clickhouse.AITraffic, traffic) }
 	answers, views := e.answerFigures(t), visitFigures()
@@ -223,7 +214,7 @@ func TestVisitsAndDeadLettersExpireByTheirOwnMonths(t *testing.T) {
 
 // Crawls have a retention of their own too, and their figures stay.
 func TestCrawlsExpireByTheirOwnMonths(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	crawlFigures := func() any { return figures(t, e, clickhouse.AICrawlers, traffic) }
 	before := crawlFigures()
 	e.cfg.Crawls = 2
@@ -238,7 +229,7 @@ func TestCrawlsExpireByTheirOwnMonths(t *testing.T) {
 
 // A batch under way keeps visits from being frozen, and no dead letter from expiring.
 func TestDeadLettersExpireBesideABatch(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	e.insertDeadLetters(t)
 	e.cfg.SetLockTimeout(200 * time.Millisecond)
 	e.cfg.Visits, e.cfg.DeadLetters = 1, 2
@@ -254,7 +245,7 @@ func TestDeadLettersExpireBesideABatch(t *testing.T) {
 
 // A machine whose clock is ten years ahead freezes only what is also past by the clock of Postgres.
 func TestAFastClockFreezesNothing(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	database, err := e.db.Now(t.Context())
 	must(t, err)
 	e.now = database.AddDate(10, 0, 0)
@@ -266,7 +257,7 @@ func TestAFastClockFreezesNothing(t *testing.T) {
 
 // While a batch is under way, or planned by a process that was killed, nothing is frozen, so nothing expires.
 func TestNothingIsFrozenBesideABatch(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	e.cfg.SetLockTimeout(200 * time.Millisecond)
 	hold, err := e.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
@@ -303,7 +294,7 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 
 // A suspect month is reconciled before it is frozen, since a frozen month never is.
 func TestASuspectMonthIsNotFrozen(t *testing.T) {
-	e := newEnvironment(t)
+	e := newExpiring(t)
 	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.RecordMark{{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 99}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}}))
 	must(t, e.enforce(t, 2)) // February
 	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since the repeated batch at answers/0@99") {
@@ -317,7 +308,7 @@ func TestASuspectMonthIsNotFrozen(t *testing.T) {
 }
 
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
-	cfg := retention.DefaultConfig()
+	cfg := upkeep.DefaultRetention()
 	cfg.Answers, cfg.DeadLetters = -1, -2
 	err := cfg.Validate()
 	for _, want := range []string{"retention of answers -1", "retention of dead letters -2", "retention sinks"} {

@@ -1,15 +1,16 @@
-// Package migration brings the stores up to this binary under one lock: the schema of PostgreSQL, the schema of
-// ClickHouse, then the topics of Kafka.
-package migration
+package upkeep
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
@@ -32,7 +33,8 @@ type Step struct {
 
 func (s Step) String() string { return s.Store + " " + s.Name }
 
-// A Migrator knows where the stores are. PostgreSQL has the lock, so its address is needed to migrate any of them.
+// A Migrator brings the stores up to this binary under one lock: the schema of PostgreSQL, the schema of ClickHouse,
+// then the topics of Kafka. PostgreSQL has the lock, so its address is needed to migrate any of them.
 type Migrator struct {
 	Postgres   string // DSN
 	ClickHouse clickhouse.Config
@@ -174,4 +176,35 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 		}
 	}
 	return nil
+}
+
+// ownerTimeout is how long the owner of joined engines may take to bring its stores up: they can be joined as soon as
+// they run.
+const ownerTimeout = 30 * time.Second
+
+// Ensure brings up those of the selected stores that this process has started, and refuses to work on others that are
+// behind; newer ones it leaves as they are. For those of joined engines it waits until their owner has brought them up.
+func (m *Migrator) Ensure(ctx context.Context, in, started Stores, joined bool) error {
+	waiting, done := context.WithTimeout(ctx, ownerTimeout)
+	defer done()
+	for {
+		steps, err := m.Pending(ctx, in)
+		if err != nil {
+			return err
+		}
+		if started != (Stores{}) {
+			if err := m.Migrate(ctx, started, steps); err != nil {
+				return err
+			}
+		}
+		behind := slices.IndexFunc(steps, func(s Step) bool { return !started.Has(s) })
+		if behind < 0 {
+			m.WarnNewer()
+			return nil
+		}
+		if joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {
+			continue
+		}
+		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
+	}
 }

@@ -1,19 +1,15 @@
-// Package purge deletes from the warehouse what people have deleted: every row, of every table, of a brand or an
-// organization.
-//
-// A deletion leaves a permanent tombstone in Postgres, and from then on the sinks drop its late records. Its rows are
-// deleted at once; those that a batch under way still inserted, ten minutes later; and what may come back after that (a
-// table rebuilt from older rows, an edit that the mirror copied late) every night.
-package purge
+package upkeep
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -21,25 +17,30 @@ import (
 )
 
 const (
-	interval    = 5 * time.Second  // between two looks for what is due
-	repeatAfter = 10 * time.Minute // a deletion is purged again so long after it: longer than any batch is under way
-	missedNight = 36 * time.Hour   // a deletion not purged for so long is, where the nightly purge did not run
-	recent      = time.Hour        // a deletion purged within it is left out of the nightly purge
+	purgeInterval = 5 * time.Second  // between two looks for what is due
+	repeatAfter   = 10 * time.Minute // a deletion is purged again so long after it: longer than any batch is under way
+	missedNight   = 36 * time.Hour   // a deletion not purged for so long is, where the nightly purge did not run
+	recent        = time.Hour        // a deletion purged within it is left out of the nightly purge
 )
 
-// Purger purges what is due. Of any number of purgers one at a time purges.
+// Purger deletes from the warehouse every row of the brands and organizations that people have deleted. Of any number of
+// purgers one at a time purges.
+//
+// A deletion leaves a permanent tombstone in Postgres, and from then on the sinks drop its late records. Its rows are
+// deleted at once; those that a batch under way still inserted, ten minutes later; and rows that may come back after
+// that (with a table rebuilt from older rows, or an edit that the mirror copied late) every night.
 type Purger struct {
 	db                    *postgres.DB
 	warehouse             *clickhouse.Conn
 	leader                *postgres.Leader
-	metrics               *metrics
+	metrics               *purgeMetrics
 	log                   *slog.Logger
 	interval, repeatAfter time.Duration
 }
 
-// New does nothing yet.
-func New(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, registerer prometheus.Registerer, log *slog.Logger) *Purger {
-	return &Purger{db, warehouse, leader, newMetrics(registerer), log, interval, repeatAfter}
+// NewPurger does nothing yet.
+func NewPurger(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, registerer prometheus.Registerer, log *slog.Logger) *Purger {
+	return &Purger{db, warehouse, leader, newPurgeMetrics(registerer), log, purgeInterval, repeatAfter}
 }
 
 // Run purges what is due until ctx is cancelled. While a store is away, deletions stay due.
@@ -125,4 +126,51 @@ func (p *Purger) report(ctx context.Context) error {
 		p.metrics.set(waiting, oldest)
 	}
 	return err
+}
+
+type purgeMetrics struct {
+	rows     *prometheus.CounterVec // by table
+	failures prometheus.Counter
+	waiting  prometheus.Gauge
+	since    atomic.Pointer[time.Time] // when the oldest waiting deletion was made; nil: none waits
+}
+
+func newPurgeMetrics(registerer prometheus.Registerer) *purgeMetrics {
+	register := promauto.With(registerer)
+	m := &purgeMetrics{
+		rows: register.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_purge_rows_total",
+			Help: "Rows of deleted brands and organizations that were deleted from the warehouse.",
+		}, []string{"table"}),
+		failures: register.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_purge_failures_total", Help: "Looks for deletions to purge that failed, each tried again.",
+		}),
+		waiting: register.NewGauge(prometheus.GaugeOpts{
+			Name: "answerscope_purge_waiting", Help: "Deletions that were never purged, as the purging process sees them.",
+		}),
+	}
+	register.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "answerscope_purge_oldest_seconds",
+		Help: "Seconds that the oldest deletion waits that was never purged, 0 when none does.",
+	}, m.oldest)
+	return m
+}
+
+// set sets how many deletions wait, and for how long the oldest has; its age grows from now on.
+func (m *purgeMetrics) set(waiting int, oldest time.Duration) {
+	m.waiting.Set(float64(waiting))
+	if waiting == 0 {
+		m.since.Store(nil)
+		return
+	}
+	since := time.Now().Add(-oldest)
+	m.since.Store(&since)
+}
+
+func (m *purgeMetrics) oldest() float64 {
+	since := m.since.Load()
+	if since == nil {
+		return 0
+	}
+	return time.Since(*since).Seconds()
 }

@@ -1,4 +1,4 @@
-package deadletters
+package upkeep
 
 import (
 	"testing"
@@ -34,10 +34,10 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 
 // No portion is of two partitions, or more than is held at once but for one letter.
 func TestPortions(t *testing.T) {
-	line := func(partition int32, bytes uint64) Line {
-		return Line{DeadLetterLine: clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition}, Bytes: bytes}}
+	line := func(partition int32, bytes uint64) DeadLetter {
+		return DeadLetter{DeadLetterLine: clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition}, Bytes: bytes}}
 	}
-	var lines []Line
+	var lines []DeadLetter
 	for range portionRecords + 1 {
 		lines = append(lines, line(0, 1))
 	}

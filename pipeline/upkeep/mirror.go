@@ -1,12 +1,9 @@
-// Package mirror copies what people edit from Postgres to the dimension tables of ClickHouse, within a second.
-//
-// A change is deleted from the outbox only after ClickHouse has it. A change that is copied twice makes two equal rows
-// of one version, of which the newest version counts.
-package mirror
+package upkeep
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -25,7 +22,11 @@ const (
 	lockInterval    = time.Second      // between two tries of a standby to take the outbox's lock
 )
 
-// Mirror copies changes. Of any number of mirrors one at a time copies; the others stand by.
+// Mirror copies what people edit from Postgres to the dimension tables of ClickHouse, within a second. Of any number of
+// mirrors one at a time copies; the others stand by.
+//
+// A change is deleted from the outbox only after ClickHouse has it. A change that is copied twice makes two equal rows
+// of one version, of which the newest version counts.
 type Mirror struct {
 	from    *postgres.DB
 	to      *clickhouse.Conn
@@ -36,8 +37,8 @@ type Mirror struct {
 	failure atomic.Pointer[string] // of the last attempt; nil if it succeeded
 }
 
-// New does nothing yet.
-func New(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Mirror {
+// NewMirror does nothing yet.
+func NewMirror(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Mirror {
 	register := promauto.With(registerer)
 	return &Mirror{
 		from: from, to: to, timeout: postgresTimeout, log: log,
@@ -146,7 +147,7 @@ func (m *Mirror) copyNext(ctx context.Context, outbox *postgres.Outbox) (copied 
 }
 
 func (m *Mirror) insert(ctx context.Context, changes []postgres.Change) error {
-	var rows rows
+	var rows dimensionRows
 	for i := range changes {
 		if err := rows.add(&changes[i]); err != nil {
 			return err
@@ -159,4 +160,44 @@ func (m *Mirror) insert(ctx context.Context, changes []postgres.Change) error {
 		clickhouse.DimensionPrompts.Insert(ctx, m.to, "", rows.prompts),
 		clickhouse.DimensionTopics.Insert(ctx, m.to, "", rows.topics),
 	)
+}
+
+// dimensionRows are changes as rows of the dimension tables.
+type dimensionRows struct {
+	brands      []clickhouse.DimensionBrand
+	competitors []clickhouse.DimensionCompetitor
+	prompts     []clickhouse.DimensionPrompt
+	topics      []clickhouse.DimensionTopic
+}
+
+func (r *dimensionRows) add(c *postgres.Change) error {
+	organization, brand := clickhouse.UUID(c.OrganizationID), clickhouse.UUID(c.BrandID)
+	id, version := clickhouse.UUID(c.RowID), uint64(c.ID)
+	switch c.Kind {
+	case "brand":
+		r.brands = append(r.brands, clickhouse.DimensionBrand{
+			OrganizationID: organization, ID: id,
+			Name: c.Row.Name, Slug: c.Row.Slug, Aliases: c.Row.Aliases, Domains: c.Row.Domains,
+			Industry: c.Row.Industry, Region: c.Row.Region, Language: c.Row.Language,
+			Revision: c.Row.Revision, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
+		})
+	case "competitor":
+		r.competitors = append(r.competitors, clickhouse.DimensionCompetitor{
+			OrganizationID: organization, BrandID: brand, ID: id,
+			Name: c.Row.Name, Aliases: c.Row.Aliases, Domains: c.Row.Domains, Version: version, Deleted: c.Deleted,
+		})
+	case "prompt":
+		r.prompts = append(r.prompts, clickhouse.DimensionPrompt{
+			OrganizationID: organization, BrandID: brand, ID: id, TopicID: clickhouse.OrNil(c.Row.TopicID),
+			Text: c.Row.Text, IsBranded: c.Row.IsBranded, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
+		})
+	case "topic":
+		r.topics = append(r.topics, clickhouse.DimensionTopic{
+			OrganizationID: organization, BrandID: brand, ID: id,
+			Name: c.Row.Name, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
+		})
+	default:
+		return fmt.Errorf("mirror change %d: unknown kind %q; upgrade this build", c.ID, c.Kind)
+	}
+	return nil
 }

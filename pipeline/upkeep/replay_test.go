@@ -1,4 +1,4 @@
-package deadletters_test
+package upkeep_test
 
 import (
 	"fmt"
@@ -16,24 +16,22 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// environment is a log with a sink that runs as long as the test.
-type environment struct {
+// replayingEnvironment is a log with a sink that runs as long as the test.
+type replayingEnvironment struct {
 	conn   *clickhouse.Conn
 	log    *producer.Producer
 	prefix string
 }
 
-func newEnvironment(t *testing.T) *environment {
+func newReplaying(t *testing.T) *replayingEnvironment {
 	t.Helper()
 	t.Parallel()
-	e := &environment{prefix: testkit.Prefix(t), conn: store.OpenWarehouse(t, store.Warehouse(t))}
+	e := &replayingEnvironment{prefix: testkit.Prefix(t), conn: store.OpenWarehouse(t, store.Warehouse(t))}
 	brokers := testkit.Kafka(t)
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = brokers, e.prefix, 2
@@ -58,7 +56,7 @@ func newEnvironment(t *testing.T) *environment {
 }
 
 // wait waits until the result of a question is a number.
-func (e *environment) wait(t *testing.T, want uint64, question string) {
+func (e *replayingEnvironment) wait(t *testing.T, want uint64, question string) {
 	t.Helper()
 	wait.For(t, fmt.Sprintf("%s to be %d", question, want), func() bool {
 		var n uint64
@@ -68,8 +66,6 @@ func (e *environment) wait(t *testing.T, want uint64, question string) {
 		return n == want
 	})
 }
-
-var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
 
 // answer is the n-th answer on a platform.
 func answer(t *testing.T, n int, platform string) []byte {
@@ -93,19 +89,19 @@ func answer(t *testing.T, n int, platform string) []byte {
 }
 
 // replay replays all that there is.
-func (e *environment) replay(t *testing.T, want deadletters.Summary) (refused []deadletters.Refusal) {
+func (e *replayingEnvironment) replay(t *testing.T, want upkeep.ReplaySummary) (refused []upkeep.ReplayRefusal) {
 	t.Helper()
-	r := deadletters.New(e.conn, e.log, e.prefix)
-	got, err := r.Replay(t.Context(), clickhouse.DeadLetterFilter{}, func(f deadletters.Refusal) { refused = append(refused, f) }, func(int) {})
+	r := upkeep.NewReplayer(e.conn, e.log, e.prefix)
+	got, err := r.Replay(t.Context(), clickhouse.DeadLetterFilter{}, func(f upkeep.ReplayRefusal) { refused = append(refused, f) }, func(int) {})
 	if err != nil || got != want {
 		t.Errorf("Replay() = %+v, %v; want %+v", got, err, want)
 	}
 	return refused
 }
 
-func (e *environment) lines(t *testing.T) (all []deadletters.Line) {
+func (e *replayingEnvironment) lines(t *testing.T) (all []upkeep.DeadLetter) {
 	t.Helper()
-	err := deadletters.Each(t.Context(), e.conn, clickhouse.DeadLetterFilter{}, func(l deadletters.Line) error {
+	err := upkeep.EachDeadLetter(t.Context(), e.conn, clickhouse.DeadLetterFilter{}, func(l upkeep.DeadLetter) error {
 		all = append(all, l)
 		return nil
 	})
@@ -118,7 +114,7 @@ func (e *environment) lines(t *testing.T) (all []deadletters.Line) {
 // On each partition an earlier build could not read an answer, and one record is garbage. The answers are appended to
 // the partitions on which they were, once; the garbage becomes a dead letter again as often as it is replayed.
 func TestDeadLettersAreReplayedOnce(t *testing.T) {
-	e := newEnvironment(t)
+	e := newReplaying(t)
 	for partition := range 2 {
 		records := []producer.Record{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 4+partition, "openai")}}
 		if partition == 1 {
@@ -135,10 +131,10 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	e.wait(t, 4, "SELECT count() FROM answers")
 	e.wait(t, 3, "SELECT count() FROM deadletters")
 
-	e.replay(t, deadletters.Summary{Replayed: 3})
+	e.replay(t, upkeep.ReplaySummary{Replayed: 3})
 	e.wait(t, 6, "SELECT count() FROM answers")
 	e.wait(t, 4, "SELECT count() FROM deadletters")
-	e.replay(t, deadletters.Summary{Replayed: 1, Skipped: 3})
+	e.replay(t, upkeep.ReplaySummary{Replayed: 1, Skipped: 3})
 	e.wait(t, 5, "SELECT count() FROM deadletters")
 	e.wait(t, 2, "SELECT uniqExact(log_partition) FROM answers WHERE platform = 'newer' AND log_offset > 2")
 
@@ -168,14 +164,14 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 
 // A dead letter of another installation's topic is refused.
 func TestALetterOfAnotherLogIsNotReplayed(t *testing.T) {
-	e := newEnvironment(t)
+	e := newReplaying(t)
 	for n, topic := range []string{"other.answers", e.prefix + "news"} {
 		letter := clickhouse.DeadLetter{LogTopic: topic, AppendedAt: day, Value: "{}", Reason: "malformed"}
 		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range e.replay(t, deadletters.Summary{Refused: 2}) {
+	for _, f := range e.replay(t, upkeep.ReplaySummary{Refused: 2}) {
 		if !strings.Contains(f.Reason, "of another log") {
 			t.Errorf("refused %+v", f)
 		}

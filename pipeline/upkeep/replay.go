@@ -1,9 +1,4 @@
-// Package deadletters lists dead letters, and appends them to the log again.
-//
-// A dead letter is appended to the partition that it came from, as it came, and is marked then, so that it is replayed
-// once. A crash between the two appends it again: the sink deduplicates it by its id, on that partition. A record that
-// cannot be counted this time either becomes a dead letter again, at its new position.
-package deadletters
+package upkeep
 
 import (
 	"context"
@@ -20,25 +15,29 @@ import (
 )
 
 // A Replayer appends dead letters to the log again. Two at a time append what both find before one has marked it.
+//
+// A dead letter is appended to the partition that it came from, as it came, and is marked then, so that it is replayed
+// once. A crash between the two appends it again: the sink deduplicates it by its id, on that partition. A record that
+// cannot be counted this time either becomes a dead letter again, at its new position.
 type Replayer struct {
 	conn     *clickhouse.Conn
 	producer *producer.Producer
 	prefix   string // of the topics
 }
 
-// New does nothing yet.
-func New(conn *clickhouse.Conn, appender *producer.Producer, prefix string) *Replayer {
+// NewReplayer does nothing yet.
+func NewReplayer(conn *clickhouse.Conn, appender *producer.Producer, prefix string) *Replayer {
 	return &Replayer{conn, appender, prefix}
 }
 
-// A Refusal is a dead letter that is not replayed, and why.
-type Refusal struct {
+// A ReplayRefusal is a dead letter that is not replayed, and why.
+type ReplayRefusal struct {
 	clickhouse.LogPosition
 	Reason string `json:"reason"`
 }
 
-// Summary says how a replay ended.
-type Summary struct {
+// ReplaySummary says how a replay ended.
+type ReplaySummary struct {
 	Replayed int `json:"replayed"`
 	Skipped  int `json:"skipped"` // that were replayed before
 	Refused  int `json:"refused"`
@@ -47,14 +46,14 @@ type Summary struct {
 // Replay appends the dead letters that pass the filter and that were there when it began, without those that they
 // become again. It calls refuse with each that it refuses, and progress after each portion. An error leaves the rest
 // for another call.
-func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilter, refuse func(Refusal), progress func(replayed int)) (Summary, error) {
-	var done Summary
+func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilter, refuse func(ReplayRefusal), progress func(replayed int)) (ReplaySummary, error) {
+	var done ReplaySummary
 	lastOffsets, err := r.lastOffsets(ctx)
 	if err != nil {
 		return done, err
 	}
-	err = pages(ctx, r.conn, filter, func(lines []Line) error {
-		var due []Line
+	err = deadLetterPages(ctx, r.conn, filter, func(lines []DeadLetter) error {
+		var due []DeadLetter
 		for _, line := range lines {
 			topic, prefixed := strings.CutPrefix(line.Topic, r.prefix)
 			switch {
@@ -63,7 +62,7 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 				done.Skipped++
 			case !prefixed || !slices.Contains(event.Topics, topic):
 				done.Refused++
-				refuse(Refusal{line.LogPosition, fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)})
+				refuse(ReplayRefusal{line.LogPosition, fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)})
 			default:
 				due = append(due, line)
 			}
@@ -98,8 +97,8 @@ const (
 )
 
 // portions are dead letters of one partition each, as many as are held at once.
-func portions(lines []Line) iter.Seq[[]Line] {
-	return func(yield func([]Line) bool) {
+func portions(lines []DeadLetter) iter.Seq[[]DeadLetter] {
+	return func(yield func([]DeadLetter) bool) {
 		for len(lines) > 0 {
 			n, bytes := 1, lines[0].Bytes
 			for n < len(lines) && n < portionRecords && lines[n].Topic == lines[0].Topic && lines[n].Partition == lines[0].Partition && bytes+lines[n].Bytes <= portionBytes {
@@ -118,7 +117,7 @@ func portions(lines []Line) iter.Seq[[]Line] {
 const markTimeout = 5 * time.Second
 
 // append appends dead letters of one partition, marks them, and says how many.
-func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, err error) {
+func (r *Replayer) append(ctx context.Context, portion []DeadLetter) (appended int, err error) {
 	topic, id := portion[0].Topic, portion[0].Partition
 	var offsets []int64
 	for _, line := range portion {

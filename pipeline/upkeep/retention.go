@@ -1,9 +1,4 @@
-// Package retention lets raw facts expire, a month at a time.
-//
-// A month is frozen before its landing rows expire: entered in Postgres, permanently, while no sink has a batch under
-// way. From then on no record of it is inserted, so that its rollups, which stay, are never compared with or
-// corrected by rows that are half gone. Only then does the warehouse's TTL name it.
-package retention
+package upkeep
 
 import (
 	"context"
@@ -24,9 +19,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says for how long raw facts are kept, in whole months beside the current one (0: for ever), and which sinks
+// RetentionConfig says for how long raw facts are kept, in whole months beside the current one (0: for ever), and which sinks
 // must stand still while a month is frozen.
-type Config struct {
+type RetentionConfig struct {
 	producer.Connection
 	Answers     int
 	Visits      int
@@ -36,11 +31,11 @@ type Config struct {
 	lockTimeout time.Duration // for the sinks to end their batches
 }
 
-// DefaultConfig keeps everything for ever. It needs Brokers and Sinks.
-func DefaultConfig() Config { return Config{lockTimeout: 5 * time.Second} }
+// DefaultRetention keeps everything for ever. It needs Brokers and Sinks.
+func DefaultRetention() RetentionConfig { return RetentionConfig{lockTimeout: 5 * time.Second} }
 
 // Validate reports everything that is wrong with c.
-func (c Config) Validate() error {
+func (c RetentionConfig) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	months := map[string]int{"answers": c.Answers, "visits": c.Visits, "crawls": c.Crawls, "dead letters": c.DeadLetters}
 	for _, name := range slices.Sorted(maps.Keys(months)) {
@@ -54,9 +49,13 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Retention lets months expire.
+// Retention lets raw facts expire, a month at a time.
+//
+// A month is frozen before its landing rows expire: entered in Postgres, permanently, while no sink has a batch under
+// way. From then on no record of it is inserted, so that its rollups, which stay, are never compared with or
+// corrected by rows that are half gone. Only then does the warehouse's TTL name it.
 type Retention struct {
-	cfg       Config
+	cfg       RetentionConfig
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	now       func() time.Time
@@ -64,8 +63,8 @@ type Retention struct {
 	log       *slog.Logger
 }
 
-// New does nothing yet. now is the clock.
-func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) (*Retention, error) {
+// NewRetention does nothing yet. now is the clock.
+func NewRetention(cfg RetentionConfig, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) (*Retention, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -76,15 +75,15 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() tim
 	return &Retention{cfg, db, warehouse, now, frozen, log}, nil
 }
 
-// topic is a topic whose facts expire.
-type topic struct {
+// expiringTopic is a topic whose facts expire.
+type expiringTopic struct {
 	name   string // without prefix
 	months int
 	table  clickhouse.Expiring
 }
 
-func (r *Retention) topics() []topic {
-	return []topic{
+func (r *Retention) topics() []expiringTopic {
+	return []expiringTopic{
 		{event.TopicAnswers, r.cfg.Answers, clickhouse.ExpiringAnswers},
 		{event.TopicVisits, r.cfg.Visits, clickhouse.ExpiringVisits},
 		{event.TopicCrawls, r.cfg.Crawls, clickhouse.ExpiringCrawls},

@@ -1,4 +1,4 @@
-package purge_test
+package upkeep_test
 
 import (
 	"context"
@@ -18,16 +18,14 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/purge"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// environment is a log of answers of three brands, of which two belong to one organization.
-type environment struct {
+// purgingEnvironment is a log of answers of three brands, of which two belong to one organization.
+type purgingEnvironment struct {
 	brokers      []string
 	topic, group string
 	db           *postgres.DB
@@ -37,11 +35,11 @@ type environment struct {
 	metrics      *prometheus.Registry
 }
 
-func newEnvironment(t *testing.T) *environment {
+func newPurging(t *testing.T) *purgingEnvironment {
 	t.Helper()
 	t.Parallel()
 	prefix := testkit.Prefix(t)
-	e := &environment{
+	e := &purgingEnvironment{
 		brokers: testkit.Kafka(t), topic: prefix + "answers", group: prefix + "sink",
 		db:        store.OpenControlPlane(t, store.ControlPlane(t)),
 		warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
@@ -61,17 +59,8 @@ func newEnvironment(t *testing.T) *environment {
 	return e
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
-
 // append appends so many answers of each brand, in turn.
-func (e *environment) append(t *testing.T, many int) {
+func (e *purgingEnvironment) append(t *testing.T, many int) {
 	t.Helper()
 	var values [][]byte
 	for range many {
@@ -98,7 +87,7 @@ func (e *environment) append(t *testing.T, many int) {
 }
 
 // consume inserts the log into the warehouse, in small batches, until stop is called.
-func (e *environment) consume(t *testing.T, target consume.Target[sink.Answer]) (stop func()) {
+func (e *purgingEnvironment) consume(t *testing.T, target consume.Target[sink.Answer]) (stop func()) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
@@ -109,22 +98,22 @@ func (e *environment) consume(t *testing.T, target consume.Target[sink.Answer]) 
 	return testkit.Start(t, c.Run)
 }
 
-func (e *environment) sink(t *testing.T) *sink.Answers {
+func (e *purgingEnvironment) sink(t *testing.T) *sink.Answers {
 	return sink.NewAnswers(e.warehouse, prometheus.NewRegistry(), testkit.Log(t))
 }
 
 // purging purges, and purges again a second after a deletion.
-func (e *environment) purging(t *testing.T) (stop func()) {
+func (e *purgingEnvironment) purging(t *testing.T) (stop func()) {
 	t.Helper()
 	lead := e.db.NewLeader("purge")
 	e.metrics = prometheus.NewRegistry()
-	p := purge.New(e.db, e.warehouse, lead, e.metrics, testkit.Log(t))
+	p := upkeep.NewPurger(e.db, e.warehouse, lead, e.metrics, testkit.Log(t))
 	p.SetTimes(50*time.Millisecond, time.Second)
 	stopRun := testkit.Start(t, p.Run)
 	return func() { stopRun(); must(t, lead.Close()) }
 }
 
-func (e *environment) number(t *testing.T, question string) (n uint64) {
+func (e *purgingEnvironment) number(t *testing.T, question string) (n uint64) {
 	t.Helper()
 	if err := e.warehouse.QueryRow(t.Context(), question).Scan(&n); err != nil {
 		t.Fatal(question, err)
@@ -134,7 +123,7 @@ func (e *environment) number(t *testing.T, question string) (n uint64) {
 
 // consumed says that the whole log is inserted and committed: log_progress is ahead of other views while a batch is
 // inserted. The last record is of a brand that was not deleted.
-func (e *environment) consumed(t *testing.T) bool {
+func (e *purgingEnvironment) consumed(t *testing.T) bool {
 	if e.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") < uint64(3*e.appended) {
 		return false
 	}
@@ -144,7 +133,7 @@ func (e *environment) consumed(t *testing.T) bool {
 }
 
 // purgedSince says that nothing is due: every deletion was purged again a second after it.
-func (e *environment) purgedSince(t *testing.T) bool {
+func (e *purgingEnvironment) purgedSince(t *testing.T) bool {
 	due, err := e.db.DueTombstones(t.Context(), time.Second, time.Hour)
 	must(t, err)
 	var young int
@@ -153,7 +142,7 @@ func (e *environment) purgedSince(t *testing.T) bool {
 }
 
 // wantRowsOf checks that every table has the rows of the given brands, all of them, and no others.
-func (e *environment) wantRowsOf(t *testing.T, living ...postgres.Brand) {
+func (e *purgingEnvironment) wantRowsOf(t *testing.T, living ...postgres.Brand) {
 	t.Helper()
 	var ids string
 	for _, brand := range living {
@@ -184,7 +173,7 @@ func (e *environment) wantRowsOf(t *testing.T, living ...postgres.Brand) {
 // A brand is deleted, and then an organization, while its answers are appended and inserted. Its rows are deleted, also
 // those of batches that were under way; its late records are dropped; no other brand loses a row.
 func TestDeletedBrandsArePurgedWhileAnswersArrive(t *testing.T) {
-	e := newEnvironment(t)
+	e := newPurging(t)
 	defer e.consume(t, e.sink(t))()
 	defer e.purging(t)()
 	for n, deletion := range []string{"DELETE FROM public.brands WHERE slug = 'gone'", "DELETE FROM public.organizations WHERE slug = 'gone'"} {
@@ -218,7 +207,7 @@ func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Answer], chec
 
 // The replay of a batch that was inserted before a purge brings no row back.
 func TestAReplayAfterAPurgeBringsNoRowBack(t *testing.T) {
-	e := newEnvironment(t)
+	e := newPurging(t)
 	e.append(t, 40)
 	crash := &crashing{Target: e.sink(t)}
 	stop := e.consume(t, crash)
@@ -237,7 +226,7 @@ func TestAReplayAfterAPurgeBringsNoRowBack(t *testing.T) {
 	e.wantRowsOf(t, e.brands[1:]...)
 }
 
-func (e *environment) gauge(t *testing.T, name string) float64 {
+func (e *purgingEnvironment) gauge(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := e.metrics.Gather()
 	must(t, err)
@@ -252,7 +241,7 @@ func (e *environment) gauge(t *testing.T, name string) float64 {
 
 // A mutation that hangs gives no error. The metrics show meanwhile how long the deletion has waited.
 func TestMetricsShowAPurgeThatHangs(t *testing.T) {
-	e := newEnvironment(t)
+	e := newPurging(t)
 	e.append(t, 1)
 	stop := e.consume(t, e.sink(t))
 	wait.For(t, "the log to be read", func() bool { return e.consumed(t) })
@@ -277,7 +266,7 @@ func TestMetricsShowAPurgeThatHangs(t *testing.T) {
 // A purge may take minutes. Meanwhile a rebuild asks for the exclusive sink lock and waits: answers of other brands are
 // inserted, as before the request, and the rebuild has its turn after the purge.
 func TestAPurgeAndARebuildThatWaitsForItLeaveTheSinksAlone(t *testing.T) {
-	e := newEnvironment(t)
+	e := newPurging(t)
 	e.append(t, 10)
 	defer e.consume(t, e.sink(t))()
 	wait.For(t, "the log to be read", func() bool { return e.consumed(t) })

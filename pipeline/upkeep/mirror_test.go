@@ -1,4 +1,4 @@
-package mirror_test
+package upkeep_test
 
 import (
 	"fmt"
@@ -10,38 +10,36 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// environment is a control plane and a warehouse of a test's own.
-type environment struct {
+// mirroringEnvironment is a control plane and a warehouse of a test's own.
+type mirroringEnvironment struct {
 	pg   postgres.Config
 	from *postgres.DB
 	to   *clickhouse.Conn
 }
 
-func newEnvironment(t *testing.T) *environment {
+func newMirroring(t *testing.T) *mirroringEnvironment {
 	t.Helper()
 	t.Parallel()
 	pg := store.ControlPlane(t)
-	return &environment{pg, store.OpenControlPlane(t, pg), store.OpenWarehouse(t, store.Warehouse(t))}
+	return &mirroringEnvironment{pg, store.OpenControlPlane(t, pg), store.OpenWarehouse(t, store.Warehouse(t))}
 }
 
 // mirror is one that copies from the control plane.
-func (e *environment) mirror(log *slog.Logger) *mirror.Mirror {
-	return mirror.New(e.from, e.to, prometheus.NewRegistry(), log)
+func (e *mirroringEnvironment) mirror(log *slog.Logger) *upkeep.Mirror {
+	return upkeep.NewMirror(e.from, e.to, prometheus.NewRegistry(), log)
 }
 
-func (e *environment) start(t *testing.T) (stop func()) {
+func (e *mirroringEnvironment) start(t *testing.T) (stop func()) {
 	t.Helper()
 	return testkit.Start(t, e.mirror(testkit.Log(t)).Run)
 }
 
-func (e *environment) edit(t *testing.T, statement string, args ...any) {
+func (e *mirroringEnvironment) edit(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	if _, err := e.from.Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(statement, err)
@@ -49,7 +47,7 @@ func (e *environment) edit(t *testing.T, statement string, args ...any) {
 }
 
 // want waits until a question has the answer.
-func (e *environment) want(t *testing.T, want, question string) {
+func (e *mirroringEnvironment) want(t *testing.T, want, question string) {
 	t.Helper()
 	wait.For(t, fmt.Sprintf("%s to give %q", question, want), func() bool {
 		var got string
@@ -79,7 +77,7 @@ func addBrand(t *testing.T, db *postgres.DB, competitors ...postgres.NewCompetit
 const competitors = "SELECT arrayStringConcat(arraySort(groupArray(name)), ',') FROM dimension_competitors FINAL WHERE NOT deleted"
 
 func TestEditsShowInTheDimensions(t *testing.T) {
-	e := newEnvironment(t)
+	e := newMirroring(t)
 	stop := e.start(t)
 	defer stop()
 	brand := addBrand(t, e.from, postgres.NewCompetitor{Name: "Glow"}, postgres.NewCompetitor{Name: "Ray"})
@@ -97,7 +95,7 @@ func TestEditsShowInTheDimensions(t *testing.T) {
 
 // Edits made while no mirror runs are copied later, and two mirrors at once copy as one does.
 func TestTheOutboxWaitsForAMirror(t *testing.T) {
-	e := newEnvironment(t)
+	e := newMirroring(t)
 	addBrand(t, e.from, postgres.NewCompetitor{Name: "Glow"})
 	stop := e.start(t)
 	e.want(t, "Glow", competitors)
