@@ -32,7 +32,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-var update = flag.Bool("update", false, "rewrite the results in sql.md, and dictionary.md")
+var update = flag.Bool("update", false, "rewrite the results in sql.md, dictionary.md, endpoints.md and metrics.md")
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -353,23 +352,6 @@ func behind(t *testing.T, p *testkit.Proxy) *postgres.DB {
 	c.DSN = p.DSN
 	return store.OpenControlPlane(t, c)
 }
-
-func TestEveryEndpointIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range endpoints {
-		for _, wanted := range []string{"\n## " + e.path[1:] + "\n\n`GET " + prefix + e.path, "\n- [`" + prefix + e.path + "`](#" + anchor.Replace(e.path) + ")"} {
-			if n := strings.Count(string(text), wanted); n != 1 {
-				t.Errorf("docs/api.md has %q %d times, want once", wanted, n)
-			}
-		}
-	}
-}
-
-// anchor is a path as the link to its heading.
-var anchor = strings.NewReplacer("/", "", "{", "", "}", "")
 
 // escape writes every byte of a value as %XX.
 func escape(value string) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -195,23 +194,6 @@ func TestTheDescriptionsExamplesAreTrue(t *testing.T) {
 			t.Errorf("%s: %v is no example of it, %v", at, object["example"], err)
 		}
 	})
-}
-
-func TestTheManualShowsTheSameExamples(t *testing.T) {
-	text, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := contractOf(t)
-	for _, e := range endpoints {
-		_, section, _ := strings.Cut(string(text), "\n## "+e.path[1:]+"\n")
-		_, block, _ := strings.Cut(section, "```json\n")
-		block, _, _ = strings.Cut(block, "```")
-		shown, err := jsonschema.UnmarshalJSON(strings.NewReader(block))
-		if err != nil || !reflect.DeepEqual(shown, c.operations[prefix+e.path].responses[200].example) {
-			t.Errorf("%s: docs/api.md has another example: %v\n%s", e.path, err, block)
-		}
-	}
 }
 
 // A contract that nothing can break proves nothing.
