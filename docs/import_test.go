@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 )
 
 // The examples of import.md are accepted, with every field.
@@ -23,14 +23,14 @@ func TestTheExamplesOfImportAreTaken(t *testing.T) {
 		}
 		return text
 	}
-	brands, err := intake.ReadBrands(strings.NewReader(block("json")))
+	brands, err := imports.ReadBrands(strings.NewReader(block("json")))
 	if err != nil || len(brands) != 1 || len(brands[0].Competitors) != 2 {
 		t.Errorf("brands: %+v, %v", brands, err)
 	}
 	var citations, products int
 	lines := strings.Split(strings.TrimSpace(block("ndjson")), "\n")
 	for n, line := range lines {
-		capture, err := intake.Parse([]byte(line), time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC))
+		capture, err := imports.Parse([]byte(line), time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC))
 		if err != nil {
 			t.Errorf("line %d: %v", n+1, err)
 		}

@@ -28,7 +28,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
@@ -60,9 +60,9 @@ type Parts struct {
 	// Append appends records to a topic, and waits for room on the disk.
 	Append func(ctx context.Context, topic string, records []producer.Record) (int, error)
 	// Landed says which answers are in the warehouse.
-	Landed lines.Landings
+	Landed answer.Lookup
 	// Dead says which answers are dead letters, and never land.
-	Dead lines.Landings
+	Dead answer.Lookup
 	// Room waits until the disk has room: nothing is asked that could not be stored.
 	Room func(ctx context.Context) error
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -62,7 +62,7 @@ func namesAndDomains(names, domains []string) ([]string, error) {
 	if err := checkNames(names...); err != nil {
 		return nil, err
 	}
-	return hosts(domains, intake.Domain)
+	return hosts(domains, imports.Domain)
 }
 
 // hosts are domains in the form that read gives them.
@@ -95,7 +95,7 @@ type brandEdit struct {
 
 func (c *brandEdit) Run(ctx context.Context, p *process) error {
 	domains, err := namesAndDomains(append(given(c.Name), c.Alias...), c.Domain)
-	removed, wrong := hosts(c.RemoveDomain, intake.Host)
+	removed, wrong := hosts(c.RemoveDomain, imports.Host)
 	if err := errors.Join(err, wrong); err != nil {
 		return usageError{err}
 	}

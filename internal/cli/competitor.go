@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -63,7 +63,7 @@ type competitorEdit struct {
 
 func (c *competitorEdit) Run(ctx context.Context, p *process) error {
 	domains, err := namesAndDomains(append(given(c.Name), c.Alias...), c.Domain)
-	removed, wrong := hosts(c.RemoveDomain, intake.Host)
+	removed, wrong := hosts(c.RemoveDomain, imports.Host)
 	if err := errors.Join(err, wrong); err != nil {
 		return usageError{err}
 	}

@@ -10,10 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/crawl"
-	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // crawlers is the command crawlers.
@@ -45,21 +43,21 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		of.Ranges, of.Refused = ranges, func(r lines.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
+		of.Ranges, of.Refused = ranges, func(r imports.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.take(ctx, p, crawl.New(log, on.db, landings(on.warehouse, clickhouse.LandedCrawls), time.Now), of)
+			return c.take(ctx, p, imports.New(log, on.db, importLookups(on.warehouse), time.Now), of)
 		})
 	})
 }
 
 // ranges reads the files of addresses.
-func (c *crawlerImport) ranges() (crawl.Ranges, error) {
-	ranges := crawl.Ranges{}
+func (c *crawlerImport) ranges() (imports.Ranges, error) {
+	ranges := imports.Ranges{}
 	for _, given := range c.Ranges {
 		crawler, name, named := strings.Cut(given, "=")
 		if !named {
 			crawler, name = "", given
-		} else if err := crawl.CheckCrawler(crawler); err != nil {
+		} else if err := imports.CheckCrawler(crawler); err != nil {
 			return nil, usageError{fmt.Errorf("--ranges %s: %w", given, err)}
 		}
 		file, err := os.Open(name)
@@ -74,7 +72,7 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 }
 
 // log is whose log it is, and which of its lines count.
-func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.AccessLog, err error) {
+func (c *crawlerImport) log(ctx context.Context, on *engines) (of imports.AccessLog, err error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return of, err
@@ -83,7 +81,7 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.AccessLo
 	if err != nil {
 		return of, err
 	}
-	of = crawl.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: crawl.Format(c.Format), Sites: snapshot.Domains}
+	of = imports.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: imports.Format(c.Format), Sites: snapshot.Domains}
 	switch site := strings.ToLower(strings.TrimSuffix(c.Site, ".")); {
 	case site == "" && len(snapshot.Domains) == 0:
 		return of, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
@@ -99,11 +97,11 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.AccessLo
 
 // take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no
 // failure.
-func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.AccessLog) (err error) {
-	var summary crawl.Summary
+func (c *crawlerImport) take(ctx context.Context, p *process, importer *imports.Importer, of imports.AccessLog) (err error) {
+	var summary imports.AccessLogSummary
 	if c.Follow {
 		progress := p.newMeter("crawlers import: bytes read", 0)
-		summary, err = importer.Follow(ctx, c.File, of, progress.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
+		summary, err = importer.FollowAccessLog(ctx, c.File, of, progress.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
 		progress.end()
 	} else {
 		var file io.ReadCloser
@@ -113,7 +111,7 @@ func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Im
 		}
 		defer file.Close()
 		progress := p.newMeter("crawlers import: bytes read", size)
-		summary, err = importer.Import(ctx, while(ctx, file), of, progress.reach)
+		summary, err = importer.ImportAccessLog(ctx, while(ctx, file), of, progress.reach)
 		progress.end()
 	}
 	if err != nil {

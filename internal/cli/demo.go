@@ -15,7 +15,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	demodata "github.com/answerscope/answerscope/internal/demo"
@@ -110,11 +110,11 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if err := s.db.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
 		return nil, err
 	}
-	in := intake.New(s.appends, s.db, intakeLandings(s.warehouse), time.Now)
+	in := imports.New(s.appends, s.db, importLookups(s.warehouse), time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
 
-func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, prompts []demodata.TrackedPrompt) error {
+func (d *demoSample) append(ctx context.Context, s *service, in *imports.Importer, prompts []demodata.TrackedPrompt) error {
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}

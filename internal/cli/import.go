@@ -12,8 +12,8 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/answerscope/answerscope/ingest/intake"
-	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/extract/near"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -39,7 +39,7 @@ func (c *importCmd) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return fmt.Errorf("read brands: %w", err)
 		}
-		specs, err = intake.ReadBrands(file)
+		specs, err = imports.ReadBrands(file)
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c *importCmd) Run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
-			in := intake.New(log, on.db, intakeLandings(on.warehouse), time.Now)
+			in := imports.New(log, on.db, importLookups(on.warehouse), time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})
@@ -120,16 +120,16 @@ func (c *importCmd) warnOfDifferences(ctx context.Context, p *process, on *engin
 	if err != nil {
 		return err
 	}
-	if ignored := intake.Differences(spec, brand, kept); len(ignored) > 0 {
+	if ignored := imports.Differences(spec, brand, kept); len(ignored) > 0 {
 		p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create, strings.Join(ignored, "; "))
 	}
 	return nil
 }
 
-func (c *importCmd) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
+func (c *importCmd) take(ctx context.Context, p *process, in *imports.Importer, file io.Reader, size int64, brands []uuid.UUID) error {
 	nearNames := findNear(in)
 	progress := p.newMeter("import: bytes read", size)
-	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { progress.reach(at.Bytes) })
+	summary, err := in.Import(ctx, while(ctx, file), brands, func(at imports.Progress) { progress.reach(at.Bytes) })
 	progress.end()
 	result := importResult{summary, nearNames()}
 	for _, r := range summary.Refusals {
@@ -148,7 +148,7 @@ func (c *importCmd) take(ctx context.Context, p *process, in *intake.Intake, fil
 
 // importResult is the whole result of an import.
 type importResult struct {
-	intake.Summary
+	imports.Summary
 	Near []near.Name `json:"near_names"`
 }
 
@@ -197,17 +197,17 @@ func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spoo
 	return producer.New(cfg, e.log, metrics)
 }
 
-// intakeLandings asks the warehouse which facts it has.
-func intakeLandings(conn *clickhouse.Conn) intake.Landings {
-	return intake.Landings{
-		Answers: landings(conn, clickhouse.LandedAnswers), Visits: landings(conn, clickhouse.LandedVisits), Crawls: landings(conn, clickhouse.LandedCrawls),
+// importLookups asks the warehouse which facts it has.
+func importLookups(conn *clickhouse.Conn) imports.Lookups {
+	return imports.Lookups{
+		Answers: lookup(conn, clickhouse.LandedAnswers), Visits: lookup(conn, clickhouse.LandedVisits), Crawls: lookup(conn, clickhouse.LandedCrawls),
 	}
 }
 
-// landings asks the warehouse which facts of a kind it has.
-func landings[T any](
+// lookup asks the warehouse which facts of a kind it has.
+func lookup[T any](
 	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]T, error),
-) lines.Landings {
+) answer.Lookup {
 	return func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 		keys := make([]clickhouse.Key, len(ids))
 		for i, id := range ids {

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/pipeline/extract/near"
 )
 
@@ -15,7 +15,7 @@ const (
 
 // findNear has the first answers that an import appends searched for such names meanwhile, since an import mostly waits
 // for the engines. names ends that, and has the result.
-func findNear(in *intake.Intake) (names func() []near.Name) {
+func findNear(in *imports.Importer) (names func() []near.Name) {
 	var found near.Finder
 	queue, done := make(chan *event.Answer, 16), make(chan struct{})
 	go func() {

@@ -92,7 +92,7 @@ func (e *engines) newJobs(appends *producer.Producer, metrics prometheus.Registe
 	}
 	return tracking.NewJobs(tracking.Parts{
 		DB: e.db, Platforms: platforms, Append: appends.AppendAll, Room: appends.AwaitRoom,
-		Landed: landings(e.warehouse, clickhouse.LandedAnswers), Dead: landings(e.warehouse, clickhouse.DeadAnswers),
+		Landed: lookup(e.warehouse, clickhouse.LandedAnswers), Dead: lookup(e.warehouse, clickhouse.DeadAnswers),
 		Now: time.Now,
 	}, metrics, e.log)
 }

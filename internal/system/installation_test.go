@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -91,7 +91,7 @@ func (i *installation) mintKey(t *testing.T, organization, user uuid.UUID, name 
 // addBrands adds the brands of a file, and returns the first one's id.
 func (i *installation) addBrands(t *testing.T, organization uuid.UUID, file string) (first string) {
 	t.Helper()
-	specs, err := intake.ReadBrands(strings.NewReader(file))
+	specs, err := imports.ReadBrands(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
@@ -128,7 +128,7 @@ func TestExtractReadsAlike(t *testing.T) {
 	if file == nil {
 		return
 	}
-	specs, err := intake.ReadBrands(file)
+	specs, err := imports.ReadBrands(file)
 	if err != nil {
 		t.Fatal(err)
 	}

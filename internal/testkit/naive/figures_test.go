@@ -16,7 +16,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
@@ -30,7 +30,7 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 	if brandsFile == nil || file == nil {
 		return
 	}
-	specs, err := intake.ReadBrands(brandsFile)
+	specs, err := imports.ReadBrands(brandsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 		s.must(err)
 		brands = append(brands, brand.ID)
 	}
-	summary, err := s.intake.Import(t.Context(), file, brands, nil)
+	summary, err := s.importer.Import(t.Context(), file, brands, nil)
 	s.must(err)
 	if want := 264 * len(brands); summary.Imported != want || summary.Skipped != 0 || summary.Refused != 0 {
 		t.Errorf("imported %+v, want %d", summary, want)
@@ -61,7 +61,7 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 		}
 	}
 
-	again, err := s.intake.Import(t.Context(), open(t, "run-1.ndjson"), brands, nil)
+	again, err := s.importer.Import(t.Context(), open(t, "run-1.ndjson"), brands, nil)
 	s.must(err)
 	if again.Imported != 0 || again.Skipped != summary.Imported {
 		t.Errorf("imported again: %+v", again)
@@ -129,7 +129,7 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 		}
 		history.Prompts = history.Prompts[:6]
 	}
-	summary, err := s.intake.Append(t.Context(), slices.Values(answers))
+	summary, err := s.importer.Append(t.Context(), slices.Values(answers))
 	s.must(err)
 	if summary.Imported != len(answers) {
 		t.Errorf("%+v, want %d imported", summary, len(answers))

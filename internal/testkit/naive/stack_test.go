@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
@@ -34,7 +34,7 @@ type stack struct {
 	t            *testing.T
 	db           *postgres.DB
 	warehouse    *clickhouse.Conn
-	intake       *intake.Intake
+	importer     *imports.Importer
 	organization uuid.UUID
 	url, key     string
 }
@@ -55,7 +55,7 @@ func newStack(t *testing.T) *stack {
 	appender, err := producer.New(appends, log, registry)
 	s.must(err)
 	s.run(appender.Run)
-	s.intake = intake.New(appender, s.db, intake.Landings{Answers: landings{s.warehouse}.landed}, time.Now)
+	s.importer = imports.New(appender, s.db, imports.Lookups{Answers: landings{s.warehouse}.landed}, time.Now)
 
 	s.run(upkeep.NewMirror(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()

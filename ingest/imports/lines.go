@@ -1,19 +1,14 @@
-// Package lines reads files line by line in bounded memory, and has what the imports of such files share.
-package lines
+package imports
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/gofrs/uuid/v5"
 )
-
-// Landings looks up which facts of a brand are in the warehouse.
-type Landings func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error)
 
 // Refusal is a refused line, with what would be right.
 type Refusal struct {
@@ -36,8 +31,8 @@ func (e *Interrupted) Error() string {
 
 func (e *Interrupted) Unwrap() error { return e.Cause }
 
-// Reader reads lines and never holds more than limit bytes of one: a longer line is refused.
-type Reader struct {
+// lineReader reads lines and never holds more than limit bytes of one: a longer line is refused.
+type lineReader struct {
 	Number int   // of the last line, from 1
 	Read   int64 // bytes so far
 
@@ -50,15 +45,15 @@ type Reader struct {
 
 var byteOrderMark = []byte("\ufeff")
 
-// New returns a reader of from. refuse is called with each line over the limit.
-func New(from io.Reader, limit int, refuse func(line int, why error)) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, 64<<10), limit: limit, refuse: refuse}
+// newLineReader returns a reader of from. refuse is called with each line over the limit.
+func newLineReader(from io.Reader, limit int, refuse func(line int, why error)) *lineReader {
+	return &lineReader{from: bufio.NewReaderSize(from, 64<<10), limit: limit, refuse: refuse}
 }
 
 // Next returns the next line that is not blank, valid until the next call, without its end (LF or CRLF) and without a
 // byte-order mark at the beginning of the file. The error is io.EOF at the end; after any other error of the file the
 // same line may be read on.
-func (r *Reader) Next() ([]byte, error) {
+func (r *lineReader) Next() ([]byte, error) {
 	for {
 		piece, err := r.from.ReadSlice('\n')
 		r.Read += int64(len(piece))
@@ -81,7 +76,7 @@ func (r *Reader) Next() ([]byte, error) {
 }
 
 // finish returns nil for a line that is refused.
-func (r *Reader) finish() []byte {
+func (r *lineReader) finish() []byte {
 	r.Number++
 	line, length := r.line, r.length
 	r.line, r.length = r.line[:0], 0

@@ -1,4 +1,4 @@
-package crawl_test
+package imports_test
 
 import (
 	"bytes"
@@ -19,9 +19,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
-	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
@@ -29,12 +28,10 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// landedCrawls are the crawls that have landed, by the test's word.
+type landedCrawls map[uuid.UUID]bool
 
-// landings are the crawls that have landed, by the test's word.
-type landings map[uuid.UUID]bool
-
-func (s landings) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (s landedCrawls) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := map[uuid.UUID]bool{}
 	for _, id := range ids {
 		if s[id] {
@@ -44,20 +41,20 @@ func (s landings) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (ma
 	return found, nil
 }
 
-// environment is a log and a store.
-type environment struct {
+// logEnvironment is a log and a store.
+type logEnvironment struct {
 	brokers  []string
 	prefix   string
 	db       *postgres.DB
 	producer *producer.Producer
-	landed   landings
+	landed   landedCrawls
 	logged   *bytes.Buffer // what was logged
-	of       crawl.AccessLog
+	of       imports.AccessLog
 }
 
-func newEnvironment(t *testing.T) *environment {
+func newLogEnvironment(t *testing.T) *logEnvironment {
 	t.Helper()
-	w := &environment{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: landings{}, logged: &bytes.Buffer{}}
+	w := &logEnvironment{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: landedCrawls{}, logged: &bytes.Buffer{}}
 	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = w.brokers, w.prefix, 2
@@ -76,9 +73,9 @@ func newEnvironment(t *testing.T) *environment {
 			t.Error(err)
 		}
 	})
-	w.of = crawl.AccessLog{
-		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: crawl.Combined, Sites: []string{"lumen.example"}, Site: "lumen.example",
-		Ranges: crawl.Ranges{},
+	w.of = imports.AccessLog{
+		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: imports.Combined, Sites: []string{"lumen.example"}, Site: "lumen.example",
+		Ranges: imports.Ranges{},
 	}
 	must(t, w.of.Ranges.Add("GPTBot", strings.NewReader("192.0.2.0/24")))
 	return w
@@ -91,12 +88,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (w *environment) importer() *crawl.Importer {
-	return crawl.New(w.producer, w.db, w.landed.landed, time.Now)
+func (w *logEnvironment) importer() *imports.Importer {
+	return imports.New(w.producer, w.db, imports.Lookups{Crawls: w.landed.landed}, time.Now)
 }
 
 // onLog returns the crawls on the log, and how many partitions have some.
-func (w *environment) onLog(t *testing.T) (all []event.Crawl, raw string, partitions int) {
+func (w *logEnvironment) onLog(t *testing.T) (all []event.Crawl, raw string, partitions int) {
 	t.Helper()
 	for partition := range 2 {
 		client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
@@ -122,7 +119,7 @@ func (w *environment) onLog(t *testing.T) (all []event.Crawl, raw string, partit
 
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
-func line(address string, second int, path, agent string) string {
+func logLine(address string, second int, path, agent string) string {
 	return fmt.Sprintf(`%s - - [02/Mar/2026:12:00:%02d +0000] "GET %s HTTP/1.1" 200 100 "-" "%s"`+"\n", address, second, path, agent)
 }
 
@@ -133,16 +130,16 @@ const (
 
 // The crawls of an access log are appended once, equal lines as many times; no address is kept or logged.
 func TestALogIsCountedOnce(t *testing.T) {
-	w := newEnvironment(t)
-	text := line("192.0.2.7", 1, "/a?q=1", gptbot) +
-		line("192.0.2.7", 1, "/a?q=1", gptbot) + // the same once more
-		line("198.51.100.9", 2, "/a", gptbot) + // another address
-		line("198.51.100.9", 2, "/b", claudebot) +
-		line("203.0.113.5", 3, "/", browser) +
+	w := newLogEnvironment(t)
+	text := logLine("192.0.2.7", 1, "/a?q=1", gptbot) +
+		logLine("192.0.2.7", 1, "/a?q=1", gptbot) + // the same once more
+		logLine("198.51.100.9", 2, "/a", gptbot) + // another address
+		logLine("198.51.100.9", 2, "/b", claudebot) +
+		logLine("203.0.113.5", 3, "/", browser) +
 		"203.0.113.6 broken\n" +
-		"other.example " + line("192.0.2.7", 4, "/theirs", gptbot) +
-		"shop.lumen.example " + line("192.0.2.7", 4, "/ours", gptbot)
-	summary, err := w.importer().Import(t.Context(), strings.NewReader(text), w.of, nil)
+		"other.example " + logLine("192.0.2.7", 4, "/theirs", gptbot) +
+		"shop.lumen.example " + logLine("192.0.2.7", 4, "/ours", gptbot)
+	summary, err := w.importer().ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 5 || summary.Skipped != 0 || summary.Refused != 1 || summary.Others != 2 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
@@ -169,7 +166,7 @@ func TestALogIsCountedOnce(t *testing.T) {
 	for _, c := range all {
 		w.landed[c.ID] = true
 	}
-	summary, err = w.importer().Limit(2, 0).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err = w.importer().LimitLog(2, 0).ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 0 || summary.Skipped != 5 {
 		t.Errorf("again: %+v, %v", summary, err)
 	}
@@ -177,14 +174,14 @@ func TestALogIsCountedOnce(t *testing.T) {
 
 // Lines of months that have expired, of the future and before our time are refused.
 func TestLinesOfOtherTimesAreRefused(t *testing.T) {
-	w := newEnvironment(t)
+	w := newLogEnvironment(t)
 	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	must(t, err)
 	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
 	must(t, errors.Join(err, stop.Release()))
-	march := line("192.0.2.7", 1, "/", gptbot)
+	march := logLine("192.0.2.7", 1, "/", gptbot)
 	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) + strings.Replace(march, "Mar", "Apr", 1)
-	summary, err := w.importer().Import(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err := w.importer().ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 1 || summary.Refused != 3 || !strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
 		t.Errorf("%+v, %v", summary, err)
 	}
@@ -192,11 +189,11 @@ func TestLinesOfOtherTimesAreRefused(t *testing.T) {
 
 // An interrupted import reports the last line whose crawls are on the log.
 func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
-	w := newEnvironment(t)
+	w := newLogEnvironment(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, err := w.importer().Import(ctx, strings.NewReader(line("192.0.2.7", 1, "/", gptbot)), w.of, nil)
-	if interrupted, ok := errors.AsType[*lines.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Imported != 0 {
+	_, err := w.importer().ImportAccessLog(ctx, strings.NewReader(logLine("192.0.2.7", 1, "/", gptbot)), w.of, nil)
+	if interrupted, ok := errors.AsType[*imports.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Imported != 0 {
 		t.Errorf("Import() = %v, want an Interrupted", err)
 	}
 }
@@ -204,22 +201,22 @@ func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
 // A file that is followed is read as it is written: whole lines only, at once though it falls quiet, into the next
 // file that takes its name, until it is stopped.
 func TestALogIsFollowed(t *testing.T) {
-	w := newEnvironment(t)
+	w := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
 	stop, end := context.WithCancel(t.Context())
 	defer end()
-	importer := w.importer().Limit(0, 10*time.Millisecond)
+	importer := w.importer().LimitLog(0, 10*time.Millisecond)
 	var imported, files atomic.Int64
 	over := make(chan error, 1)
 	go func() {
 		for {
-			file, err := crawl.OpenTail(stop, name)
+			file, err := imports.OpenTail(stop, name)
 			if err != nil {
 				over <- err
 				return
 			}
 			files.Add(1)
-			summary, err := importer.Import(context.WithoutCancel(stop), file, w.of, nil)
+			summary, err := importer.ImportAccessLog(context.WithoutCancel(stop), file, w.of, nil)
 			imported.Add(int64(summary.Imported))
 			if err := errors.Join(err, file.Close()); err != nil {
 				over <- err
@@ -227,7 +224,7 @@ func TestALogIsFollowed(t *testing.T) {
 			}
 		}
 	}()
-	whole, half := line("192.0.2.7", 1, "/a", gptbot), line("192.0.2.7", 2, "/b", gptbot)
+	whole, half := logLine("192.0.2.7", 1, "/a", gptbot), logLine("192.0.2.7", 2, "/b", gptbot)
 	appendTo(t, name, whole+half[:40])
 	on := func(n int) {
 		t.Helper()
@@ -237,9 +234,9 @@ func TestALogIsFollowed(t *testing.T) {
 	appendTo(t, name, half[40:])
 	on(2)
 	must(t, os.Rename(name, name+".1"))
-	appendTo(t, name, line("192.0.2.7", 3, "/c", gptbot))
+	appendTo(t, name, logLine("192.0.2.7", 3, "/c", gptbot))
 	on(3)
-	appendTo(t, name, line("192.0.2.7", 4, "/d", gptbot)[:30])
+	appendTo(t, name, logLine("192.0.2.7", 4, "/d", gptbot)[:30])
 	end()
 	if err := <-over; !errors.Is(err, io.EOF) || imported.Load() != 3 || files.Load() != 2 {
 		t.Errorf("followed %d files with %d crawls, %v; want 2 with 3", files.Load(), imported.Load(), err)
@@ -249,16 +246,16 @@ func TestALogIsFollowed(t *testing.T) {
 // Equal lines are numbered anew in each file that takes the name. So a log that is replaced by its longer copy, as rsync
 // does it, adds only what is new; the price is that equal lines on both sides of a rotation are one crawl.
 func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
-	w := newEnvironment(t)
+	w := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
 	stop, end := context.WithCancel(t.Context())
 	defer end()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.importer().Limit(0, 10*time.Millisecond).Follow(stop, name, w.of, func(int64) {}, func(error, time.Duration) {})
+		_, err := w.importer().LimitLog(0, 10*time.Millisecond).FollowAccessLog(stop, name, w.of, func(int64) {}, func(error, time.Duration) {})
 		ended <- err
 	}()
-	before := line("192.0.2.7", 1, "/a", gptbot)
+	before := logLine("192.0.2.7", 1, "/a", gptbot)
 	appendTo(t, name, before)
 	appended := func(n int) map[uuid.UUID]int {
 		t.Helper()
@@ -274,7 +271,7 @@ func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
 		return ids
 	}
 	appended(1)
-	appendTo(t, name+".copy", before+line("192.0.2.7", 2, "/b", gptbot))
+	appendTo(t, name+".copy", before+logLine("192.0.2.7", 2, "/b", gptbot))
 	must(t, os.Rename(name+".copy", name))
 	if ids := appended(3); len(ids) != 2 {
 		t.Errorf("crawls by id: %v, want 2", ids)
@@ -286,10 +283,10 @@ func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
 // A follower that is stopped does not read a long log to its end, and has returned whole lines only.
 func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
-	long := strings.Repeat(line("192.0.2.7", 1, "/a", gptbot), 10_000)
+	long := strings.Repeat(logLine("192.0.2.7", 1, "/a", gptbot), 10_000)
 	appendTo(t, name, long)
 	stop, end := context.WithCancel(t.Context())
-	file, err := crawl.OpenTail(stop, name)
+	file, err := imports.OpenTail(stop, name)
 	must(t, err)
 	defer file.Close()
 	var first [100]byte
@@ -304,23 +301,23 @@ func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 
 // A gzip file cannot be followed.
 func TestAGzipLogIsNotFollowed(t *testing.T) {
-	w := newEnvironment(t)
+	w := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log.1.gz")
 	var packed strings.Builder
 	z := gzip.NewWriter(&packed)
-	_, err := z.Write([]byte(line("192.0.2.7", 1, "/a", gptbot)))
+	_, err := z.Write([]byte(logLine("192.0.2.7", 1, "/a", gptbot)))
 	must(t, errors.Join(err, z.Close()))
 	appendTo(t, name, packed.String()+"\n")
-	file, err := crawl.OpenTail(t.Context(), name)
+	file, err := imports.OpenTail(t.Context(), name)
 	must(t, err)
 	defer file.Close()
-	if _, err := w.importer().Import(t.Context(), file, w.of, nil); !errors.Is(err, crawl.ErrPacked) {
+	if _, err := w.importer().ImportAccessLog(t.Context(), file, w.of, nil); !errors.Is(err, imports.ErrPacked) {
 		t.Errorf("followed: %v, want ErrPacked", err)
 	}
 	whole, err := os.Open(name)
 	must(t, err)
 	defer whole.Close()
-	if summary, err := w.importer().Import(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
+	if summary, err := w.importer().ImportAccessLog(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
 		t.Errorf("not followed: %+v, %v", summary, err)
 	}
 }

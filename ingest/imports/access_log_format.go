@@ -1,4 +1,4 @@
-package crawl
+package imports
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ const (
 	CloudFront Format = "cloudfront" // standard logs as JSON (v2), or tab-separated with a #Fields line (v1)
 )
 
-// A request is what a line of a log says. Its texts may be those of the line.
-type request struct {
+// A logRequest is what a line of a log says. Its texts may be those of the line.
+type logRequest struct {
 	at      time.Time
 	address netip.Addr // invalid: absent, or not readable
 	agent   string
@@ -37,17 +37,17 @@ type request struct {
 }
 
 // errNoRequest is the error of comments.
-var errNoRequest = errors.New("no request")
+var errNoRequest = errors.New("no logRequest")
 
-// A reader reads lines of one format, one after the other.
-type reader struct {
+// A logReader reads lines of one format, one after the other.
+type logReader struct {
 	format Format
 	fields []string // of CloudFront's tab-separated lines
 }
 
 // read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error
 // says why there is no User-Agent.
-func (r *reader) read(line []byte) (agent string, rest func() (request, error), err error) {
+func (r *logReader) read(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	switch {
 	case r.format == Combined:
 		return r.combined(line)
@@ -63,7 +63,7 @@ func (r *reader) read(line []byte) (agent string, rest func() (request, error), 
 //	[vhost] address identity user [02/Jan/2006:15:04:05 -0700] "GET /path HTTP/1.1" status bytes "referer" "agent" …
 //
 // Quotes within a quoted part are escaped by a backslash, as both servers write them.
-func (r *reader) combined(line []byte) (agent string, rest func() (request, error), err error) {
+func (r *logReader) combined(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	text := string(line)
 	open := strings.Index(text, " [")
 	if open < 0 {
@@ -76,7 +76,7 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	head, when, tail := strings.Fields(text[:open]), text[open+2:open+shut], text[open+shut+2:]
 	asked, tail, ok := quoted(tail)
 	if !ok {
-		return "", nil, errors.New(`no "request" behind [time]: want a line in the combined format`)
+		return "", nil, errors.New(`no "logRequest" behind [time]: want a line in the combined format`)
 	}
 	numbers, tail, ok := strings.Cut(strings.TrimLeft(tail, " "), `"`)
 	if !ok {
@@ -90,8 +90,8 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	if !ok {
 		return "", nil, errors.New(`no "user agent": want a line in the combined format`)
 	}
-	return agent, func() (request, error) {
-		q := request{agent: agent}
+	return agent, func() (logRequest, error) {
+		q := logRequest{agent: agent}
 		q.host, q.address = hostAndAddress(head)
 		var timeErr, targetErr error
 		if q.at, timeErr = time.Parse("02/Jan/2006:15:04:05 -0700", when); timeErr != nil {
@@ -101,7 +101,7 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 		if parts := strings.Fields(asked); len(parts) > 1 {
 			target = parts[1]
 		} else {
-			targetErr = errors.New("request: want one such as GET /path HTTP/1.1")
+			targetErr = errors.New("logRequest: want one such as GET /path HTTP/1.1")
 		}
 		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
 		return q.with(target, status, size, timeErr, targetErr)
@@ -148,7 +148,7 @@ func quoted(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// pathOf is the path of a request's target, without its query and what looks like a secret.
+// pathOf is the path of a logRequest's target, without its query and what looks like a secret.
 func pathOf(target string) (string, error) {
 	if scheme, rest, ok := strings.Cut(target, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		_, path, _ := strings.Cut(rest, "/")
@@ -232,7 +232,7 @@ type cloudfrontLine struct {
 	Bytes  member `json:"sc-bytes"`
 }
 
-func (r *reader) object(line []byte) (agent string, rest func() (request, error), err error) {
+func (r *logReader) object(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	if r.format == Cloudflare {
 		var l cloudflareLine
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -244,8 +244,8 @@ func (r *reader) object(line []byte) (agent string, rest func() (request, error)
 		if l.Path == "" {
 			l.Path = l.URI
 		}
-		return string(l.Agent), func() (request, error) {
-			at, err := instant(string(l.Time))
+		return string(l.Agent), func() (logRequest, error) {
+			at, err := logTime(string(l.Time))
 			return newRequest(at, err, l.IP, l.Host, l.Path, l.Status, l.Bytes, string(l.Agent))
 		}, nil
 	}
@@ -256,7 +256,7 @@ func (r *reader) object(line []byte) (agent string, rest func() (request, error)
 	return l.rest()
 }
 
-func (l *cloudfrontLine) rest() (agent string, rest func() (request, error), err error) {
+func (l *cloudfrontLine) rest() (agent string, rest func() (logRequest, error), err error) {
 	if l.Agent == "" {
 		return "", nil, errors.New("no cs(User-Agent): want it among the fields of the log")
 	}
@@ -265,14 +265,14 @@ func (l *cloudfrontLine) rest() (agent string, rest func() (request, error), err
 	if host == "" || host == "-" {
 		host = l.Host
 	}
-	return agent, func() (request, error) {
+	return agent, func() (logRequest, error) {
 		var at time.Time
 		var err error
 		switch {
 		case l.Millis != "":
-			at, err = instant(string(l.Millis))
+			at, err = logTime(string(l.Millis))
 		case l.Stamp != "":
-			at, err = instant(string(l.Stamp))
+			at, err = logTime(string(l.Stamp))
 		default:
 			if at, err = time.Parse("2006-01-02 15:04:05", string(l.Date)+" "+string(l.Time)); err != nil {
 				err = errors.New("date and time: want them such as 2026-03-02 and 12:00:00")
@@ -295,7 +295,7 @@ func unescaped(text string) string {
 }
 
 // tabbed reads CloudFront's tab-separated lines, whose fields a comment names.
-func (r *reader) tabbed(line []byte) (agent string, rest func() (request, error), err error) {
+func (r *logReader) tabbed(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	text := string(line)
 	if names, ok := strings.CutPrefix(text, "#Fields:"); ok {
 		r.fields = strings.Fields(names)
@@ -313,7 +313,7 @@ func (r *reader) tabbed(line []byte) (agent string, rest func() (request, error)
 	}
 	var l cloudfrontLine
 	for i, name := range r.fields {
-		// A request may have no agent; its log has the field.
+		// A logRequest may have no agent; its log has the field.
 		if index, known := cloudfrontFields[name]; known && (values[i] != "-" || name == "cs(User-Agent)") {
 			reflect.ValueOf(&l).Elem().Field(index).SetString(values[i])
 		}
@@ -330,8 +330,8 @@ var cloudfrontFields = func() map[string]int {
 	return indexes
 }()
 
-// instant reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since 1970, by its size.
-func instant(text string) (time.Time, error) {
+// logTime reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since 1970, by its size.
+func logTime(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
 		switch {
 		case n < 1e11:
@@ -348,16 +348,16 @@ func instant(text string) (time.Time, error) {
 	return at, nil
 }
 
-func newRequest(at time.Time, err error, ip, host, path, status, size member, agent string) (request, error) {
-	q := request{at: at, agent: agent, host: string(host)}
+func newRequest(at time.Time, err error, ip, host, path, status, size member, agent string) (logRequest, error) {
+	q := logRequest{at: at, agent: agent, host: string(host)}
 	if a, err := netip.ParseAddr(string(ip)); err == nil {
 		q.address = a.Unmap()
 	}
 	return q.with(string(path), string(status), string(size), err)
 }
 
-// with reads the rest of a request; errs are what else is wrong with its line.
-func (q request) with(target, status, size string, errs ...error) (request, error) {
+// with reads the rest of a logRequest; errs are what else is wrong with its line.
+func (q logRequest) with(target, status, size string, errs ...error) (logRequest, error) {
 	var pathErr, statusErr, sizeErr error
 	q.path, pathErr = pathOf(target)
 	q.status, statusErr = statusOf(status)

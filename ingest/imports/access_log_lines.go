@@ -1,4 +1,4 @@
-package crawl
+package imports
 
 import (
 	"bufio"
@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/answerscope/answerscope/ingest/lines"
 )
 
 // countedReader counts the bytes that are read of a file, which may be compressed.
@@ -31,7 +29,7 @@ var errQuiet = errors.New("nothing new for now")
 var ErrPacked = errors.New("a file that is followed is gzip: want the one that the server writes to, and this one without --follow")
 
 // readLines reads gzip where the first bytes say so.
-func readLines(file io.Reader, refuse func(line int, why error)) (*lines.Reader, *countedReader, error) {
+func readLines(file io.Reader, refuse func(line int, why error)) (*lineReader, *countedReader, error) {
 	raw := &countedReader{from: file}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
 	head, err := buffered.Peek(2)
@@ -42,7 +40,7 @@ func readLines(file io.Reader, refuse func(line int, why error)) (*lines.Reader,
 		return nil, nil, err
 	}
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		return lines.New(buffered, longestLine, refuse), raw, nil
+		return newLineReader(buffered, longestLogLine, refuse), raw, nil
 	}
 	if _, followed := file.(*Tail); followed {
 		return nil, nil, ErrPacked
@@ -51,7 +49,7 @@ func readLines(file io.Reader, refuse func(line int, why error)) (*lines.Reader,
 	if err != nil {
 		return nil, nil, fmt.Errorf("unpack: %w", err)
 	}
-	return lines.New(unpacked, longestLine, refuse), raw, nil
+	return newLineReader(unpacked, longestLogLine, refuse), raw, nil
 }
 
 // ordinals number equal lines of a file. Equal lines are of the same instant, and so near each other: a line that comes

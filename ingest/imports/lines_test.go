@@ -1,4 +1,4 @@
-package lines
+package imports
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
 	var got []string
-	l := New(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000, func(line int, why error) {
+	l := newLineReader(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000, func(line int, why error) {
 		got = append(got, fmt.Sprintf("%d: %v", line, why))
 	})
 	for {
@@ -36,7 +36,7 @@ func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
 // A gigabyte without a line end must not be held in memory.
 func TestNoMoreThanTheLimitIsHeld(t *testing.T) {
 	var refused error
-	l := New(io.LimitReader(endless{}, 1<<30), 1<<20, func(_ int, why error) { refused = why })
+	l := newLineReader(io.LimitReader(endless{}, 1<<30), 1<<20, func(_ int, why error) { refused = why })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	text, err := l.Next()

@@ -1,4 +1,4 @@
-package intake
+package imports
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 )
 
@@ -155,7 +154,7 @@ func (f *fact) record(organization, brand uuid.UUID) (r producer.Record, err err
 }
 
 // importFacts appends what of the visits or of the crawls of a batch has not landed for the brand.
-func (i *importing) importFacts(ctx context.Context, topic string, landings lines.Landings, facts []fact) error {
+func (i *importing) importFacts(ctx context.Context, topic string, landings answer.Lookup, facts []fact) error {
 	facts, err := withoutFrozen(ctx, i.store, topic, facts,
 		func(f fact) time.Time { return f.at() },
 		func(f fact, why error) { i.refuse(f.line, uuid.Nil, why) })

@@ -1,4 +1,4 @@
-package crawl
+package imports
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
@@ -16,10 +15,10 @@ const leastRetry, mostRetry = time.Second, 30 * time.Second
 // finishTimeout is how long a follower that is stopped waits until Kafka has what it read.
 const finishTimeout = 10 * time.Second
 
-// Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress
+// FollowAccessLog imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress
 // is called with the bytes that were read of all files, retry before each pause because an engine is away.
-func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
-	all := Summary{Refusals: []lines.Refusal{}}
+func (im *Importer) FollowAccessLog(ctx context.Context, name string, of AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration)) (AccessLogSummary, error) {
+	all := AccessLogSummary{Refusals: []Refusal{}}
 	for before := int64(0); ; {
 		file, err := OpenTail(ctx, name)
 		if errors.Is(err, io.EOF) {
@@ -40,12 +39,12 @@ func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progr
 
 // followFile imports a file until another one has its name. After an engine was away it imports the same file from its
 // beginning, whatever its name is by then: what is on the log already is skipped.
-func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, progress func(int64), retry func(error, time.Duration)) (Summary, error) {
+func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, progress func(int64), retry func(error, time.Duration)) (AccessLogSummary, error) {
 	appending, cancel := lifecycle.Finishing(ctx, finishTimeout)
 	defer cancel()
 	imported := 0 // by earlier attempts
 	for wait := leastRetry; ; wait = min(2*wait, mostRetry) {
-		summary, err := im.Import(appending, file, of, progress)
+		summary, err := im.ImportAccessLog(appending, file, of, progress)
 		summary.Imported += imported
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrPacked) {
 			return summary, err
@@ -60,11 +59,11 @@ func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, pr
 }
 
 // add adds the counts of another file.
-func (s *Summary) add(other Summary) {
+func (s *AccessLogSummary) add(other AccessLogSummary) {
 	s.Imported += other.Imported
 	s.Skipped += other.Skipped
 	s.Refused += other.Refused
 	s.Others += other.Others
 	s.Refusals = append(s.Refusals, other.Refusals...)
-	s.Refusals = s.Refusals[:min(len(s.Refusals), listedRefusals)]
+	s.Refusals = s.Refusals[:min(len(s.Refusals), defaultLimits.listed)]
 }

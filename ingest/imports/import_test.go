@@ -1,4 +1,4 @@
-package intake_test
+package imports_test
 
 import (
 	"bytes"
@@ -20,8 +20,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
-	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/demo"
@@ -107,8 +106,8 @@ func (e *environment) must(err error) {
 	}
 }
 
-func (e *environment) intake() *intake.Intake {
-	return intake.New(e.producer, e.db, intake.Landings{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
+func (e *environment) importer() *imports.Importer {
+	return imports.New(e.producer, e.db, imports.Lookups{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
 }
 
 // onLog reads every answer of the log, in the order of each partition.
@@ -162,9 +161,9 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 	e := newEnvironment(t)
 	text := line(1) + "\n" + line(2) + "\n\nno answer\n" + line(1) + "\n" + `{"platform":"x"}` + "\n" +
 		strings.Repeat("x", 5000) + "\n" + strings.Replace(line(2), `"region"`, `"sample":2,"region"`, 1)
-	in := e.intake().Limit(4096, 2)
+	in := e.importer().Limit(4096, 2)
 	var at []int64
-	summary, err := in.Import(t.Context(), strings.NewReader(text), e.brands, func(p intake.Progress) { at = append(at, p.Bytes) })
+	summary, err := in.Import(t.Context(), strings.NewReader(text), e.brands, func(p imports.Progress) { at = append(at, p.Bytes) })
 	e.must(err)
 
 	var reasons []string
@@ -212,14 +211,14 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 func TestAnInterruptedImportIsContinued(t *testing.T) {
 	e := newEnvironment(t)
 	text := file(100)
-	in := e.intake().Limit(0, 8)
+	in := e.importer().Limit(0, 8)
 	ctx, stop := context.WithCancelCause(t.Context())
-	_, err := in.Import(ctx, strings.NewReader(text), e.brands, func(p intake.Progress) {
+	_, err := in.Import(ctx, strings.NewReader(text), e.brands, func(p imports.Progress) {
 		if p.Summary.Imported >= 48 {
 			stop(errors.New("stopped by the test"))
 		}
 	})
-	interrupted, ok := errors.AsType[*lines.Interrupted](err)
+	interrupted, ok := errors.AsType[*imports.Interrupted](err)
 	if !ok || interrupted.Imported != 48 || interrupted.Line != 24 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
@@ -248,7 +247,7 @@ func TestAnInterruptedImportIsContinued(t *testing.T) {
 
 func TestImportRefusesWhatCannotBeAppended(t *testing.T) {
 	e := newEnvironment(t)
-	in := e.intake()
+	in := e.importer()
 	large := fmt.Sprintf(`{"platform":"chatgpt-web","prompt":"p","answered_at":"2026-02-01T08:00:00Z","text":%q,"citations":[`, strings.Repeat("x", 4<<20))
 	cited, err := json.Marshal(map[string]string{"url": "https://x.example/" + strings.Repeat("y", 30_000), "title": strings.Repeat("z", 1000)})
 	e.must(err)
@@ -271,7 +270,7 @@ func TestImportSaysWhatKafkaHas(t *testing.T) {
 	cfg.Brokers, cfg.AckTimeout = []string{"127.0.0.1:1"}, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
-	in := intake.New(away, e.db, intake.Landings{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
+	in := imports.New(away, e.db, imports.Lookups{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), e.brands, nil)
 	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
 		t.Errorf("%+v, %v", summary, err)
@@ -280,7 +279,7 @@ func TestImportSaysWhatKafkaHas(t *testing.T) {
 
 func TestAHistoryIsAppendedOnce(t *testing.T) {
 	e := newEnvironment(t)
-	in := e.intake().Limit(0, 10)
+	in := e.importer().Limit(0, 10)
 	snapshot, err := answer.ReadSnapshot(t.Context(), e.db, e.brands[0])
 	e.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
@@ -308,7 +307,7 @@ func TestAHistoryIsAppendedOnce(t *testing.T) {
 }
 
 func TestSummaryIsWrittenWhole(t *testing.T) {
-	b, err := json.Marshal(intake.Summary{Imported: 1, Refused: 1, Refusals: []lines.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
+	b, err := json.Marshal(imports.Summary{Imported: 1, Refused: 1, Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
 	want := `{"imported":1,"skipped":0,"refused":1,"refusals":[{"line":3,"reason":"text is missing: want a string"}]}`
 	if err != nil || !bytes.Equal(b, []byte(want)) {
 		t.Errorf("%s, %v", b, err)
@@ -326,7 +325,7 @@ func TestDifferencesOfABrandThatExists(t *testing.T) {
 	kept := postgres.Snapshot{
 		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"}, Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
 	}
-	got := intake.Differences(file, brand, kept)
+	got := imports.Differences(file, brand, kept)
 	want := []string{
 		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example", `competitor "Globex"`, `competitor "Initech" aliases IT`,
 	}
@@ -334,7 +333,7 @@ func TestDifferencesOfABrandThatExists(t *testing.T) {
 		t.Errorf("differences are %q, want %q", got, want)
 	}
 	same := postgres.NewBrand{Name: "Acme", Domains: []string{"old.example"}}
-	if got := intake.Differences(same, brand, kept); got != nil {
+	if got := imports.Differences(same, brand, kept); got != nil {
 		t.Errorf("differences of the same are %q", got)
 	}
 }
@@ -351,7 +350,7 @@ func TestDomainAsTheDatabaseHasIt(t *testing.T) {
 			text += pick("example", "Lamp-Shop", "xn--mnchen-3ya", "münchen", "MÜNCHEN", "fußball", "пример", "ПРИМЕР", "例え", "café", "cafe\u0301", "ｆｕｌｌ", "a1", "1", "-a", "a_b", "a b", "ελληνικά", "бг-2") + pick(".", ".", ".", "。", "..")
 		}
 		text += pick("com", "de", "example", "テスト", "рф", "") + pick("", "", ".", ":8080", "/path?q#f", " ")
-		got, err := intake.Host(text)
+		got, err := imports.Host(text)
 		var want string
 		stored := db.QueryRow(t.Context(), "SELECT private.domain_of($1)", text).Scan(&want)
 		if (err == nil) != (stored == nil) || got != want {

@@ -1,4 +1,4 @@
-package crawl
+package imports
 
 import (
 	"bytes"
@@ -20,29 +20,29 @@ const gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; G
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestLinesOfEveryFormat(t *testing.T) {
-	page := request{at: noon, address: netip.MustParseAddr("192.0.2.7"), agent: gptbot, path: "/a/%C3%A9", status: 200, bytes: 5316}
-	with := func(change func(*request)) request {
+	page := logRequest{at: noon, address: netip.MustParseAddr("192.0.2.7"), agent: gptbot, path: "/a/%C3%A9", status: 200, bytes: 5316}
+	with := func(change func(*logRequest)) logRequest {
 		other := page
 		change(&other)
 		return other
 	}
-	hosted := with(func(q *request) { q.host = "shop.lumen.example" })
+	hosted := with(func(q *logRequest) { q.host = "shop.lumen.example" })
 	for name, c := range map[string]struct {
 		format Format
 		lines  string // the last one is read
-		want   request
+		want   logRequest
 	}{
 		"combined":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9?q=1 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
 		"another zone":   {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
 		"virtual host":   {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
 		"whole URL":      {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"a secret":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.path = "/verify/{masked}" })},
-		"nothing sent":   {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *request) { q.status, q.bytes = 499, 0 })},
-		"a name":         {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
-		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
+		"a secret":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.path = "/verify/{masked}" })},
+		"nothing sent":   {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *logRequest) { q.status, q.bytes = 499, 0 })},
+		"a name":         {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.address = netip.Addr{} })},
+		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
 		// Of a list anybody may have written the first.
-		"proxies":         {Combined, `203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
-		"a host, proxies": {Combined, `shop.lumen.example 203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
+		"proxies":         {Combined, `203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.address = netip.Addr{} })},
+		"a host, proxies": {Combined, `shop.lumen.example 203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
 		"IPv6":            {Combined, `::ffff:192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
 		"cloudflare":      {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestPath":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":"2026-03-02T12:00:00Z","Cookies":{"a":[1]}}`, hosted},
 		"of nanos":        {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9?x","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800000000000}`, hosted},
@@ -52,7 +52,7 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		"tab-separated": {CloudFront, "#Version: 1.0\n#Fields: date time sc-bytes c-ip cs-uri-stem sc-status cs(User-Agent) x-host-header x-edge\n" +
 			"2026-03-02\t12:00:00\t5316\t192.0.2.7\t/a/%C3%A9\t200\t" + strings.ReplaceAll(gptbot, " ", "%2520") + "\tshop.lumen.example\t-", hosted},
 	} {
-		r := reader{format: c.format}
+		r := logReader{format: c.format}
 		lines := strings.Split(c.lines, "\n")
 		for _, comment := range lines[:len(lines)-1] {
 			if _, _, err := r.read([]byte(comment)); !errors.Is(err, errNoRequest) {
@@ -79,14 +79,14 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 	}{
 		{Combined, `hello`, "no [time]"},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000`, "no end of [time]"},
-		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] GET`, `no "request"`},
+		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] GET`, `no "logRequest"`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1`, `no "referer"`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "GPTBot`, `no "user agent"`},
 		{Combined, `192.0.2.7 - - [2026-03-02] "GET / HTTP/1.1" 200 1 "-" "GPTBot"`, `time: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "OPTIONS * HTTP/1.1" 200 1 "-" "GPTBot"`, `path: want`},
 		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\u202egpj.exe HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
 		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\x1b[31m HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
-		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "" 2000 -1 "-" "GPTBot"`, `request: want`},
+		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "" 2000 -1 "-" "GPTBot"`, `logRequest: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 2000 1 "-" "GPTBot"`, `status: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 -1 "-" "GPTBot"`, `bytes: want`},
 		{Cloudflare, `[1]`, "want a JSON object"},
@@ -97,7 +97,7 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		{CloudFront, "a\tb", "no #Fields line"},
 		{Combined, `shop [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 203.0.113.9 200 "-" "GPTBot"`, `status: want`},
 	} {
-		r := reader{format: c.format}
+		r := logReader{format: c.format}
 		_, rest, err := r.read([]byte(c.line))
 		if err == nil {
 			_, err = rest()
@@ -115,7 +115,7 @@ func FuzzLine(f *testing.F) {
 	f.Add(byte(2), []byte(`{"date":"2026-03-02","time":"12:00:00","cs-uri-stem":"/","cs(User-Agent)":"GPT%2520Bot","sc-status":null}`))
 	f.Add(byte(2), []byte("#Fields: date time cs-uri-stem cs(User-Agent)\n2026-03-02\t12:00:00\t/\tGPTBot"))
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
-		r := reader{format: [...]Format{Combined, Cloudflare, CloudFront}[which%3]}
+		r := logReader{format: [...]Format{Combined, Cloudflare, CloudFront}[which%3]}
 		for line := range bytes.Lines(text) {
 			_, rest, err := r.read(bytes.TrimSuffix(line, []byte("\n")))
 			if err != nil {
@@ -212,7 +212,7 @@ func TestEqualLinesHaveOrdinals(t *testing.T) {
 }
 
 func TestGzipIsUnpacked(t *testing.T) {
-	text := "\ufeffone\r\n\n" + strings.Repeat("x", longestLine+1) + "\ntwo\nlast"
+	text := "\ufeffone\r\n\n" + strings.Repeat("x", longestLogLine+1) + "\ntwo\nlast"
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(text))

@@ -1,4 +1,4 @@
-package intake_test
+package imports_test
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 	_, err = stop.Freeze(t.Context(), event.TopicAnswers, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	e.must(err)
 	e.must(stop.Release())
-	in := e.intake().Limit(0, 2)
+	in := e.importer().Limit(0, 2)
 	late := strings.Replace(line(1), "2026-02-", "2026-01-", 1)
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\n"+late+"\n"+line(2)+"\n"+strings.Replace(late, "2026", "2025", 1)), e.brands, nil)
 	e.must(err)
@@ -39,7 +39,7 @@ func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 // A run without an answer that was exported can be imported.
 func TestARunThatWasGivenUpIsImported(t *testing.T) {
 	e := newEnvironment(t)
-	in := e.intake()
+	in := e.importer()
 	const run = `{"platform":"openai","prompt":"p","answered_at":"2026-02-01T08:00:00.000Z","text":"","citations":[],"products":[],"given_up":"timeout","given_up_error":"no answer in 90 s"}`
 	wrong := []string{strings.Replace(run, `"timeout"`, `"tired"`, 1), strings.Replace(run, `"text":""`, `"text":"x"`, 1)}
 	summary, err := in.Import(t.Context(), strings.NewReader(run+"\n"+strings.Join(wrong, "\n")), e.brands[:1], nil)

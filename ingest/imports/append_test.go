@@ -1,4 +1,4 @@
-package intake_test
+package imports_test
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 // A history of visits that is appended twice comes to the same partition both times, where a sink meets the ids again.
 func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	e := newEnvironment(t)
-	in := e.intake().Limit(0, 10)
+	in := e.importer().Limit(0, 10)
 	snapshot, err := answer.ReadSnapshot(t.Context(), e.db, e.brands[0])
 	e.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
@@ -51,7 +51,7 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 
 func TestAnInvalidVisitIsNotAppended(t *testing.T) {
 	e := newEnvironment(t)
-	n, err := e.intake().AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
+	n, err := e.importer().AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
 	if n != 0 || err == nil {
 		t.Errorf("AppendVisits() = %d, %v; want an error", n, err)
 	}

@@ -3,12 +3,15 @@
 package answer
 
 import (
+	"context"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Run is one prompt asked of one model of one platform for one region, once. A run ends once: Answered or GaveUp makes
@@ -74,4 +77,47 @@ func (r Run) ended() event.Answer {
 		JobID: r.JobID, Simulated: r.Simulated || platform.Simulated(r.Platform),
 		AnsweredAt: event.At(r.EndedAt), LatencyMS: r.Latency.Milliseconds(), Attempts: r.Attempts,
 	}
+}
+
+// Record checks an answer and encodes it for the log. now is the clock: an answer lies at most a day after it.
+func Record(a *event.Answer, now time.Time) (producer.Record, error) {
+	if err := a.Check(now); err != nil {
+		return producer.Record{}, err
+	}
+	value, err := event.EncodeAnswer(nil, a)
+	if err != nil {
+		return producer.Record{}, err
+	}
+	return producer.Record{Key: event.BrandKey(a.Brand.ID), Value: value}, nil
+}
+
+// Lookup looks up which ids of a brand are in a table of the warehouse.
+type Lookup func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error)
+
+// Snapshot is a brand with its competitors at the time of a run. Names and revision are read together.
+type Snapshot struct {
+	OrganizationID uuid.UUID
+	Brand          event.Brand
+	Competitors    []event.Entity
+}
+
+// ReadSnapshot reads the current snapshot of a brand; postgres.ErrNotFound if there is no such brand.
+func ReadSnapshot(ctx context.Context, db *postgres.DB, brand uuid.UUID) (Snapshot, error) {
+	s, err := db.Snapshot(ctx, brand)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	snapshot := Snapshot{
+		OrganizationID: s.OrganizationID,
+		Brand:          event.Brand{Entity: event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}, Revision: s.Revision},
+	}
+	for _, c := range s.Competitors {
+		snapshot.Competitors = append(snapshot.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+	}
+	return snapshot, nil
+}
+
+// Prompt is the record's part of a stored prompt.
+func Prompt(p postgres.Prompt) event.Prompt {
+	return event.Prompt{ID: p.ID, Text: p.Text, SetID: p.SetID, TopicID: p.TopicID, IsBranded: p.IsBranded}
 }

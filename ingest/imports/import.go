@@ -1,4 +1,4 @@
-package intake
+package imports
 
 import (
 	"context"
@@ -11,16 +11,15 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Import reads lines from file and appends each as an answer of every one of the brands, or as a visit or crawl of the
-// only one. It returns when Kafka has them all; an error is a *lines.Interrupted. progress, if not nil, is called after
+// only one. It returns when Kafka has them all; an error is a *Interrupted. progress, if not nil, is called after
 // every batch.
-func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
+func (in *Importer) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
 	i := &importing{delivery: newDelivery(in), brands: brands}
-	i.lines = lines.New(file, in.limits.lineBytes, func(line int, why error) { i.refuse(line, uuid.Nil, why) })
+	i.lines = newLineReader(file, in.limits.lineBytes, func(line int, why error) { i.refuse(line, uuid.Nil, why) })
 	if err := i.run(ctx, progress); err != nil {
 		return i.summary, i.interrupted(i.done, err)
 	}
@@ -31,7 +30,7 @@ func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID
 type importing struct {
 	*delivery
 	brands []uuid.UUID
-	lines  *lines.Reader
+	lines  *lineReader
 	done   int // line
 }
 

@@ -1,4 +1,4 @@
-package intake
+package imports
 
 import (
 	"context"
@@ -10,21 +10,20 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // delivery appends answers that have not landed, and counts.
 type delivery struct {
-	*Intake
+	*Importer
 	seen    *seen
 	summary Summary
 	kind    string // of what was given
 }
 
-func newDelivery(in *Intake) *delivery {
-	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []lines.Refusal{}}, kind: event.TopicAnswers}
+func newDelivery(in *Importer) *delivery {
+	return &delivery{Importer: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []Refusal{}}, kind: event.TopicAnswers}
 }
 
 // sourced is an answer with the line that it came from, 0 for none.
@@ -34,7 +33,7 @@ type sourced struct {
 }
 
 // landed looks up which of n facts have landed, and counts them as skipped.
-func (d *delivery) landed(ctx context.Context, landings lines.Landings, organization, brand uuid.UUID, n int, id func(n int) uuid.UUID) ([]bool, error) {
+func (d *delivery) landed(ctx context.Context, landings answer.Lookup, organization, brand uuid.UUID, n int, id func(n int) uuid.UUID) ([]bool, error) {
 	ids := make([]uuid.UUID, n)
 	for i := range ids {
 		ids[i] = id(i)
@@ -87,12 +86,12 @@ func (d *delivery) append(ctx context.Context, topic string, records []producer.
 func (d *delivery) refuse(line int, brand uuid.UUID, why error) {
 	d.summary.Refused++
 	if len(d.summary.Refusals) < d.limits.listed {
-		d.summary.Refusals = append(d.summary.Refusals, lines.Refusal{Line: line, Brand: brand, Reason: why.Error()})
+		d.summary.Refusals = append(d.summary.Refusals, Refusal{Line: line, Brand: brand, Reason: why.Error()})
 	}
 }
 
 func (d *delivery) interrupted(line int, cause error) error {
-	return &lines.Interrupted{Line: line, Imported: d.summary.Imported, Facts: d.kind, Cause: cause}
+	return &Interrupted{Line: line, Imported: d.summary.Imported, Facts: d.kind, Cause: cause}
 }
 
 // withoutFrozen leaves out and refuses the facts of frozen months, which the sink does not take.

@@ -1,4 +1,4 @@
-// Package intake appends facts to the log: lines of answers that were captured elsewhere (NDJSON), lines of visits and
+// Package imports appends facts to the log: lines of answers that were captured elsewhere (NDJSON), lines of visits and
 // crawls that were exported, and facts that the simulator made.
 //
 // An import is idempotent for ever. An answer's id is made of what identifies it (brand, prompt text, platform, model,
@@ -23,13 +23,13 @@
 //   - A line of a frozen month, whose raw answers have expired, is refused.
 //   - A line without a prompt that has event is an exported visit, one that has crawler a crawl. They are of one brand.
 //   - Blank lines, a byte-order mark at the beginning and CRLF are ignored.
-package intake
+package imports
 
 import (
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -41,38 +41,49 @@ type limits struct {
 	batchBytes int // a batch ends when it has so many, whatever its lines
 	remembered int // ids of earlier lines, so that equal lines are recognized
 	listed     int // refusals that the summary lists; it counts them all
+
+	logCrawls int           // crawls of an access log that are looked up and appended together
+	linger    time.Duration // how long a crawl of a followed file waits for others
 }
 
-// defaultLimits are about 50 MB.
-var defaultLimits = limits{lineBytes: 8 << 20, batchLines: 1000, batchBytes: 8 << 20, remembered: 1 << 20, listed: 1000}
+// defaultLimits are about 50 MB, and 100 MB of an access log.
+var defaultLimits = limits{
+	lineBytes: 8 << 20, batchLines: 1000, batchBytes: 8 << 20, remembered: 1 << 20, listed: 1000,
+	logCrawls: 2000, linger: time.Second,
+}
 
-// Intake appends answers to the log.
-type Intake struct {
+const (
+	longestLogLine  = 256 << 10 // bytes; a longer line of an access log is refused
+	rememberedLines = 1 << 19   // distinct lines of an access log whose ordinals are known, twice as many at most
+)
+
+// Importer appends facts to the log.
+type Importer struct {
 	limits   limits
 	producer *producer.Producer
 	store    *postgres.DB
-	landings Landings
+	landings Lookups
 	now      func() time.Time
 
 	// Observe is nil, or called with each answer that an import appends; it may keep the answer and must not change it.
 	Observe func(*event.Answer)
 }
 
-// Landings look up what is in the warehouse.
-type Landings struct{ Answers, Visits, Crawls lines.Landings }
+// Lookups look up what is in the warehouse.
+type Lookups struct{ Answers, Visits, Crawls answer.Lookup }
 
-// New returns an intake that does nothing yet. now is the clock.
-func New(producer *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Intake {
-	return &Intake{limits: defaultLimits, producer: producer, store: store, landings: landings, now: now}
+// New returns an importer that does nothing yet. now is the clock.
+func New(producer *producer.Producer, store *postgres.DB, landings Lookups, now func() time.Time) *Importer {
+	return &Importer{limits: defaultLimits, producer: producer, store: store, landings: landings, now: now}
 }
 
 // Summary counts the facts that were given, one for each line and brand. Refused counts lines, or answers where the
 // record of one brand alone was refused.
 type Summary struct {
-	Imported int             `json:"imported"` // Kafka has them
-	Skipped  int             `json:"skipped"`  // had landed, or were earlier in the file
-	Refused  int             `json:"refused"`
-	Refusals []lines.Refusal `json:"refusals"` // the first thousand of them
+	Imported int       `json:"imported"` // Kafka has them
+	Skipped  int       `json:"skipped"`  // had landed, or were earlier in the file
+	Refused  int       `json:"refused"`
+	Refusals []Refusal `json:"refusals"` // the first thousand of them
 }
 
 // Progress is how far an import is.

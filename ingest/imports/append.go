@@ -1,4 +1,4 @@
-package intake
+package imports
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 )
 
 // Append appends those of the answers that have not landed, and returns when Kafka has them all; an error is a
-// *lines.Interrupted.
-func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (Summary, error) {
+// *Interrupted.
+func (in *Importer) Append(ctx context.Context, answers iter.Seq[event.Answer]) (Summary, error) {
 	d := newDelivery(in)
 	var batch []sourced
 	for a := range answers {
@@ -63,7 +63,7 @@ func (d *delivery) appendBatch(ctx context.Context, batch []sourced) error {
 
 // AppendVisits appends visits, and returns how many Kafka has. All of a brand come to one partition, where the sink
 // drops those that were appended before: appending a history again adds nothing.
-func (in *Intake) AppendVisits(ctx context.Context, visits iter.Seq[event.Visit]) (appended int, err error) {
+func (in *Importer) AppendVisits(ctx context.Context, visits iter.Seq[event.Visit]) (appended int, err error) {
 	return appendFacts(ctx, in, event.TopicVisits, visits, func(v *event.Visit) (key uuid.UUID, value []byte, err error) {
 		if err := v.Check(in.now()); err != nil {
 			return v.BrandID, nil, fmt.Errorf("check visit %s: %w", v.ID, err)
@@ -74,7 +74,7 @@ func (in *Intake) AppendVisits(ctx context.Context, visits iter.Seq[event.Visit]
 }
 
 // AppendCrawls is AppendVisits for crawls.
-func (in *Intake) AppendCrawls(ctx context.Context, crawls iter.Seq[event.Crawl]) (appended int, err error) {
+func (in *Importer) AppendCrawls(ctx context.Context, crawls iter.Seq[event.Crawl]) (appended int, err error) {
 	return appendFacts(ctx, in, event.TopicCrawls, crawls, func(c *event.Crawl) (key uuid.UUID, value []byte, err error) {
 		if err := c.Check(in.now()); err != nil {
 			return c.BrandID, nil, fmt.Errorf("check crawl %s: %w", c.ID, err)
@@ -85,7 +85,7 @@ func (in *Intake) AppendCrawls(ctx context.Context, crawls iter.Seq[event.Crawl]
 }
 
 // appendFacts appends the records that encode makes of facts, a batch at a time.
-func appendFacts[T any](ctx context.Context, in *Intake, topic string, facts iter.Seq[T], encode func(*T) (key uuid.UUID, value []byte, err error)) (appended int, err error) {
+func appendFacts[T any](ctx context.Context, in *Importer, topic string, facts iter.Seq[T], encode func(*T) (key uuid.UUID, value []byte, err error)) (appended int, err error) {
 	var records []producer.Record
 	size := 0
 	flush := func() error {
