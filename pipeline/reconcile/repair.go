@@ -75,7 +75,7 @@ func (r *run) replaceLocked(ctx context.Context, lock *postgres.ExclusiveSinkLoc
 	if err := lock.Held(ctx); err != nil {
 		return err
 	}
-	end, err := lock.Outlast(ctx, r.db, r.cfg.outlast)
+	end, err := lock.HoldAfterExit(ctx, r.db, r.cfg.outlast)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ var (
 	lockPurge          = query[none]("lock_purge")
 	sinksAtWork        = query[int]("sinks_at_work")
 	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
+	keepConnectionBusy = query[none]("keep_connection_busy")
+	isConnectionBusy   = query[bool]("is_connection_busy")
 )
 
 type tombstonesRow struct {
@@ -194,6 +196,78 @@ func (l *ExclusiveSinkLock) Release() error {
 	defer cancel()
 	_, _ = warehouseChanged.one(ctx, l.conn)
 	return closeConn(l.conn)
+}
+
+// HoldAfterExit keeps the lock for at most atMost even if this process is killed, because a statement that it sent to
+// another server may still run there. No other statement may use l until end is called. An error of end says that the
+// lock may have been lost before.
+func (l *ExclusiveSinkLock) HoldAfterExit(ctx context.Context, db *DB, atMost time.Duration) (end func() error, err error) {
+	// A server that checks its clients would otherwise end the session of a killed one.
+	if _, err := l.conn.Exec(ctx, "SET client_connection_check_interval = 0"); err != nil {
+		return nil, fmt.Errorf("hold the sink lock of shard %d: %w", l.shard, err)
+	}
+	statement, abort := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := keepConnectionBusy.run(statement, l.conn, atMost.Seconds())
+		ended <- err
+	}()
+	cancel := func() error {
+		defer abort()
+		return l.cancelHold(ended, abort)
+	}
+	if err := l.waitUntilBusy(ctx, db, ended); err != nil {
+		return nil, errors.Join(fmt.Errorf("hold the sink lock of shard %d: %w", l.shard, err), cancel())
+	}
+	return func() error { return wrap(cancel(), "lost the sink lock of shard %d", l.shard) }, nil
+}
+
+// waitUntilBusy waits until the server runs the statement: an idle connection would end with this process.
+func (l *ExclusiveSinkLock) waitUntilBusy(ctx context.Context, db *DB, ended chan error) error {
+	pid := int32(l.conn.PgConn().PID())
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		switch busy, err := isConnectionBusy.one(ctx, db, pid); {
+		case err != nil:
+			return err
+		case busy:
+			return nil
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			return fmt.Errorf("the statement ended at once: %w", err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// cancelHold cancels the statement and waits for its end; query_canceled proves that it was still running. A cancel
+// request that the server handles late would cancel the next statement of the connection. So each one must be
+// acknowledged; abort closes the connection where one is not.
+func (l *ExclusiveSinkLock) cancelHold(ended chan error, abort func()) error {
+	const retry = 50 * time.Millisecond // a request before the statement has begun cancels nothing
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
+		_ = l.conn.PgConn().CancelRequest(ctx)
+		isLate := ctx.Err() != nil // CancelRequest may return nil then
+		cancel()
+		if isLate {
+			abort()
+			return errors.Join(fmt.Errorf("the cancel request was not acknowledged within %s", l.timeout), <-ended)
+		}
+		select {
+		case err := <-ended:
+			if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "57014" {
+				return nil
+			}
+			return errors.Join(errors.New("the statement had ended before"), err)
+		case <-time.After(retry):
+		}
+	}
 }
 
 // LockPurge waits until no process holds a sink lock exclusively; after 15 s it returns ErrSinksBusy. Until release is
