@@ -84,7 +84,7 @@ func (k *killing) portions(t *testing.T, from, to int) []portion {
 func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Duration, portions ...portion) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
-	cfg.Brokers, cfg.Prefix = k.brokers, k.prefix
+	cfg.Brokers = k.brokers
 	if cfg.Brokers == nil {
 		set, err := engine.Open(t.Context(), engine.Options{DataDir: strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), Kafka: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {

@@ -38,11 +38,7 @@ func leastOutage() outage {
 // was refused is; and one without an answer, because the collector died, at most once.
 func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
-	kinds := []string{"kafka"}
-	if longRun() {
-		kinds = append(kinds, "apache") // two starts of it cost more than all else
-	}
-	for _, kind := range kinds {
+	for _, kind := range killedBrokers() {
 		t.Run(kind, func(t *testing.T) {
 			parallelUnlessLong(t)
 			c := newCollectorTest(t, kind)

@@ -87,7 +87,7 @@ func bySIGKILL(ended *os.ProcessState) bool {
 func (k *killing) batches(t *testing.T, s *server) int {
 	t.Helper()
 	_, text := fetch(t, s.admin(t)+"/metrics", "")
-	_, after, found := strings.Cut(text, fmt.Sprintf("answerscope_consume_batch_records_count{group=%q,topic=%q} ", k.prefix+groupOfAnswers, k.prefix+event.TopicAnswers))
+	_, after, found := strings.Cut(text, fmt.Sprintf("answerscope_consume_batch_records_count{group=%q,topic=%q} ", groupOfAnswers, event.TopicAnswers))
 	figure, _, _ := strings.Cut(after, "\n")
 	n, err := strconv.Atoi(figure)
 	if !found || err != nil {

@@ -35,13 +35,10 @@ func scenarios(kind string) []scenario {
 		{name: "at a random moment", strike: (*killing).wait},
 		{name: "second pipeline", strike: (*killing).rebalance},
 		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).awaitImport},
+		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
+		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
 	}
-	if kind == "kafka" || longRun() { // else the engines are shared
-		all = append(all,
-			scenario{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
-			scenario{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }})
-	}
-	if kind == "apache" && longRun() {
+	if kind == "apache" {
 		all = append(all, scenario{name: "Apache Kafka", strike: (*killing).killApache})
 	}
 	for _, point := range fault.Points {
@@ -171,7 +168,7 @@ func (k *killing) inherit(t *testing.T, s *server, from int) {
 	defer more.finish(true)
 	wait.Until(t, func() string {
 		for _, of := range [][2]string{{groupOfAnswers, event.TopicAnswers}, {groupOfVisits, event.TopicVisits}, {groupOfResults, event.TopicAnswers}} {
-			group := fmt.Sprintf("%s%s topic=%[1]s%[3]s", k.prefix, of[0], of[1])
+			group := of[0] + " topic=" + of[1]
 			if !hasAll(s.log.String()[from:], group) {
 				return "not all partitions are those of the survivor in " + group
 			}
@@ -303,17 +300,13 @@ func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) e
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
 	defer cancel()
-	dsn := k.control
-	if dsn == "" {
-		dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
-		set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
-		dsn = set.Postgres()
+	dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
+	set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
 	}
-	conn, err := pgx.Connect(ctx, dsn)
+	defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
+	conn, err := pgx.Connect(ctx, set.Postgres())
 	if err != nil {
 		return err
 	}

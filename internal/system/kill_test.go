@@ -20,8 +20,6 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/testkit"
-	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -43,12 +41,21 @@ func longRun() bool { return os.Getenv(killsVariable) != "" }
 // have it, and one more import changes no byte of any response.
 func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
-	for _, kind := range []string{"kafka", "apache"} {
+	for _, kind := range killedBrokers() {
 		t.Run(kind, func(t *testing.T) {
 			parallelUnlessLong(t)
 			killedUnderImport(t, kind)
 		})
 	}
+}
+
+// killedBrokers returns the kinds of brokers that kill tests run on. Apache Kafka keeps the partitions of a killed
+// member for the session timeout, so only a long run has it.
+func killedBrokers() []string {
+	if longRun() {
+		return []string{"kafka", "apache"}
+	}
+	return []string{"kafka"}
 }
 
 // parallelUnlessLong runs a test beside others, but not in a long run: kills come at random moments of an undisturbed
@@ -62,7 +69,7 @@ func parallelUnlessLong(t *testing.T) {
 func killedUnderImport(t *testing.T, kind string) {
 	k := newKilling(t, kind)
 	k.undisturbedRound(t)
-	least := leastKills(t, kind)
+	least := leastKills(t)
 	for n := 0; n < least || n < least+mostMore && k.replays == 0; n++ {
 		k.round(t, k.scenario(n))
 	}
@@ -104,18 +111,19 @@ func killedUnderImport(t *testing.T, kind string) {
 // summed are the kills on all brokers so far.
 var summed atomic.Int64
 
-// fewKills are enough for every run of the tests: the scenarios come in another order each time, and Apache Kafka keeps
-// the partitions of a killed member for the session timeout. mostMore follow while no kill has left a batch to replay.
-var fewKills = map[string]int{"kafka": 3, "apache": 1}
+// fewKills is the number of kills in a run of all tests: the scenarios come in another order each time. mostMore bounds
+// the kills that follow while no kill has left a batch to replay.
+const (
+	fewKills = 3
+	mostMore = 12
+)
 
-const mostMore = 12
-
-// leastKills are a few, or as many as the environment says.
-func leastKills(t *testing.T, kind string) int {
+// leastKills returns the number of kills: fewKills, or the number in the environment.
+func leastKills(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(killsVariable)
 	if text == "" {
-		return fewKills[kind]
+		return fewKills
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -134,11 +142,8 @@ type killing struct {
 	random *rand.Rand
 
 	organization uuid.UUID
-	apache       *engine.ApacheKafka // nil: the shared one, or none
+	apache       *engine.ApacheKafka // nil: the embedded broker
 	brokers      []string            // nil: embedded
-	prefix       string              // of topics and groups, on the shared broker
-	control      string              // DSN of PostgreSQL; "" is embedded, as ClickHouse then is
-	warehouse    *clickhouse.Conn    // beside it
 	scenarios    []scenario
 
 	start, landing time.Duration // how long a round takes undisturbed until its first answer lands, and from then to the last
@@ -161,28 +166,12 @@ func newKilling(t *testing.T, kind string) *killing {
 		scenarios: scenarios(kind),
 		turns:     map[string]turnCount{},
 	}
-	rest := k.scenarios[1:]
-	if kind == "kafka" {
-		rest = k.scenarios[2:] // the survivor of a second pipeline has its turn in every run of the tests
-	}
+	rest := k.scenarios[2:] // the first two, a random moment and a second pipeline, happen in every run of the tests
 	k.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-	const setting = "ANSWERSCOPE_KAFKA_PARTITIONS=%d"
-	if kind == "kafka" || longRun() {
-		k.env = []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf(setting, partitions)}
-	} else { // the engines are shared: the process alone is killed
-		control, warehouse := store.ControlPlane(t), store.Warehouse(t)
-		k.control, k.warehouse = control.DSN, store.OpenWarehouse(t, warehouse)
-		k.env = []string{
-			"ANSWERSCOPE_DATA_DIR=" + dataDir(t), fmt.Sprintf(setting, partitions),
-			"ANSWERSCOPE_POSTGRES_DSN=" + control.DSN, "ANSWERSCOPE_CLICKHOUSE_DSN=" + warehouse.DSN,
-		}
-		k.brokers, k.prefix = testkit.ApacheKafka(t), testkit.Prefix(t)
-	}
+	k.env = []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)}
 	if kind == "apache" {
-		if longRun() {
-			k.startApache(t)
-		}
-		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+k.prefix)
+		k.startApache(t)
+		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(k.brokers, ","))
 	}
 	return k
 }
@@ -362,9 +351,6 @@ func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tableCheck t
 // opened is the warehouse while the process runs.
 func (k *killing) opened(t *testing.T) (warehouse *clickhouse.Conn, leave func()) {
 	t.Helper()
-	if k.warehouse != nil {
-		return k.warehouse, func() {}
-	}
 	return joinWarehouse(t, strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="))
 }
 

@@ -77,7 +77,7 @@ func (k *trackingKill) killAtRandom(t *testing.T) {
 	k.start(t, 0, "")
 	k.start(t, 1, "")
 	k.begin(t)
-	kills := leastKills(t, "kafka")
+	kills := leastKills(t)
 	for n := 0; k.kills < kills && !k.asked(); n++ {
 		which, own := rand.IntN(2), false
 		if n%4 == 1 {

@@ -61,7 +61,7 @@ func leastCuts(t *testing.T) int {
 	if !longRun() {
 		return fewCuts
 	}
-	return max(30, leastKills(t, "kafka")/3)
+	return max(30, leastKills(t)/3)
 }
 
 // A powerTest is a data directory on a disk that loses power.
