@@ -167,7 +167,7 @@ func lines[T any](t *testing.T, text []byte) (all []*T) {
 type landing[T any] interface {
 	Version() int
 	Decode(version int, r consume.Record) (T, int, error)
-	Land(ctx context.Context, b *consume.Batch[T], planned func() error) error
+	Insert(ctx context.Context, b *consume.Batch[T], planned func() error) error
 }
 
 func land[T any](t *testing.T, s *stage, target landing[T], topic string, values [][]byte) {
@@ -181,7 +181,7 @@ func land[T any](t *testing.T, s *stage, target landing[T], topic string, values
 		batch.Items = append(batch.Items, item)
 		s.offset++
 	}
-	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
+	if err := target.Insert(t.Context(), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -94,7 +94,7 @@ func extractAndInsert(ctx context.Context, r *Result, s *sink.Answers, records [
 		}
 		extracting += time.Since(begin)
 		begin = time.Now()
-		if err := s.Land(ctx, b, func() error { return nil }); err != nil {
+		if err := s.Insert(ctx, b, func() error { return nil }); err != nil {
 			return err
 		}
 		inserting += time.Since(begin)
@@ -112,7 +112,7 @@ func (*counting) Supports(int) bool { return true }
 func (*counting) Decode(_ int, r consume.Record) (int, int, error) {
 	return len(r.Value), 0, nil
 }
-func (c *counting) Land(_ context.Context, b *consume.Batch[int], _ func() error) error {
+func (c *counting) Insert(_ context.Context, b *consume.Batch[int], _ func() error) error {
 	c.records.Add(int64(len(b.Items)))
 	return nil
 }
@@ -126,8 +126,8 @@ type countedAnswers struct {
 	records atomic.Int64
 }
 
-func (c *countedAnswers) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
-	err := c.Answers.Land(ctx, b, checkOwnership)
+func (c *countedAnswers) Insert(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
+	err := c.Answers.Insert(ctx, b, checkOwnership)
 	if err == nil {
 		c.records.Add(int64(len(b.Items)))
 	}

@@ -60,7 +60,7 @@ func (b *Batch[T]) String() string {
 // ErrNewer is what Decode returns of a record that only a newer build understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
-// ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The
+// ErrRefused is what a target's Insert returns when the target is there and has room, but refuses the batch. The
 // partition stops if it stays refused.
 var ErrRefused = errors.New("refused")
 
@@ -74,10 +74,10 @@ type Target[T any] interface {
 	// and version always make the same item. A malformed record makes an item too, since a batch has no gaps; only
 	// ErrNewer keeps a record out.
 	Decode(version int, r Record) (item T, month int, err error)
-	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It
+	// Insert takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It
 	// calls checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may
 	// have the partition by then.
-	Land(ctx context.Context, b *Batch[T], checkOwnership func() error) error
+	Insert(ctx context.Context, b *Batch[T], checkOwnership func() error) error
 	// LastOffset is the largest of a partition that was ever taken; ok is false when none was.
 	LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
 }

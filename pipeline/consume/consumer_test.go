@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 type counter struct {
 	refuse atomic.Int64
 	landed atomic.Int64 // records
-	traced atomic.Bool  // Land was called within a trace
+	traced atomic.Bool  // Insert was called within a trace
 }
 
 func (c *counter) Version() int              { return 1 }
@@ -34,7 +34,7 @@ func (c *counter) Decode(_ int, r consume.Record) (item string, month int, err e
 	return string(r.Value), 1, nil
 }
 
-func (c *counter) Land(ctx context.Context, b *consume.Batch[string], _ func() error) error {
+func (c *counter) Insert(ctx context.Context, b *consume.Batch[string], _ func() error) error {
 	c.traced.Store(trace.SpanFromContext(ctx).IsRecording())
 	if c.refuse.Add(-1) >= 0 {
 		return errors.New("no room")
@@ -89,10 +89,10 @@ func (b *blocked) Decode(version int, r consume.Record) (item string, month int,
 	return b.counter.Decode(version, r)
 }
 
-func (b *blocked) Land(ctx context.Context, batch *consume.Batch[string], checkOwnership func() error) error {
+func (b *blocked) Insert(ctx context.Context, batch *consume.Batch[string], checkOwnership func() error) error {
 	b.waiting.Add(1)
 	<-b.open
-	return b.counter.Land(ctx, batch, checkOwnership)
+	return b.counter.Insert(ctx, batch, checkOwnership)
 }
 
 // While one batch lands the next one grows, however long that takes, so that a target that is behind gets few and large

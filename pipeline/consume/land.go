@@ -71,7 +71,7 @@ func (b *plannedBatch[T]) attempt(ctx context.Context) error {
 	if err := check(); err != nil {
 		return err
 	}
-	err := step(ctx, "land", func(ctx context.Context) error { return b.target.Land(ctx, b.batch, check) })
+	err := step(ctx, "insert", func(ctx context.Context) error { return b.target.Insert(ctx, b.batch, check) })
 	if errors.Is(err, ErrRefused) {
 		if b.refusals++; b.refusals == maxRefusals {
 			return b.stopped("batch %s is %v", b.batch, err)

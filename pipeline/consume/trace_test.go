@@ -55,7 +55,7 @@ func TestATraceHasEveryAttempt(t *testing.T) {
 	target := &counter{}
 	target.refuse.Store(2)
 	spans := consumed(t, newConfig(t, "one", "two", "three"), target, sdk.AlwaysSample(), landed(target, 3))
-	want := []string{"collect", "plan", "land ! exception", "land ! exception", "land", "commit", "batch things retry retry"}
+	want := []string{"collect", "plan", "insert ! exception", "insert ! exception", "insert", "commit", "batch things retry retry"}
 	if got := linesOf(spans); !slices.Equal(got, want) {
 		t.Errorf("spans %q, want %q", got, want)
 	}
@@ -105,7 +105,7 @@ type careful struct {
 	happens func()
 }
 
-func (c *careful) Land(ctx context.Context, b *consume.Batch[string], checkOwnership func() error) error {
+func (c *careful) Insert(ctx context.Context, b *consume.Batch[string], checkOwnership func() error) error {
 	if c.happens != nil {
 		c.happens()
 		c.happens = nil
@@ -113,7 +113,7 @@ func (c *careful) Land(ctx context.Context, b *consume.Batch[string], checkOwner
 	if err := checkOwnership(); err != nil {
 		return err
 	}
-	return c.counter.Land(ctx, b, checkOwnership)
+	return c.counter.Insert(ctx, b, checkOwnership)
 }
 
 // A machine that was asleep and lost the sink lock may have lost its partition too, and by its clock the plan is fresh.
@@ -136,7 +136,7 @@ func TestABatchThatLostItsLockIsPlannedAgain(t *testing.T) {
 	cfg := newConfig(t, "one")
 	cfg.Lock = consume.LockWith(db.LockSinksShared)
 	spans := consumed(t, cfg, target, sdk.AlwaysSample(), landed(&target.counter, 1))
-	want := []string{"collect", "SELECT lock_sinks_shared", "lock", "plan", "land ! exception", "SELECT lock_sinks_shared", "lock", "plan", "land", "commit", "batch things retry"}
+	want := []string{"collect", "SELECT lock_sinks_shared", "lock", "plan", "insert ! exception", "SELECT lock_sinks_shared", "lock", "plan", "insert", "commit", "batch things retry"}
 	if got := linesOf(spans); !slices.Equal(got, want) {
 		t.Errorf("spans %q, want %q", got, want)
 	}

@@ -170,11 +170,11 @@ type refusing struct {
 	partitions []int32
 }
 
-func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
+func (r refusing) Insert(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
 	if slices.Contains(r.partitions, b.Partition) {
 		return errors.New("the disk is full")
 	}
-	return r.Target.Land(ctx, b, checkOwnership)
+	return r.Target.Insert(ctx, b, checkOwnership)
 }
 
 // sink inserts what is appended until stop, but for what is on refused partitions.

@@ -182,7 +182,7 @@ func writeBatch[T any](t *testing.T, topic string, target consume.Target[T], ans
 		}
 		b.Items = append(b.Items, item)
 	}
-	if err := target.Land(t.Context(), b, func() error { return nil }); err != nil {
+	if err := target.Insert(t.Context(), b, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -76,8 +76,8 @@ func (r *Results) Decode(version int, record consume.Record) (item Item, month i
 	return Item{rowOf(&a, &reading, version), a.Reread != nil}, 0, nil
 }
 
-// Land writes the rows of a batch, but for a row that Postgres refuses.
-func (r *Results) Land(ctx context.Context, b *consume.Batch[Item], checkOwnership func() error) error {
+// Insert writes the rows of a batch, but for a row that Postgres refuses.
+func (r *Results) Insert(ctx context.Context, b *consume.Batch[Item], checkOwnership func() error) error {
 	if err := checkOwnership(); err != nil {
 		return err
 	}

@@ -57,14 +57,14 @@ type crashing struct {
 
 var errCrash = errors.New("crash")
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[results.Item], checkOwnership func() error) error {
+func (c *crashing) Insert(ctx context.Context, b *consume.Batch[results.Item], checkOwnership func() error) error {
 	left := atomic.AddInt32(&c.batch, -1)
 	if left > 0 {
-		return c.Results.Land(ctx, b, checkOwnership)
+		return c.Results.Insert(ctx, b, checkOwnership)
 	}
 	if left == 0 {
 		if c.after {
-			if err := c.Results.Land(ctx, b, checkOwnership); err != nil {
+			if err := c.Results.Insert(ctx, b, checkOwnership); err != nil {
 				return err
 			}
 		}

@@ -56,7 +56,7 @@ func BenchmarkLand(b *testing.B) {
 		}
 		reading += time.Since(began)
 		began = time.Now()
-		if err := s.Land(b.Context(), batch, func() error { return nil }); err != nil {
+		if err := s.Insert(b.Context(), batch, func() error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 		landing += time.Since(began)
@@ -110,7 +110,7 @@ func benchmarkLandVisits(b *testing.B, size int) {
 		}
 		reading += time.Since(began)
 		began = time.Now()
-		if err := s.Land(b.Context(), batch, func() error { return nil }); err != nil {
+		if err := s.Insert(b.Context(), batch, func() error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 		landing += time.Since(began)

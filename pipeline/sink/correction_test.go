@@ -62,7 +62,7 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 	before := w.batch(t, s, 0, 0, first)
 	correction := w.batch(t, s, 0, 1, again, again, first, reread(first, 1), reread(answer(1), 2))
 	for _, b := range []*consume.Batch[sink.Answer]{before, correction, correction} { // the last once more, as after a crash
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 	}
 	fresh := newEnvironment(t, nil, 0)
 	clean := fresh.sink(t)
-	if err := clean.Land(t.Context(), fresh.batch(t, clean, 0, 0, fold(records)...), isOwner); err != nil {
+	if err := clean.Insert(t.Context(), fresh.batch(t, clean, 0, 0, fold(records)...), isOwner); err != nil {
 		t.Fatal(err)
 	}
 	for _, question := range standings {
@@ -284,7 +284,7 @@ func (w *environment) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answe
 		if broken {
 			repair = w.failBelow(t, targets[random.IntN(len(targets))])
 		}
-		err := s.Land(t.Context(), w.batch(t, s, partition, first, records...), isOwner)
+		err := s.Insert(t.Context(), w.batch(t, s, partition, first, records...), isOwner)
 		repair()
 		if random.IntN(4) == 0 {
 			s = w.sink(t) // another process

@@ -78,7 +78,7 @@ func (w *environment) landCrawls(t *testing.T, s *sink.Crawls, partition int32, 
 		}
 		b.Items = append(b.Items, item)
 	}
-	return s.Land(t.Context(), b, isOwner)
+	return s.Insert(t.Context(), b, isOwner)
 }
 
 // However often and in whichever partition it is recorded, a crawl is there once.
@@ -166,7 +166,7 @@ func testEachCrawlOnceOnTwoShards(t *testing.T, w *environment) {
 			}
 			b.Items = append(b.Items, item)
 		}
-		if err := target.Land(t.Context(), b, isOwner); err != nil {
+		if err := target.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -221,8 +221,8 @@ type followed[T any] struct {
 	w *environment
 }
 
-func (f *followed[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
-	err := f.Target.Land(ctx, b, checkOwnership)
+func (f *followed[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
+	err := f.Target.Insert(ctx, b, checkOwnership)
 	if err == nil {
 		f.w.mu.Lock()
 		defer f.w.mu.Unlock()

@@ -99,12 +99,12 @@ type halting[T any] struct {
 	entered, leave chan struct{}
 }
 
-func (h *halting[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
+func (h *halting[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
 	if h.begun.CompareAndSwap(false, true) {
 		close(h.entered)
 		<-h.leave
 	}
-	return h.Target.Land(ctx, b, checkOwnership)
+	return h.Target.Insert(ctx, b, checkOwnership)
 }
 
 // A sink lock that is lost before the plan lets another process take it exclusively, which sees no plan. The batch that
@@ -168,7 +168,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	defer lock.Release()
 	batch := w.batch(t, s, 0, 0, of(0, 0, uuid.UUID{11}), of(1, 0, uuid.UUID{12}), of(2, 1, uuid.UUID{13}), of(3, 0, uuid.UUID{12}), reread(of(4, 0, uuid.UUID{11}), 2))
 	batch.Lock = lock
-	if err := s.Land(t.Context(), batch, isOwner); err != nil {
+	if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	w.wantEachOnce(t, 2)
@@ -178,7 +178,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	for i, brand := range []uuid.UUID{{11}, {12}, {11}} {
 		visited.Items = append(visited.Items, read(t, v, i, brand, day))
 	}
-	if err := v.Land(t.Context(), visited, isOwner); err != nil {
+	if err := v.Insert(t.Context(), visited, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	w.wantVisits(t, 1)
@@ -273,13 +273,13 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 			batch := w.batch(t, s, int32(n), 0, records...)
 			batch.Lock = lock
 			repair := w.failBelow(t, target)
-			if err := s.Land(t.Context(), batch, isOwner); err == nil {
+			if err := s.Insert(t.Context(), batch, isOwner); err == nil {
 				t.Fatal("a view that throws let a batch pass")
 			}
 			repair()
 			execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)", goes)
 			for range 2 {
-				if err := s.Land(t.Context(), batch, isOwner); err != nil {
+				if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -129,9 +129,9 @@ func (r *reading) Decode(version int, record consume.Record) (sink.Answer, int, 
 	return r.Target.Decode(version, record)
 }
 
-func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
+func (r *reading) Insert(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
 	r.attempts.Add(1)
-	err := r.Target.Land(ctx, b, checkOwnership)
+	err := r.Target.Insert(ctx, b, checkOwnership)
 	if err == nil {
 		r.landed.Add(int64(len(b.Items)))
 	}

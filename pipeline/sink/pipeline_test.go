@@ -146,13 +146,13 @@ func (c *crashing[T]) hasCrashed(*consume.Consumer[T]) bool {
 	}
 }
 
-func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
+func (c *crashing[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
 	if atomic.AddInt32(&c.batch, -1) > 0 {
-		return c.Target.Land(ctx, b, checkOwnership)
+		return c.Target.Insert(ctx, b, checkOwnership)
 	}
 	if atomic.LoadInt32(&c.batch) == 0 {
 		if c.after {
-			if err := c.Target.Land(ctx, b, checkOwnership); err != nil {
+			if err := c.Target.Insert(ctx, b, checkOwnership); err != nil {
 				return err
 			}
 		}

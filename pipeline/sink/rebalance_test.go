@@ -19,13 +19,13 @@ type hanging struct {
 	landed         chan error
 }
 
-func (h *hanging) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
+func (h *hanging) Insert(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
 	if !h.begun.CompareAndSwap(false, true) {
-		return h.Target.Land(ctx, b, checkOwnership)
+		return h.Target.Insert(ctx, b, checkOwnership)
 	}
 	close(h.entered)
 	<-h.leave
-	err := h.Target.Land(context.WithoutCancel(ctx), b, isOwner)
+	err := h.Target.Insert(context.WithoutCancel(ctx), b, isOwner)
 	h.landed <- err
 	return err
 }

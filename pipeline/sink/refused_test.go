@@ -157,12 +157,12 @@ func testAViewOfAShardThatThrows(t *testing.T, w *environment) {
 	exec("CREATE MATERIALIZED VIEW refusing TO " + shard.Local("log_progress") + " AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(platform = 'poison')) AS last_offset FROM " + shard.Local("citations"))
 	b := w.logged(t, w.sink(t), 0, answer(0), poison(3), answer(1))
 	b.Plan.Shard = 1
-	if err := target.Land(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) || !strings.Contains(err.Error(), ".refusing: ") {
-		t.Fatalf("Land() = %v, want that view refusing refuses it", err)
+	if err := target.Insert(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) || !strings.Contains(err.Error(), ".refusing: ") {
+		t.Fatalf("Insert() = %v, want that view refusing refuses it", err)
 	}
 	exec("DROP VIEW refusing SYNC")
 	for range 2 {
-		if err := target.Land(t.Context(), b, isOwner); err != nil {
+		if err := target.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}

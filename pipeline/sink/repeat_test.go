@@ -47,7 +47,7 @@ func (w *environment) landOthers(t *testing.T, first int64, from int) {
 	s := w.sink(t)
 	for n := from; n < from+12; n += 6 {
 		b := w.batch(t, s, 1, first, answer(n), answer(n+1), answer(n+2), answer(n+3), answer(n+4), answer(n+5))
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		first += 6
@@ -68,12 +68,12 @@ func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 			switch left {
 			case "nothing":
 			case "all", "all, not repeated":
-				if err := s.Land(t.Context(), b, isOwner); err != nil {
+				if err := s.Insert(t.Context(), b, isOwner); err != nil {
 					t.Fatal(err)
 				}
 			default: // the table has the rows, and those after it have none
 				repair := w.failBelow(t, left)
-				if err := s.Land(t.Context(), b, isOwner); err == nil {
+				if err := s.Insert(t.Context(), b, isOwner); err == nil {
 					t.Fatal("it landed")
 				}
 				repair()
@@ -81,7 +81,7 @@ func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 			w.landOthers(t, 0, 30)
 			repeated := left != "all, not repeated"
 			b.Repeated = repeated
-			if err := s.Land(t.Context(), b, isOwner); err != nil {
+			if err := s.Insert(t.Context(), b, isOwner); err != nil {
 				t.Fatal(err)
 			}
 			if !repeated { // what goes wrong else
@@ -95,7 +95,7 @@ func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 			}
 			w.wantEachOnce(t, 17)
 			w.landOthers(t, 12, 60)
-			if err := s.Land(t.Context(), b, isOwner); err != nil { // again
+			if err := s.Insert(t.Context(), b, isOwner); err != nil { // again
 				t.Fatal(err)
 			}
 			w.wantEachOnce(t, 29)
@@ -115,7 +115,7 @@ func TestARepeatedBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
 	b := w.logged(t, s, 0, answer(0), answer(1), answer(3))
 	for _, repeated := range []bool{true, false} {
 		b.Repeated = repeated
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestARepeatedBatchOfWhichMonthsAreStillUnderWay(t *testing.T) {
 	w := newEnvironment(t, nil, 0)
 	s := w.sink(t)
 	b := w.logged(t, s, 0, answer(0), answer(1), answer(2), answer(3), answer(4))
-	if err := s.Land(t.Context(), b, isOwner); err != nil {
+	if err := s.Insert(t.Context(), b, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	w.exec(t, "CREATE TABLE kept ENGINE = Memory AS SELECT * FROM answers")
@@ -138,7 +138,7 @@ func TestARepeatedBatchOfWhichMonthsAreStillUnderWay(t *testing.T) {
 	w.exec(t, "INSERT INTO answers SELECT * FROM kept WHERE toYYYYMM(day) = 202603 SETTINGS insert_deduplication_token = '"+b.Token()+"'")
 	for _, repeated := range []bool{true, false} {
 		b.Repeated = repeated
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		w.wantEachOnce(t, 5)
@@ -151,7 +151,7 @@ func TestARepeatedCorrectionIsCountedOnce(t *testing.T) {
 	w := newEnvironment(t, nil, 0)
 	w.forgetTokens(t)
 	s := w.sink(t)
-	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0), answer(1)), isOwner); err != nil {
+	if err := s.Insert(t.Context(), w.logged(t, s, 0, answer(0), answer(1)), isOwner); err != nil {
 		t.Fatal(err)
 	}
 	b := w.logged(t, s, 2, reread(answer(0), 7), answer(3), reread(answer(1), 7))
@@ -159,13 +159,13 @@ func TestARepeatedCorrectionIsCountedOnce(t *testing.T) {
 		if n == 1 { // an insert that was killed between two months
 			w.exec(t, "DELETE FROM answers WHERE log_partition = 0 AND log_offset >= 2 AND toYYYYMM(day) = 202604")
 		}
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		w.landOthers(t, int64(12*n), 30+12*n)
 		b.Repeated = true
 	}
-	if err := s.Land(t.Context(), b, isOwner); err != nil {
+	if err := s.Insert(t.Context(), b, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	w.reconcile(t)
@@ -190,14 +190,14 @@ func TestARepeatedBatchThatAViewRefused(t *testing.T) {
 	s := w.sink(t)
 	repair := w.refuse(t, "citations")
 	b := w.logged(t, s, 0, answer(0), poison(1), answer(2))
-	if err := s.Land(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) {
-		t.Fatalf("Land() = %v, want a refusal", err)
+	if err := s.Insert(t.Context(), b, isOwner); !errors.Is(err, consume.ErrRefused) {
+		t.Fatalf("Insert() = %v, want a refusal", err)
 	}
 	repair()
 	w.landOthers(t, 0, 30)
 	b.Repeated = true
 	for range 2 {
-		if err := s.Land(t.Context(), b, isOwner); err != nil {
+		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestARepeatedBatchOfVisitsIsCountedOnce(t *testing.T) {
 			repair = w.failBelow(t, "visits")
 		}
 		b := w.loggedVisits(t, s, first, all...)
-		if err := s.Land(t.Context(), b, isOwner); (err != nil) != half {
+		if err := s.Insert(t.Context(), b, isOwner); (err != nil) != half {
 			t.Fatal(err)
 		}
 		repair()
@@ -228,7 +228,7 @@ func TestARepeatedBatchOfVisitsIsCountedOnce(t *testing.T) {
 			}
 		}
 		b.Repeated = true
-		if err := w.visitSink(t, 10).Land(t.Context(), b, isOwner); err != nil {
+		if err := w.visitSink(t, 10).Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +258,7 @@ func testARepeatedBatchOnAShard(t *testing.T, w *environment) {
 	target := w.sink(t)
 	b := w.logged(t, w.sink(t), 0, answer(0), answer(1), answer(2))
 	b.Plan.Shard = 1
-	if err := target.Land(t.Context(), b, isOwner); err != nil {
+	if err := target.Insert(t.Context(), b, isOwner); err != nil {
 		t.Fatal(err)
 	}
 	shard, err := w.conn.Shard(1)
@@ -273,7 +273,7 @@ func testARepeatedBatchOnAShard(t *testing.T, w *environment) {
 	}
 	b.Repeated = true
 	for range 2 {
-		if err := target.Land(t.Context(), b, isOwner); err != nil {
+		if err := target.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.here(t, 1); got != 3 {

@@ -86,7 +86,7 @@ func testABatchLandsOnTheShardOfItsPlan(t *testing.T, w *environment) {
 			}
 			b.Items = append(b.Items, item)
 		}
-		return target.Land(t.Context(), b, isOwner)
+		return target.Insert(t.Context(), b, isOwner)
 	}
 	for _, b := range []struct {
 		shard    int

@@ -78,8 +78,8 @@ func (s *Sink[R]) Version() int { return s.topic.version }
 // Supports says whether a plan of that version can be replayed.
 func (s *Sink[R]) Supports(version int) bool { return s.topic.supports(version) }
 
-// Land inserts a batch on the shard that its plan names.
-func (s *Sink[R]) Land(ctx context.Context, b *consume.Batch[Item[R]], checkOwnership func() error) error {
+// Insert inserts a batch on the shard that its plan names.
+func (s *Sink[R]) Insert(ctx context.Context, b *consume.Batch[Item[R]], checkOwnership func() error) error {
 	conn, err := s.conn.Shard(b.Plan.Shard)
 	if err != nil {
 		return fmt.Errorf("batch %s: %w", b, err)

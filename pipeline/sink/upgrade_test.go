@@ -43,7 +43,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 						killed, next = reads, other
 					}
 					left := step
-					err = s.Land(t.Context(), killed, func() error {
+					err = s.Insert(t.Context(), killed, func() error {
 						if left--; left < 0 {
 							return errCrash
 						}
@@ -57,7 +57,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 							t.Errorf("position %d, %v before any row has landed", last, err)
 						}
 					}
-					if err := w.sink(t).Land(t.Context(), next, isOwner); err != nil {
+					if err := w.sink(t).Insert(t.Context(), next, isOwner); err != nil {
 						t.Fatal(err)
 					}
 					counted := w.number(t, fmt.Sprintf("SELECT count() FROM answers WHERE brand_id = '%s' AND log_offset = %d", brand, at))
@@ -68,7 +68,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 					if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); last != 3 || !ok || err != nil {
 						t.Errorf("position %d, %v, %v; want 3", last, ok, err)
 					}
-					if err := s.Land(t.Context(), w.logged(t, s, 4, answer(odd)), isOwner); err != nil {
+					if err := s.Insert(t.Context(), w.logged(t, s, 4, answer(odd)), isOwner); err != nil {
 						t.Fatal(err)
 					}
 					w.wantEachOnceOf(t, 4, brand)

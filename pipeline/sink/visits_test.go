@@ -87,7 +87,7 @@ func (w *environment) land(t *testing.T, s *sink.Visits, b visitBatch) error {
 		}
 		batch.Items = append(batch.Items, item)
 	}
-	return s.Land(t.Context(), batch, isOwner)
+	return s.Insert(t.Context(), batch, isOwner)
 }
 
 // loggedVisits is a batch of visits whose records can be fetched once more.
@@ -255,7 +255,7 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 			}
 			batch.Items = append(batch.Items, item)
 		}
-		if err := s.Land(t.Context(), batch, isOwner); err != nil {
+		if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		if n := w.number(t, "SELECT count() FROM visits"); n != 2 {
@@ -278,9 +278,9 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Land(t.Context(), &consume.Batch[sink.Visit]{Topic: w.topic, Items: []sink.Visit{item}}, func() error { return gone })
+	err = s.Insert(t.Context(), &consume.Batch[sink.Visit]{Topic: w.topic, Items: []sink.Visit{item}}, func() error { return gone })
 	if !errors.Is(err, gone) {
-		t.Errorf("Land() = %v, want %v", err, gone)
+		t.Errorf("Insert() = %v, want %v", err, gone)
 	}
 	w.wantVisits(t, 0)
 }

@@ -197,8 +197,8 @@ type crashing struct {
 	inserted atomic.Int32
 }
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
-	if err := c.Target.Land(ctx, b, checkOwnership); err != nil {
+func (c *crashing) Insert(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
+	if err := c.Target.Insert(ctx, b, checkOwnership); err != nil {
 		return err
 	}
 	c.inserted.Add(1)

@@ -83,7 +83,7 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 		s.landedCrawls++
 	}
 	batch.Last = s.landedCrawls - 1
-	if err := target.Land(context.WithoutCancel(t.Context()), batch, func() error { return nil }); err != nil {
+	if err := target.Insert(context.WithoutCancel(t.Context()), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

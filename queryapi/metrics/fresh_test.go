@@ -198,7 +198,7 @@ func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Ans
 			offset++
 		}
 		b.Last = offset - 1
-		if err := target.Land(t.Context(), b, func() error { return nil }); err != nil {
+		if err := target.Insert(t.Context(), b, func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -57,10 +57,10 @@ type mortal[T any] struct {
 
 var errKilled = errors.New("killed")
 
-func (m mortal[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
+func (m mortal[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
 	left := m.left.Add(-1)
 	if left > 0 || left == 0 && m.after {
-		if err := m.Target.Land(ctx, b, checkOwnership); err != nil || left > 0 {
+		if err := m.Target.Insert(ctx, b, checkOwnership); err != nil || left > 0 {
 			return err
 		}
 	}

@@ -217,7 +217,7 @@ func (s *stage) append(t *testing.T, records []*event.Answer) {
 		s.appended++
 	}
 	batch.Last = s.appended - 1
-	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
+	if err := target.Insert(t.Context(), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -84,7 +84,7 @@ func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
 		s.landed++
 	}
 	batch.Last = s.landed - 1
-	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
+	if err := target.Insert(t.Context(), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 }
