@@ -6,17 +6,43 @@
 // are RFC 3339 in UTC with milliseconds.
 package event
 
-import "github.com/gofrs/uuid/v5"
+import (
+	"slices"
 
-// The topics, without the configured prefix.
+	"github.com/gofrs/uuid/v5"
+)
+
+// A Topic describes a topic of the log. Producers, sinks, retention, export and commands range over Topics.
+type Topic struct {
+	Name  string // without the configured prefix; also of its landing table, and of its facts in commands and settings
+	Group string // the consumer group of its sink, without the prefix
+}
+
+// The names of the topics.
 const (
 	TopicAnswers = "answers"
 	TopicVisits  = "visits"
 	TopicCrawls  = "crawls"
 )
 
-// Topics lists every topic of the log.
-var Topics = []string{TopicAnswers, TopicVisits, TopicCrawls}
+// Topics lists every topic of the log. A new one also needs a record, a landing table (sql/clickhouse) and its sink
+// (pipeline/sink).
+var Topics = []Topic{
+	{Name: TopicAnswers, Group: "answerscope-sink"},
+	{Name: TopicVisits, Group: "answerscope-sink-visits"},
+	{Name: TopicCrawls, Group: "answerscope-sink-crawls"},
+}
+
+// TopicNames returns the name of every topic.
+func TopicNames() (names []string) {
+	for _, t := range Topics {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// IsTopic reports whether there is a topic of that name.
+func IsTopic(name string) bool { return slices.Contains(TopicNames(), name) }
 
 const (
 	// MaxRecordBytes is max.message.bytes of the topics, which counts a record's key, headers and batch too.

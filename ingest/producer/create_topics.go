@@ -90,7 +90,7 @@ func (c TopicsConfig) withAdmin(do func(*admin) ([]TopicState, error)) ([]TopicS
 	}
 	a := &admin{cfg: c}
 	for _, t := range event.Topics {
-		a.names = append(a.names, c.Prefix+t)
+		a.names = append(a.names, c.Prefix+t.Name)
 	}
 	transport, err := c.Transport(a.names...)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestTopicsAreMadeOnceAndLookedAt(t *testing.T) {
 		}
 		for i, s := range states {
 			want := []string{"partitions 2, configured 4", "retention.ms 604800000, configured 86400000"}
-			if s.Name != cfg.Prefix+event.Topics[i] || s.Missing || s.Partitions != 2 || !slices.Equal(s.Differs, want) {
+			if s.Name != cfg.Prefix+event.Topics[i].Name || s.Missing || s.Partitions != 2 || !slices.Equal(s.Differs, want) {
 				t.Errorf("topic %+v, want 2 partitions and to differ in %q", s, want)
 			}
 		}

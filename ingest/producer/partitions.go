@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/segmentio/kafka-go"
 
@@ -28,8 +27,8 @@ func (p *Producer) topic(ctx context.Context, name string) (*topic, error) {
 	if t, ok := p.topics.Load(name); ok {
 		return t.(*topic), nil
 	}
-	if !slices.Contains(event.Topics, name) {
-		return nil, fmt.Errorf("topic %q: want one of %q", name, event.Topics)
+	if !event.IsTopic(name) {
+		return nil, fmt.Errorf("topic %q: want one of %q", name, event.TopicNames())
 	}
 	found := p.lookUps.DoChan(name, func() (any, error) { return p.lookUp(name) })
 	select {

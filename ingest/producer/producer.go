@@ -65,7 +65,7 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	}
 	var names []string
 	for _, t := range event.Topics {
-		names = append(names, cfg.Prefix+t)
+		names = append(names, cfg.Prefix+t.Name)
 	}
 	transport, err := cfg.Transport(names...)
 	if err != nil {

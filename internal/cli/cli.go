@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	"github.com/answerscope/answerscope/internal/config"
@@ -133,6 +134,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Vars{
 			"platforms": catalog.Slugs(), "version": thisBuild().String(),
 			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
+			"topics":  topicList(), "topic_names": strings.Join(event.TopicNames(), ","),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,7 +23,7 @@ type deadLettersCmd struct {
 
 // deadLetterFilter narrows what a command is about.
 type deadLetterFilter struct {
-	Topic     string `placeholder:"TOPIC" help:"Only those of a topic: answers, visits or crawls, without the prefix."`
+	Topic     string `placeholder:"TOPIC" help:"Only those of a topic: ${topics}, without the prefix."`
 	Partition *int32 `placeholder:"N" help:"Only those of a partition."`
 	Reason    string `placeholder:"REASON" help:"Only those of a reason: malformed or \"month frozen\"."`
 	From      string `placeholder:"DAY" help:"Appended on that day or later, UTC, as 2026-03-02."`
@@ -36,8 +35,8 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	_, _, err := days(f.From, f.To)
 	if f.Topic != "" {
 		filter.Topics = []string{p.settings.Kafka.TopicPrefix + f.Topic}
-		if !slices.Contains(event.Topics, f.Topic) {
-			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.Topics), err)
+		if !event.IsTopic(f.Topic) {
+			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.TopicNames()), err)
 		}
 	}
 	if f.Partition != nil {

@@ -16,7 +16,7 @@ import (
 type exportCmd struct {
 	Org    string `required:"" placeholder:"SLUG" help:"Whose facts."`
 	Brand  string `required:"" placeholder:"SLUG" help:"Of which brand."`
-	What   string `default:"answers" enum:"answers,visits,crawls" help:"answers, visits or crawls, which are requests of AI crawlers (default answers)."`
+	What   string `default:"answers" enum:"${topic_names}" help:"${topics}; crawls are requests of AI crawlers (default answers)."`
 	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
 	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
 	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
@@ -30,13 +30,7 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 	if file, ok := p.stdout.(*os.File); ok && c.Format == "parquet" && term.IsTerminal(int(file.Fd())) {
 		return usageError{errors.New("parquet is binary: send stdout to a file")}
 	}
-	what, format := clickhouse.ExportedAnswers, clickhouse.NDJSON
-	switch c.What {
-	case "visits":
-		what = clickhouse.ExportedVisits
-	case "crawls":
-		what = clickhouse.ExportedCrawls
-	}
+	format := clickhouse.NDJSON
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet
 	}
@@ -47,7 +41,7 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 		}
 		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
 		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
-		err = clickhouse.Export(ctx, on.clickhouseConfig, what, of, format, out)
+		err = clickhouse.Export(ctx, on.clickhouseConfig, c.What, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
 		}

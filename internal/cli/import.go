@@ -200,7 +200,7 @@ func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spoo
 // importLookups asks the warehouse which facts it has.
 func importLookups(conn *clickhouse.Conn) imports.Lookups {
 	return imports.Lookups{
-		Answers: lookup(conn, clickhouse.LandedAnswers), Visits: lookup(conn, clickhouse.LandedVisits), Crawls: lookup(conn, clickhouse.LandedCrawls),
+		Answers: lookup(conn, clickhouse.LandedAnswers), Visits: lookup(conn, clickhouse.Visits.Landed), Crawls: lookup(conn, clickhouse.Crawls.Landed),
 	}
 }
 

@@ -3,18 +3,25 @@ package cli
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/pipeline/results"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // pipelineCmd runs the sinks, the mirror and what goes on in the background.
@@ -41,7 +48,14 @@ func (c *pipelineCmd) Run(ctx context.Context, p *process) error {
 }
 
 // pipelineReady is what /readyz of a pipeline waits for.
-var pipelineReady = []string{"schema", "postgres", "clickhouse", "kafka", "mirror", "sink of answers", "sink of visits", "sink of crawls", "results"}
+var pipelineReady = slices.Concat([]string{"schema", "postgres", "clickhouse", "kafka", "mirror"}, sinkNames(), []string{"results"})
+
+func sinkNames() (names []string) {
+	for _, t := range event.Topics {
+		names = append(names, "sink of "+t.Name)
+	}
+	return names
+}
 
 // assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
 // tasks need the others.
@@ -60,32 +74,58 @@ func assemblePipeline(_ context.Context, s *service) error {
 	return nil
 }
 
-// Groups of the log.
-const (
-	groupOfAnswers = "answerscope-sink"
-	groupOfVisits  = "answerscope-sink-visits"
-	groupOfCrawls  = "answerscope-sink-crawls"
-	groupOfResults = "answerscope-results" // reads answers
-)
+// groupOfResults reads answers for prompt_results.
+const groupOfResults = "answerscope-results"
 
-// sinks are the groups that land a topic, with the topic: what stops the sinks stops all of them.
-var sinks = map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits, groupOfCrawls: event.TopicCrawls}
-
-func assembleSinks(s *service) error {
-	visitCfg, visits := s.sinking(groupOfVisits), sink.NewVisits(s.warehouse, sink.CachedVisitIDs, s.metrics, s.log)
-	visitCfg.Assigned, visitCfg.Limits = visits.Assigned, sink.VisitLimits(visitCfg.Limits)
-	return errors.Join(
-		consuming(s, "sink of answers", s.sinking(groupOfAnswers), sink.NewAnswers(s.warehouse, s.metrics, s.log)),
-		consuming(s, "sink of visits", visitCfg, visits),
-		consuming(s, "sink of crawls", s.sinking(groupOfCrawls), sink.NewCrawls(s.warehouse, s.metrics, s.log)),
-	)
+// sinks has the sink of each topic.
+var sinks = map[string]topicSink{
+	event.TopicAnswers: sinkOf(sink.NewAnswers),
+	event.TopicVisits: sinkOf(func(conn *clickhouse.Conn, metrics prometheus.Registerer, log *slog.Logger) *sink.Visits {
+		return sink.NewVisits(conn, sink.CachedVisitIDs, metrics, log)
+	}),
+	event.TopicCrawls: sinkOf(sink.NewCrawls),
 }
 
-// sinking is how a sink reads its topic.
-func (s *service) sinking(group string) consume.Config {
-	cfg := s.reading(group, sinks[group])
-	cfg.Lock = consume.LockWith(s.db.LockSinksShared)
-	return cfg
+// topicSink runs the sink of a topic, or recovers lost rows with it. Sinks have different types of rows.
+type topicSink struct {
+	assemble func(*service, event.Topic) error
+	recover  func(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error)
+}
+
+func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *slog.Logger) *sink.Sink[R]) topicSink {
+	return topicSink{
+		assemble: func(s *service, t event.Topic) error {
+			target := newSink(s.warehouse, s.metrics, s.log)
+			cfg := s.reading(t.Group, t.Name)
+			cfg.Lock, cfg.Assigned = consume.LockWith(s.db.LockSinksShared), target.Assigned
+			if t.Name == event.TopicVisits {
+				cfg.Limits = sink.VisitLimits(cfg.Limits)
+			}
+			return consuming(s, "sink of "+t.Name, cfg, target)
+		},
+		recover: func(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+			unused := prometheus.NewRegistry()
+			reconciler, err := on.reconciler(unused)
+			if err != nil {
+				return reconcile.Recovered{}, err
+			}
+			return reconcile.Recover(ctx, reconciler, newSink(on.warehouse, unused, on.log), month, step)
+		},
+	}
+}
+
+func assembleSinks(s *service) (err error) {
+	for _, t := range event.Topics {
+		err = errors.Join(err, sinks[t.Name].assemble(s, t))
+	}
+	return err
+}
+
+// topicList is the names of the topics in words: "answers, visits or crawls".
+func topicList() string {
+	names := event.TopicNames()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // assembleResults adds what writes answers to prompt_results, and nightly drops old ones.
@@ -139,16 +179,16 @@ func assembleRetention(s *service) error {
 // retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
 func (p *process) retaining() upkeep.RetentionConfig {
 	cfg := upkeep.DefaultRetention()
-	cfg.Answers, cfg.Visits = p.settings.Retention.Answers, p.settings.Retention.Visits
-	cfg.Crawls, cfg.DeadLetters = p.settings.Retention.Crawls, p.settings.Retention.Deadletters
+	cfg.Months, cfg.DeadLetters = p.settings.Retention.Months(), p.settings.Retention.Deadletters
 	cfg.Sinks = p.sinks()
 	return cfg
 }
 
 // sinks are those whose batches must not be under way while something is replaced.
 func (p *process) sinks() (all []consume.Sink) {
-	for group, topic := range sinks {
-		all = append(all, consume.Sink{Group: p.settings.Kafka.TopicPrefix + group, Topic: p.settings.Kafka.TopicPrefix + topic, Landing: topic})
+	prefix := p.settings.Kafka.TopicPrefix
+	for _, t := range event.Topics {
+		all = append(all, consume.Sink{Group: prefix + t.Group, Topic: prefix + t.Name, Landing: t.Name})
 	}
 	return all
 }

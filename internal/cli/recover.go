@@ -4,16 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/answerscope/answerscope/pipeline/reconcile"
-	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // recoverCmd is the command recover.
 type recoverCmd struct {
-	Table string `arg:"" enum:"answers,visits,crawls" help:"The table that has lost rows: answers, visits or crawls."`
+	Table string `arg:"" enum:"${topic_names}" help:"The table that has lost rows: ${topics}."`
 	Month string `arg:"" placeholder:"MONTH" help:"The month that it has lost them of, as 2026-11."`
 }
 
@@ -24,7 +20,7 @@ func (c *recoverCmd) Run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		var shown *meter // once their number is known
-		result, err := c.recover(ctx, on, month, func(done, total int64) {
+		result, err := sinks[c.Table].recover(ctx, on, month, func(done, total int64) {
 			if shown == nil {
 				shown = p.newMeter("recover: records read", total)
 			}
@@ -42,20 +38,4 @@ func (c *recoverCmd) Run(ctx context.Context, p *process) error {
 		p.say("next: answerscope reconcile --from %s --to %[1]s; see AnswerscopeBrokenParts in docs/operations.md", month)
 		return p.printJSON(result)
 	})
-}
-
-func (c *recoverCmd) recover(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
-	unused := prometheus.NewRegistry()
-	reconciler, err := on.reconciler(unused)
-	if err != nil {
-		return reconcile.Recovered{}, err
-	}
-	switch c.Table {
-	case "answers":
-		return reconcile.Recover(ctx, reconciler, sink.NewAnswers(on.warehouse, unused, on.log), month, step)
-	case "visits":
-		return reconcile.Recover(ctx, reconciler, sink.NewVisits(on.warehouse, sink.CachedVisitIDs, unused, on.log), month, step)
-	default:
-		return reconcile.Recover(ctx, reconciler, sink.NewCrawls(on.warehouse, unused, on.log), month, step)
-	}
 }

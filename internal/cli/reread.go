@@ -96,7 +96,8 @@ func assembleReread(s *service) (err error) {
 	}
 	cfg := reread.DefaultConfig()
 	cfg.Connection = s.kafkaConnection
-	cfg.Group, cfg.Topic = s.settings.Kafka.TopicPrefix+groupOfAnswers, s.settings.Kafka.TopicPrefix+event.TopicAnswers
+	answers := event.Topics[0]
+	cfg.Group, cfg.Topic = s.settings.Kafka.TopicPrefix+answers.Group, s.settings.Kafka.TopicPrefix+answers.Name
 	again, err := reread.New(cfg, s.db, s.warehouse, s.appends, s.metrics, s.log)
 	if err != nil {
 		return err

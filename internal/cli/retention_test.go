@@ -33,8 +33,9 @@ func TestRetentionComesFromTheSettings(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := &process{settings: config.Settings(g.Settings)}
-				if cfg := p.retaining(); (times{cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls}) != c.want {
-					t.Errorf("%v %v: kept for %d, %d, %d and %d months, want %+v", c.env, c.flags, cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls, c.want)
+				cfg := p.retaining()
+				if got := (times{cfg.Months["answers"], cfg.Months["visits"], cfg.DeadLetters, cfg.Months["crawls"]}); got != c.want {
+					t.Errorf("%v %v: kept for %+v months, want %+v", c.env, c.flags, got, c.want)
 				}
 			})
 		}

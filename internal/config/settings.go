@@ -94,6 +94,11 @@ func (s Settings) Validate() error {
 	return errors.Join(m...)
 }
 
+// Months returns how long raw facts are kept, by topic.
+func (r Retention) Months() map[string]int {
+	return map[string]int{"answers": r.Answers, "visits": r.Visits, "crawls": r.Crawls}
+}
+
 func (r Retention) validate(m *mistakes) {
 	for _, of := range []struct {
 		name   string

@@ -26,7 +26,7 @@ import (
 const march = clickhouse.Month(202603)
 
 // tables are the landing tables and their rollups.
-var tables = slices.Concat(event.Topics, monthly, []string{"crawl_daily"})
+var tables = slices.Concat(event.TopicNames(), monthly, []string{"crawl_daily"})
 
 // A pipeline is a log with the sinks of all topics, which run as long as the test.
 type pipeline struct {
@@ -47,7 +47,7 @@ func newPipeline(t *testing.T) *pipeline {
 	}
 	p.cfg = p.config()
 	p.cfg.Sinks = nil
-	for _, topic := range event.Topics {
+	for _, topic := range event.TopicNames() {
 		testkit.CreateTopic(t, p.brokers, p.prefix+topic)
 		p.cfg.Sinks = append(p.cfg.Sinks, consume.Sink{Group: p.prefix + "sink-" + topic, Topic: p.prefix + topic, Landing: topic})
 	}

@@ -25,7 +25,7 @@ func NewCrawls(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slo
 		version:  noExtractor,
 		supports: func(version int) bool { return version == noExtractor },
 		decode:   decodeCrawl,
-		landed:   clickhouse.LandedCrawls,
+		landed:   clickhouse.Crawls.Landed,
 	}, conn, registerer, log)
 }
 

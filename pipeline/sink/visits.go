@@ -26,7 +26,7 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 		version:  noExtractor,
 		supports: func(version int) bool { return version == noExtractor },
 		decode:   decodeVisit,
-		landed:   clickhouse.LandedVisits,
+		landed:   clickhouse.Visits.Landed,
 	}, conn, registerer, log)
 	s.cache = newVisitCache(cachedIDs)
 	return s

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +59,7 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 			case line.Offset > lastOffsets[clickhouse.TopicPartition{Topic: line.Topic, Partition: line.Partition}]:
 			case !line.ReplayedAt.IsZero():
 				done.Skipped++
-			case !prefixed || !slices.Contains(event.Topics, topic):
+			case !prefixed || !event.IsTopic(topic):
 				done.Refused++
 				refuse(ReplayRefusal{line.LogPosition, fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)})
 			default:

@@ -23,21 +23,22 @@ import (
 // must stand still while a month is frozen.
 type RetentionConfig struct {
 	producer.Connection
-	Answers     int
-	Visits      int
-	Crawls      int
-	DeadLetters int // by the time of their record on the log
+	Months      map[string]int // by topic; a topic that is not in it is kept
+	DeadLetters int            // by the time of their record on the log
 	Sinks       []consume.Sink
 	lockTimeout time.Duration // for the sinks to end their batches
 }
 
-// DefaultRetention keeps everything for ever. It needs Brokers and Sinks.
-func DefaultRetention() RetentionConfig { return RetentionConfig{lockTimeout: 5 * time.Second} }
+// DefaultRetention keeps everything indefinitely. It needs Brokers and Sinks.
+func DefaultRetention() RetentionConfig {
+	return RetentionConfig{Months: map[string]int{}, lockTimeout: 5 * time.Second}
+}
 
 // Validate reports everything that is wrong with c.
 func (c RetentionConfig) Validate() error {
 	errs := []error{c.Connection.Validate()}
-	months := map[string]int{"answers": c.Answers, "visits": c.Visits, "crawls": c.Crawls, "dead letters": c.DeadLetters}
+	months := maps.Clone(c.Months)
+	months["dead letters"] = c.DeadLetters
 	for _, name := range slices.Sorted(maps.Keys(months)) {
 		if months[name] < 0 {
 			errs = append(errs, fmt.Errorf("retention of %s %d: want whole months, 0 for ever", name, months[name]))
@@ -75,21 +76,6 @@ func NewRetention(cfg RetentionConfig, db *postgres.DB, warehouse *clickhouse.Co
 	return &Retention{cfg, db, warehouse, now, frozen, log}, nil
 }
 
-// expiringTopic is a topic whose facts expire.
-type expiringTopic struct {
-	name   string // without prefix
-	months int
-	table  clickhouse.Expiring
-}
-
-func (r *Retention) topics() []expiringTopic {
-	return []expiringTopic{
-		{event.TopicAnswers, r.cfg.Answers, clickhouse.ExpiringAnswers},
-		{event.TopicVisits, r.cfg.Visits, clickhouse.ExpiringVisits},
-		{event.TopicCrawls, r.cfg.Crawls, clickhouse.ExpiringCrawls},
-	}
-}
-
 // Enforce freezes the months that are past their time and lets frozen ones expire. Sinks that are busy for longer than
 // lockTimeout are an error; the next run is soon enough, since it only keeps a month for longer.
 func (r *Retention) Enforce(ctx context.Context) error {
@@ -112,16 +98,16 @@ func (r *Retention) earlierClock(ctx context.Context) (time.Time, error) {
 
 // expire sets the TTLs of the warehouse.
 func (r *Retention) expire(ctx context.Context, now time.Time) error {
-	for _, t := range r.topics() {
-		before, err := r.db.FrozenBefore(ctx, t.name)
+	for _, t := range event.Topics {
+		before, err := r.db.FrozenBefore(ctx, t.Name)
 		if err != nil {
 			return err
 		}
 		if before.IsZero() {
 			continue
 		}
-		r.frozen.WithLabelValues(t.name).Set(float64(before.Unix()))
-		if err := clickhouse.Expire(ctx, r.warehouse, t.table, before); err != nil {
+		r.frozen.WithLabelValues(t.Name).Set(float64(before.Unix()))
+		if err := clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringLanding(t.Name), before); err != nil {
 			return err
 		}
 	}
@@ -139,17 +125,17 @@ func keptFrom(now time.Time, months int) time.Time {
 // freeze freezes the months of every topic that are past their time.
 func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	past := map[string]time.Time{}
-	for _, t := range r.topics() {
-		if t.months == 0 {
+	for _, t := range event.Topics {
+		if r.cfg.Months[t.Name] == 0 {
 			continue
 		}
-		before, err := r.db.FrozenBefore(ctx, t.name)
+		before, err := r.db.FrozenBefore(ctx, t.Name)
 		if err != nil {
 			return err
 		}
 		// Where every possible month is kept, the sinks are not stopped.
-		if kept := keptFrom(now, t.months); kept.After(postgres.FirstMonth) && before.Before(kept) {
-			past[t.name] = kept
+		if kept := keptFrom(now, r.cfg.Months[t.Name]); kept.After(postgres.FirstMonth) && before.Before(kept) {
+			past[t.Name] = kept
 		}
 	}
 	if len(past) == 0 {
@@ -176,10 +162,10 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 	if err != nil {
 		return err
 	}
-	for _, t := range r.topics() {
+	for _, t := range event.Topics {
 		for _, s := range suspects {
-			if s.Landing == t.table.Table && s.Month.First().Before(past[t.name]) {
-				return fmt.Errorf("freeze month %s of %s: not reconciled since the repeated batch at %s", s.Month, t.name, s.LogPosition)
+			if s.Landing == t.Name && s.Month.First().Before(past[t.Name]) {
+				return fmt.Errorf("freeze month %s of %s: not reconciled since the repeated batch at %s", s.Month, t.Name, s.LogPosition)
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (e *expiringEnvironment) insert(t *testing.T) {
 
 func (e *expiringEnvironment) enforce(t *testing.T, months int) error {
 	t.Helper()
-	e.cfg.Answers = months
+	e.cfg.Months["answers"] = months
 	r, err := upkeep.NewRetention(e.cfg, e.db, e.warehouse, func() time.Time { return e.now }, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return r.Enforce(t.Context())
@@ -196,7 +196,7 @@ func TestVisitsAndDeadLettersExpireByTheirOwnMonths(t *testing.T) {
 		{june, 60, 60, month(time.April), month(time.May)},
 		{june, 0, 0, month(time.April), month(time.May)},
 	} {
-		e.now, e.cfg.Visits, e.cfg.DeadLetters = c.now, c.visits, c.deadLetters
+		e.now, e.cfg.Months["visits"], e.cfg.DeadLetters = c.now, c.visits, c.deadLetters
 		must(t, e.enforce(t, 0))
 		e.wantFrom(t, "visits", c.visitsFrom)
 		e.wantFrom(t, deadLettersByDay, c.deadLettersFrom)
@@ -217,7 +217,7 @@ func TestCrawlsExpireByTheirOwnMonths(t *testing.T) {
 	e := newExpiring(t)
 	crawlFigures := func() any { return figures(t, e, clickhouse.AICrawlers, traffic) }
 	before := crawlFigures()
-	e.cfg.Crawls = 2
+	e.cfg.Months["crawls"] = 2
 	must(t, e.enforce(t, 0))
 	e.wantFrom(t, "crawls", month(time.March))
 	e.wantFrozen(t, event.TopicCrawls, month(time.March))
@@ -232,7 +232,7 @@ func TestDeadLettersExpireBesideABatch(t *testing.T) {
 	e := newExpiring(t)
 	e.insertDeadLetters(t)
 	e.cfg.SetLockTimeout(200 * time.Millisecond)
-	e.cfg.Visits, e.cfg.DeadLetters = 1, 2
+	e.cfg.Months["visits"], e.cfg.DeadLetters = 1, 2
 	hold, err := e.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
 	defer hold.Release()
@@ -309,7 +309,7 @@ func TestASuspectMonthIsNotFrozen(t *testing.T) {
 
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	cfg := upkeep.DefaultRetention()
-	cfg.Answers, cfg.DeadLetters = -1, -2
+	cfg.Months["answers"], cfg.DeadLetters = -1, -2
 	err := cfg.Validate()
 	for _, want := range []string{"retention of answers -1", "retention of dead letters -2", "retention sinks"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -90,7 +90,7 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 			t.Errorf("%s has %d, want 2 of the other brand", table, n)
 		}
 	}
-	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringAnswers, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("answers"), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
 	for n := range conn.Shards() {

@@ -26,7 +26,7 @@ type CrawlRow struct {
 }
 
 // Crawls is the landing table of topic crawls.
-var Crawls = table[CrawlRow]("crawls")
+var Crawls = landing(table[CrawlRow]("crawls"), factKey)
 
 // Key is the row's.
 func (r CrawlRow) Key() Key { return Key{r.OrganizationID, r.BrandID, r.ID} }

@@ -65,7 +65,7 @@ func TestLandedCrawls(t *testing.T) {
 		"none":                    {nil, clickhouse.Below{}, 0},
 		"what is not there":       {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.Below{}, 0},
 	} {
-		landed, err := clickhouse.LandedCrawls(t.Context(), conn, c.keys, c.below)
+		landed, err := clickhouse.Crawls.Landed(t.Context(), conn, c.keys, c.below)
 		if err != nil || len(landed) != c.want {
 			t.Errorf("%s: %d landed, %v; want %d", name, len(landed), err, c.want)
 		}

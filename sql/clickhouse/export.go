@@ -23,13 +23,6 @@ type Exported struct {
 	DateTo         Day  `ch:"last_day"`
 }
 
-// The exports. The server formats their rows, so that no Go type has them.
-var (
-	ExportedAnswers = query[Exported, struct{}]("exported_answers")
-	ExportedVisits  = query[Exported, struct{}]("exported_visits")
-	ExportedCrawls  = query[Exported, struct{}]("exported_crawls")
-)
-
 // Format is how an export is written, as the server calls it.
 type Format string
 
@@ -60,10 +53,11 @@ var exportSettings = clickhouse.Settings{
 	"cancel_http_readonly_queries_on_client_close": 1,
 }
 
-// Export writes rows to w as they come, each as the server formats it; neither side holds more than some of them.
+// Export writes rows of a landing table to w as they come, each as the server formats it; neither side holds more than some of them.
 // NDJSON is read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment
 // and takes the server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
-func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) (err error) {
+func Export(ctx context.Context, c Config, table string, of Exported, as Format, w io.Writer) (err error) {
+	what := landings[table].export
 	conn, err := openHTTP(ctx, c)
 	if err != nil {
 		return err
@@ -72,14 +66,11 @@ func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Ex
 	if as != NDJSON {
 		return export(ctx, conn, what, of, as, w)
 	}
-	months, err := exportMonths.All(ctx, conn, of)
+	months, err := exportMonths(ctx, conn, table, of)
 	if err != nil {
 		return err
 	}
 	for _, m := range months {
-		if facts := map[string]bool{ExportedAnswers.Name: m.Answers, ExportedVisits.Name: m.Visits, ExportedCrawls.Name: m.Crawls}; !facts[what.Name] {
-			continue
-		}
 		part := of
 		part.DateFrom, part.DateTo = max(of.DateFrom, DayOf(m.Month)), min(of.DateTo, DayOf(m.Month.AddDate(0, 1, -1)))
 		if err := export(ctx, conn, what, part, as, w); err != nil {
@@ -89,14 +80,25 @@ func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Ex
 	return nil
 }
 
-type exportMonth struct {
-	Month   time.Time `ch:"month"`
-	Answers bool      `ch:"answers"`
-	Visits  bool      `ch:"visits"`
-	Crawls  bool      `ch:"crawls"`
-}
+type (
+	exportMonth struct {
+		Month time.Time `ch:"month"`
+	}
+	exportMonthParams struct {
+		Exported
+		Table string `ch:"table"`
+	}
+)
 
-var exportMonths = query[Exported, exportMonth]("exported_months")
+// exportMonths returns the months in which a brand has rows, in their order.
+func exportMonths(ctx context.Context, conn *Conn, table string, of Exported) ([]exportMonth, error) {
+	const question = `
+SELECT DISTINCT toStartOfMonth(day) AS month
+FROM {table:Identifier}
+WHERE organization_id = {organization:UUID} AND brand_id = {brand:UUID} AND day BETWEEN {first_day:Date} AND {last_day:Date}
+ORDER BY month`
+	return Query[exportMonthParams, exportMonth]{Name: "exported_months", Text: question}.All(ctx, conn, exportMonthParams{of, table})
+}
 
 func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) error {
 	settings := clickhouse.Settings{"log_comment": what.Name}

@@ -90,7 +90,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 	}
 }
 
-func export(t *testing.T, c clickhouse.Config, what clickhouse.Query[clickhouse.Exported, struct{}], as clickhouse.Format, from, to time.Time) string {
+func export(t *testing.T, c clickhouse.Config, what string, as clickhouse.Format, from, to time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
 	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
@@ -108,7 +108,7 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	always, never := warehouse.Day.AddDate(-1, 0, 0), warehouse.Day.AddDate(1, 0, 0)
 	var last time.Time
 	seen := map[string]bool{}
-	lines := strings.Split(strings.TrimSuffix(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, never), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(export(t, c, "answers", clickhouse.NDJSON, always, never), "\n"), "\n")
 	for _, line := range lines {
 		var e exported
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
@@ -140,29 +140,29 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	if len(lines) != 90 {
 		t.Errorf("%d lines, want 90", len(lines))
 	}
-	if n := strings.Count(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, warehouse.Day.AddDate(0, 0, 20), warehouse.Day.AddDate(0, 0, 49)), "\n"); n != 30 {
+	if n := strings.Count(export(t, c, "answers", clickhouse.NDJSON, warehouse.Day.AddDate(0, 0, 20), warehouse.Day.AddDate(0, 0, 49)), "\n"); n != 30 {
 		t.Errorf("%d lines of 30 days", n)
 	}
-	if n := strings.Count(export(t, c, clickhouse.ExportedVisits, clickhouse.NDJSON, always, never), "\n"); n != 90 {
+	if n := strings.Count(export(t, c, "visits", clickhouse.NDJSON, always, never), "\n"); n != 90 {
 		t.Errorf("%d lines of 90 visits", n)
 	}
-	crawls := export(t, c, clickhouse.ExportedCrawls, clickhouse.NDJSON, always, never)
+	crawls := export(t, c, "crawls", clickhouse.NDJSON, always, never)
 	if n := strings.Count(crawls, "\n"); n != 90 || !strings.Contains(crawls, `"status":200,"bytes":1000,"verified":true,`) {
 		t.Errorf("%d lines of 90 crawls: %.300s", n, crawls)
 	}
-	if text := export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, always); text != "" {
+	if text := export(t, c, "answers", clickhouse.NDJSON, always, always); text != "" {
 		t.Errorf("of a day without answers: %q", text)
 	}
-	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits, clickhouse.ExportedCrawls} {
+	for _, what := range []string{"answers", "visits", "crawls"} {
 		file := export(t, c, what, clickhouse.Parquet, always, never)
 		if !strings.HasPrefix(file, "PAR1") || !strings.HasSuffix(file, "PAR1") {
-			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
+			t.Errorf("%s: %d bytes are no Parquet file", what, len(file))
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
-	if err := clickhouse.Export(ctx, c, clickhouse.ExportedAnswers, of, clickhouse.NDJSON, halfway{stop}); err == nil {
+	if err := clickhouse.Export(ctx, c, "answers", of, clickhouse.NDJSON, halfway{stop}); err == nil {
 		t.Error("an export that ends early is no error")
 	}
 }
@@ -186,12 +186,12 @@ func TestAnExportIsOfEveryShard(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits, clickhouse.ExportedCrawls} {
+	for _, what := range []string{"answers", "visits", "crawls"} {
 		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, warehouse.Day, warehouse.Day), "\n"); n != conn.Shards() {
-			t.Errorf("%s: %d lines of %d shards", what.Name, n, conn.Shards())
+			t.Errorf("%s: %d lines of %d shards", what, n, conn.Shards())
 		}
 		if file := export(t, c, what, clickhouse.Parquet, warehouse.Day, warehouse.Day); !strings.HasSuffix(file, "PAR1") {
-			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
+			t.Errorf("%s: %d bytes are no Parquet file", what, len(file))
 		}
 	}
 }

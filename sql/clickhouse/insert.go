@@ -44,8 +44,8 @@ type Table[R any] struct {
 	fill    func(batch driver.Batch, rows []R) error // of SentAtOnce rows at most
 }
 
-// Answers is the landing table of topic answers.
-var Answers = table[AnswerRow]("answers")
+// Answers is the landing table of topic answers. It has a row of each reading that an answer ever had.
+var Answers = landing(table[AnswerRow]("answers"), "organization_id, brand_id, day, id, revision, extract_version, sign")
 
 func table[R any](name string) Table[R] {
 	var columns []string

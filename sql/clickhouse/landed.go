@@ -19,6 +19,24 @@ type Key struct {
 	ID             UUID `ch:"id"`
 }
 
+// landings has each landing table by its name.
+var landings = map[string]landingTable{}
+
+// landingTable is what questions about landing tables differ in.
+type landingTable struct {
+	key    string                    // no two rows are equal in these columns, unless a batch was inserted twice
+	export Query[Exported, struct{}] // exported_<table>; the server formats its rows, so no Go type has them
+}
+
+// factKey finds a row by the primary key of tables that are sorted by the time in their ids.
+const factKey = "organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)), id"
+
+// landing declares a table to be the landing table of the topic of its name.
+func landing[R any](t Table[R], key string) Table[R] {
+	landings[t.Name] = landingTable{key, query[Exported, struct{}]("exported_" + t.Name)}
+	return t
+}
+
 // Below hides from a lookup the rows of one partition at and after a position.
 type Below LogPosition
 
@@ -46,10 +64,6 @@ type (
 		Partition     int32  `ch:"partition"`
 		Below         int64  `ch:"below"`
 	}
-	landedTimesParams struct {
-		landedParams
-		Times []uint64 `ch:"times"`
-	}
 	landedAnswer struct {
 		Key
 		ReadingVersion
@@ -60,14 +74,12 @@ type (
 var (
 	landedAnswers  = query[landedParams, landedAnswer]("landed_answers")
 	currentAnswers = query[landedParams, AnswerRow]("current_answers")
-	landedVisits   = query[landedTimesParams, Key]("landed_visits")
-	landedCrawls   = query[landedTimesParams, Key]("landed_crawls")
 )
 
 // The days on which a row may be, counted from the day of its id.
 const (
 	answerDaysAfter = 2 // a run ends within a day of its due time, and the clock of the producer may be a day ahead
-	visitDaysBeside = 1 // a visit's time is within 24 hours of that of its id
+	factDaysBeside  = 1 // the time of a visit or crawl is within 24 hours of that of its id
 )
 
 // LandedAnswers says which of keys are in the landing table, with the version of the newest reading of each, as far as
@@ -111,32 +123,39 @@ func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (m
 	return current, err
 }
 
-// LandedVisits says which of keys are in the landing table, as far as below lets it see.
-func LandedVisits(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
-	return landedByTime(ctx, conn, landedVisits, keys, visitDaysBeside, below)
-}
-
-// LandedCrawls says which of keys are in the landing table, as far as below lets it see.
-func LandedCrawls(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
-	return landedByTime(ctx, conn, landedCrawls, keys, 0, below)
-}
-
-func landedByTime(ctx context.Context, conn *Conn, question Query[landedTimesParams, Key], keys []Key, beside int, below Below) (map[Key]bool, error) {
+// Landed says which of keys are in the landing table, as far as below lets it see. Rows at or after below are hidden:
+// the replay of a batch must find what its first try found. The table is sorted by the time in its ids.
+func (t Table[R]) Landed(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
+	const question = `
+SELECT DISTINCT organization_id, brand_id, id
+FROM {table:Identifier}
+WHERE organization_id IN {organizations:Array(UUID)}
+  AND brand_id IN {brands:Array(UUID)}
+  AND day IN {days:Array(Date)}
+  AND toUInt64(bitShiftRight(toUInt128(id), 80)) IN {times:Array(UInt64)}
+  AND id IN {ids:Array(UUID)}
+  AND NOT (log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset >= {below:Int64})`
 	landed := make(map[Key]bool)
 	err := eachChunk(keys, func(some []Key) error {
-		params := landedTimesParams{landedParams: lookUp(some, beside, beside, below)}
+		params := landedFactParams{landedParams: lookUp(some, factDaysBeside, factDaysBeside, below), Table: t.Name}
 		for _, key := range some {
 			params.Times = append(params.Times, uint64(idTime(key.ID).UnixMilli()))
 		}
 		slices.Sort(params.Times)
 		params.Times = slices.Compact(params.Times)
-		rows, err := question.All(ctx, conn, params)
+		rows, err := Query[landedFactParams, Key]{Name: "landed_" + t.Name, Text: question}.All(ctx, conn, params)
 		for _, key := range rows {
 			landed[key] = true
 		}
 		return err
 	})
 	return landed, err
+}
+
+type landedFactParams struct {
+	landedParams
+	Table string   `ch:"table"`
+	Times []uint64 `ch:"times"`
 }
 
 // eachChunk looks keys up some at a time.

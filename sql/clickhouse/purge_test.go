@@ -195,7 +195,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 	for _, c := range []struct {
 		table  clickhouse.Expiring
 		months int
-	}{{clickhouse.ExpiringAnswers, 2}, {clickhouse.ExpiringVisits, 1}, {clickhouse.ExpiringCrawls, 2}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringAnswers, 3}, {clickhouse.ExpiringAnswers, 3}} {
+	}{{clickhouse.ExpiringLanding("answers"), 2}, {clickhouse.ExpiringLanding("visits"), 1}, {clickhouse.ExpiringLanding("crawls"), 2}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringLanding("answers"), 3}, {clickhouse.ExpiringLanding("answers"), 3}} {
 		before := time.Date(warehouse.Day.Year(), warehouse.Day.Month()+time.Month(c.months), 1, 0, 0, 0, 0, time.UTC)
 		if err := clickhouse.Expire(t.Context(), conn, c.table, before); err != nil {
 			t.Fatal(err)

@@ -15,13 +15,11 @@ type Expiring struct {
 	day   string // expression of the day of a row
 }
 
-// The tables that may expire; what views made of their rows stays.
-var (
-	ExpiringAnswers     = Expiring{"answers", "day"}
-	ExpiringVisits      = Expiring{"visits", "day"}
-	ExpiringCrawls      = Expiring{"crawls", "day"}
-	ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
-)
+// ExpiringDeadLetters expires dead letters by the time of their record.
+var ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
+
+// ExpiringLanding expires rows of a landing table; the sums that views made of them stay.
+func ExpiringLanding(table string) Expiring { return Expiring{table, "day"} }
 
 // Expire lets every row before a day expire, the first of a month, and no other. The server drops whole parts within
 // minutes. The TTL names the day and not an age, so that only what the caller decided and froze before expires.

@@ -8,13 +8,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// surplusKeys say of which rows a landing table has one each; of an answer, each reading that it ever had.
-var surplusKeys = map[string]string{
-	Answers.Name: "organization_id, brand_id, day, id, revision, extract_version, sign",
-	Visits.Name:  "organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)), id",
-	Crawls.Name:  "organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)), id",
-}
-
 // surplusRows are of one part, by their numbers in it.
 type surplusRows struct {
 	Part string   `ch:"part"`
@@ -31,7 +24,7 @@ const surplusTries = 20
 // was inserted twice. It reads the keys of the month in their order.
 func SurplusRows(ctx context.Context, conn *Conn, landing string, month Month) (rows uint64, err error) {
 	question := fmt.Sprintf("SELECT toUInt64(sum(rows - 1)) FROM (SELECT count() AS rows FROM %s WHERE _partition_id = {month:String} GROUP BY %s HAVING rows > 1)",
-		QuoteName(conn.Local(landing)), surplusKeys[landing])
+		QuoteName(conn.Local(landing)), landings[landing].key)
 	err = Retry(ctx, func() error {
 		return conn.QueryRow(surplusContext(ctx, "count surplus"), question, clickhouse.Named("month", month.Partition())).Scan(&rows)
 	})
@@ -55,7 +48,7 @@ FROM (
     HAVING count() > 1
     LIMIT %d
 )
-GROUP BY part`, table, surplusKeys[landing], surplusAtOnce)
+GROUP BY part`, table, landings[landing].key, surplusAtOnce)
 	for range surplusTries {
 		var surplus []surplusRows
 		if err := conn.Select(surplusContext(ctx, "find surplus"), &surplus, question, clickhouse.Named("month", month.Partition())); err != nil {

@@ -39,7 +39,7 @@ type VisitRow struct {
 }
 
 // Visits is the landing table of topic visits.
-var Visits = columnar("visits",
+var Visits = landing(columnar("visits",
 	column("organization_id", func(p PackedVisit) UUID { return p.uuid(packedOrganization) }),
 	column("brand_id", func(p PackedVisit) UUID { return p.uuid(packedBrand) }),
 	column("day", PackedVisit.At),
@@ -66,7 +66,7 @@ var Visits = columnar("visits",
 	column("goal_value", PackedVisit.value),
 	column("goal_currency", visitText(textGoalCurrency)),
 	column("simulated", func(p PackedVisit) bool { return p.flag(flagSimulated) }),
-)
+), factKey)
 
 func visitText(which int) func(PackedVisit) string {
 	return func(p PackedVisit) string { return p.text(which) }

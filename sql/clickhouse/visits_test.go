@@ -182,7 +182,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	for _, r := range append(rows, unknown) {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	for _, r := range rows[:each] {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys[:2000], clickhouse.Below{})
+	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys[:2000], clickhouse.Below{})
 	if err != nil || len(landed) != 2000 {
 		t.Fatalf("found %d, %v; want 2000", len(landed), err)
 	}

@@ -146,7 +146,7 @@ func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 		}
 	}
 	insert()
-	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringVisits, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("visits"), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
 	view := mustRead("migrate/0008_visit_daily.up.sql")

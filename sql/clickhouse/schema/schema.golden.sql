@@ -2186,37 +2186,6 @@ AS SELECT
 FROM crawls
 WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date});
 
--- exported_months
-CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [8e5023f012ff]'
-AS SELECT
-    month,
-    max(kind = 'answers') AS answers,
-    max(kind = 'visits') AS visits,
-    max(kind = 'crawls') AS crawls
-FROM
-(
-    SELECT DISTINCT
-        toStartOfMonth(day) AS month,
-        'answers' AS kind
-    FROM answers
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
-    UNION ALL
-    SELECT DISTINCT
-        toStartOfMonth(day) AS month,
-        'visits' AS kind
-    FROM visits
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
-    UNION ALL
-    SELECT DISTINCT
-        toStartOfMonth(day) AS month,
-        'crawls' AS kind
-    FROM crawls
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
-)
-GROUP BY month
-ORDER BY month ASC;
-
 -- exported_visits
 CREATE VIEW exported_visits
 COMMENT 'every visit to a brand’s site as it was recorded. [3e4f01e5e091]'
@@ -2349,26 +2318,6 @@ GROUP BY
     organization_id,
     brand_id,
     id;
-
--- landed_crawls
-CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [3ece710a92b3]'
-AS SELECT DISTINCT
-    organization_id,
-    brand_id,
-    id
-FROM crawls
-WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (toUInt64(bitShiftRight(toUInt128(id), 80)) IN ({times:Array(UInt64)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})));
-
--- landed_visits
-CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [bae349202b83]'
-AS SELECT DISTINCT
-    organization_id,
-    brand_id,
-    id
-FROM visits
-WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (toUInt64(bitShiftRight(toUInt128(id), 80)) IN ({times:Array(UInt64)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})));
 
 -- last_visits
 CREATE VIEW last_visits
