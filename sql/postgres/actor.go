@@ -10,12 +10,10 @@ import (
 // Tx is a transaction.
 type Tx = pgx.Tx
 
-var setActor = query[none]("set_actor")
-
 // by runs fn in one transaction with the rights of the service, whose changes the audit log ascribes to a user.
 func (db *DB) by(ctx context.Context, user uuid.UUID, fn func(tx Tx) error) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := setActor.run(ctx, tx, user); err != nil {
+		if err := exec(ctx, tx, "set_actor", user); err != nil {
 			return err
 		}
 		return fn(tx)

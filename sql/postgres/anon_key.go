@@ -14,15 +14,10 @@ type AnonKey struct {
 	Verifies bool     `db:"verifies"` // its signing key has not been deleted
 }
 
-var (
-	anonKey    = query[AnonKey]("anon_key")
-	addAnonKey = query[none]("add_anon_key")
-)
-
 // AnonKey returns the key that clients of /rest/v1 send. Where there is none, or none that verifies, it keeps what mint
 // makes with a signing key, once for all processes.
 func (db *DB) AnonKey(ctx context.Context, mint func(context.Context) (key string, signingKey uuid.UUID, err error)) (AnonKey, error) {
-	known, err := anonKey.one(ctx, db)
+	known, err := queryOne[AnonKey](ctx, db, "anon_key")
 	if known.Verifies || err != nil && !errors.Is(err, ErrNotFound) {
 		return known, err
 	}
@@ -30,8 +25,8 @@ func (db *DB) AnonKey(ctx context.Context, mint func(context.Context) (key strin
 	if err != nil {
 		return AnonKey{}, err
 	}
-	if _, err := addAnonKey.run(ctx, db, minted, signingKey, known.Key); err != nil {
+	if err := exec(ctx, db, "add_anon_key", minted, signingKey, known.Key); err != nil {
 		return AnonKey{}, err
 	}
-	return anonKey.one(ctx, db)
+	return queryOne[AnonKey](ctx, db, "anon_key")
 }

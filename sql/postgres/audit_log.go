@@ -17,19 +17,13 @@ type AuditLine struct {
 	Subject      string    `db:"subject" json:"subject"`
 }
 
-var (
-	logAudit = query[none]("log_audit")
-	auditLog = query[AuditLine]("audit_log")
-)
-
 // LogAudit adds a line of what is no row of this database, such as "analyst added". The others are added with the
 // change.
 func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUID, subject string) error {
-	_, err := logAudit.run(ctx, db, action, organization, subject)
-	return wrap(err, "log audit: %s %s", action, subject)
+	return wrap(exec(ctx, db, "log_audit", action, organization, subject), "log audit: %s %s", action, subject)
 }
 
 // AuditLog returns the newest lines of the audit log, the newest first.
 func (db *DB) AuditLog(ctx context.Context, limit int) ([]AuditLine, error) {
-	return auditLog.all(ctx, db, limit)
+	return queryAll[AuditLine](ctx, db, "audit_log", limit)
 }

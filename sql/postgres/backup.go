@@ -59,8 +59,7 @@ func Load(ctx context.Context, dsn string, open func(table string) (io.ReadClose
 					return fmt.Errorf("restore rows of %s: %w", table, err)
 				}
 			}
-			_, err = continueIdentities.run(ctx, tx)
-			return err
+			return exec(ctx, tx, "continue_identities")
 		})
 	})
 }
@@ -100,13 +99,8 @@ type backupTable struct {
 	Name string `db:"name"`
 }
 
-var (
-	listBackupTables   = query[backupTable]("backup_tables")
-	continueIdentities = query[none]("continue_identities")
-)
-
 func backupTables(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	rows, err := listBackupTables.all(ctx, tx)
+	rows, err := queryAll[backupTable](ctx, tx, "backup_tables")
 	tables := make([]string, len(rows))
 	for i, row := range rows {
 		tables[i] = row.Name

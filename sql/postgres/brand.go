@@ -63,37 +63,27 @@ type Competitor struct {
 	Domains []string  `json:"domains"`
 }
 
-var (
-	brands          = query[Brand]("brands")
-	brand           = query[Brand]("brand")
-	brandBySlug     = query[Brand]("brand_by_slug")
-	brandSnapshot   = query[Snapshot]("brand_snapshot")
-	addBrand        = query[Brand]("add_brand")
-	addBrandDomains = query[none]("add_brand_domains")
-	addCompetitor   = query[none]("add_competitor")
-)
-
 // Brands returns the brands of an organization by name, in code-point order.
 func (db *DB) Brands(ctx context.Context, organization uuid.UUID) ([]Brand, error) {
-	return brands.all(ctx, db, organization)
+	return queryAll[Brand](ctx, db, "brands", organization)
 }
 
 // Brand finds a brand of the organization, or ErrNotFound.
 func (db *DB) Brand(ctx context.Context, organization, id uuid.UUID) (Brand, error) {
-	b, err := brand.one(ctx, db, organization, id)
+	b, err := queryOne[Brand](ctx, db, "brand", organization, id)
 	return b, wrap(err, "find brand %s", id)
 }
 
 // BrandBySlug finds a brand of the organization, or ErrNotFound.
 func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug string) (Brand, error) {
-	b, err := brandBySlug.one(ctx, db, organization, slug)
+	b, err := queryOne[Brand](ctx, db, "brand_by_slug", organization, slug)
 	return b, wrap(err, "find brand %q", slug)
 }
 
 // Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound
 // if there is no such brand.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
-	s, err := brandSnapshot.one(ctx, db, id)
+	s, err := queryOne[Snapshot](ctx, db, "brand_snapshot", id)
 	return s, wrap(err, "read brand %s", id)
 }
 
@@ -103,15 +93,15 @@ func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) 
 	var made Brand
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		var err error
-		made, err = addBrand.one(ctx, tx, organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases)
+		made, err = queryOne[Brand](ctx, tx, "add_brand", organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases)
 		if err != nil {
 			return err
 		}
-		if _, err := addBrandDomains.run(ctx, tx, made.ID, b.Domains); err != nil {
+		if err := exec(ctx, tx, "add_brand_domains", made.ID, b.Domains); err != nil {
 			return err
 		}
 		for i, c := range b.Competitors {
-			if _, err := addCompetitor.run(ctx, tx, made.ID, i, c.Name, c.Aliases, c.Domains); err != nil {
+			if err := exec(ctx, tx, "add_competitor", made.ID, i, c.Name, c.Aliases, c.Domains); err != nil {
 				return fmt.Errorf("competitor %q: %w", c.Name, err)
 			}
 		}

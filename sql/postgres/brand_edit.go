@@ -23,27 +23,18 @@ type CompetitorEdit struct {
 // ListEdit adds what a list lacks, and removes from it.
 type ListEdit struct{ Add, Remove []string }
 
-var (
-	editBrand          = query[none]("edit_brand")
-	removeBrandDomains = query[none]("remove_brand_domains")
-	removeBrand        = query[uuid.UUID]("remove_brand")
-	editCompetitor     = query[uuid.UUID]("edit_competitor")
-	removeCompetitor   = query[uuid.UUID]("remove_competitor")
-)
-
 // EditBrand changes a brand with its domains, all or nothing. ErrConflict if another brand of the organization has the
 // slug.
 func (db *DB) EditBrand(ctx context.Context, brand uuid.UUID, e BrandEdit) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		_, err := editBrand.run(ctx, tx, brand, e.Name, e.Slug, e.Industry, e.Region, e.Language, e.IsActive, e.Aliases.Add, e.Aliases.Remove)
+		err := exec(ctx, tx, "edit_brand", brand, e.Name, e.Slug, e.Industry, e.Region, e.Language, e.IsActive, e.Aliases.Add, e.Aliases.Remove)
 		if err != nil {
 			return err
 		}
-		if _, err := removeBrandDomains.run(ctx, tx, brand, e.Domains.Remove); err != nil {
+		if err := exec(ctx, tx, "remove_brand_domains", brand, e.Domains.Remove); err != nil {
 			return err
 		}
-		_, err = addBrandDomains.run(ctx, tx, brand, e.Domains.Add)
-		return err
+		return exec(ctx, tx, "add_brand_domains", brand, e.Domains.Add)
 	})
 	return wrap(err, "edit brand %s", brand)
 }
@@ -51,25 +42,22 @@ func (db *DB) EditBrand(ctx context.Context, brand uuid.UUID, e BrandEdit) error
 // RemoveBrand deletes a brand with everything that belongs to it, here at once and in the warehouse soon after.
 // ErrNotFound if there is no such brand.
 func (db *DB) RemoveBrand(ctx context.Context, brand uuid.UUID) error {
-	_, err := removeBrand.one(ctx, db, brand)
-	return wrap(err, "remove brand %s", brand)
+	return wrap(execOne(ctx, db, "remove_brand", brand), "remove brand %s", brand)
 }
 
 // AddCompetitor adds a competitor to a brand. ErrConflict if the brand has one of that name.
 func (db *DB) AddCompetitor(ctx context.Context, brand uuid.UUID, c NewCompetitor) error {
-	_, err := addCompetitor.run(ctx, db, brand, 0, c.Name, c.Aliases, c.Domains)
-	return wrap(err, "add competitor %q", c.Name)
+	return wrap(exec(ctx, db, "add_competitor", brand, 0, c.Name, c.Aliases, c.Domains), "add competitor %q", c.Name)
 }
 
 // EditCompetitor changes the competitor of that name. ErrNotFound if the brand has none, ErrConflict if it has the new
 // name.
 func (db *DB) EditCompetitor(ctx context.Context, brand uuid.UUID, name string, e CompetitorEdit) error {
-	_, err := editCompetitor.one(ctx, db, brand, name, e.Name, e.Aliases.Add, e.Aliases.Remove, e.Domains.Add, e.Domains.Remove)
+	err := execOne(ctx, db, "edit_competitor", brand, name, e.Name, e.Aliases.Add, e.Aliases.Remove, e.Domains.Add, e.Domains.Remove)
 	return wrap(err, "edit competitor %q", name)
 }
 
 // RemoveCompetitor deletes the competitor of that name. ErrNotFound if the brand has none.
 func (db *DB) RemoveCompetitor(ctx context.Context, brand uuid.UUID, name string) error {
-	_, err := removeCompetitor.one(ctx, db, brand, name)
-	return wrap(err, "remove competitor %q", name)
+	return wrap(execOne(ctx, db, "remove_competitor", brand, name), "remove competitor %q", name)
 }

@@ -24,23 +24,15 @@ type BrandPlatformEdit struct {
 	IsEnabled      *bool
 }
 
-var (
-	trackedPlatforms    = query[TrackedPlatform]("tracked_platforms")
-	addBrandPlatform    = query[none]("add_brand_platform")
-	editBrandPlatform   = query[uuid.UUID]("edit_brand_platform")
-	removeBrandPlatform = query[uuid.UUID]("remove_brand_platform")
-)
-
 // TrackedPlatforms returns where a brand is asked, enabled or not, by platform and model.
 func (db *DB) TrackedPlatforms(ctx context.Context, brand uuid.UUID) ([]TrackedPlatform, error) {
-	return trackedPlatforms.all(ctx, db, brand)
+	return queryAll[TrackedPlatform](ctx, db, "tracked_platforms", brand)
 }
 
 // AddBrandPlatform has a brand asked on a platform, with its default model ("") or another one: hourly, daily, weekly,
 // monthly or by hand (manual). ErrConflict if it is.
 func (db *DB) AddBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model, frequency string) error {
-	_, err := addBrandPlatform.run(ctx, db, brand, platform, model, frequency)
-	return wrap(err, "add platform %s", platform)
+	return wrap(exec(ctx, db, "add_brand_platform", brand, platform, model, frequency), "add platform %s", platform)
 }
 
 // EnsureBrandPlatform adds a platform to a brand, with its default model, unless it is there.
@@ -54,12 +46,11 @@ func (db *DB) EnsureBrandPlatform(ctx context.Context, brand uuid.UUID, platform
 
 // EditBrandPlatform changes how often a brand is asked on a platform. ErrNotFound if it is not asked there.
 func (db *DB) EditBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model string, e BrandPlatformEdit) error {
-	_, err := editBrandPlatform.one(ctx, db, brand, platform, model, e.CheckFrequency, e.IsEnabled)
+	err := execOne(ctx, db, "edit_brand_platform", brand, platform, model, e.CheckFrequency, e.IsEnabled)
 	return wrap(err, "edit platform %s", platform)
 }
 
 // RemoveBrandPlatform has a brand no longer asked on a platform. ErrNotFound if it is not asked there.
 func (db *DB) RemoveBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model string) error {
-	_, err := removeBrandPlatform.one(ctx, db, brand, platform, model)
-	return wrap(err, "remove platform %s", platform)
+	return wrap(execOne(ctx, db, "remove_brand_platform", brand, platform, model), "remove platform %s", platform)
 }

@@ -33,30 +33,23 @@ type Spent struct {
 	CostMonth string `db:"cost_month" json:"costMonth"`
 }
 
-var (
-	budgets    = query[Budget]("budgets")
-	setBudget  = query[none]("set_budget")
-	spent      = query[Spent]("spent")
-	overBudget = query[BudgetError]("over_budget")
-)
-
 // Budgets returns the budgets of an organization, that of all platforms first.
 func (db *DB) Budgets(ctx context.Context, organization uuid.UUID) ([]Budget, error) {
-	return budgets.all(ctx, db, organization)
+	return queryAll[Budget](ctx, db, "budgets", organization)
 }
 
 // SetBudget sets the budget of an organization for a platform, or for all. user did it, as the audit log says; nil is
 // the command line.
 func (db *DB) SetBudget(ctx context.Context, user, organization uuid.UUID, b Budget) error {
 	return db.byUserOrCommand(ctx, user, func(on querier) error {
-		_, err := setBudget.run(ctx, on, organization, b.Platform, b.RunsPerDay, b.RunsPerMonth, b.CostPerDay, b.CostPerMonth)
+		err := exec(ctx, on, "set_budget", organization, b.Platform, b.RunsPerDay, b.RunsPerMonth, b.CostPerDay, b.CostPerMonth)
 		return wrap(err, "set budget")
 	})
 }
 
 // Spent returns what an organization has spent in the day and the month of an instant, by platform.
 func (db *DB) Spent(ctx context.Context, organization uuid.UUID, at time.Time) ([]Spent, error) {
-	return spent.all(ctx, db, organization, at)
+	return queryAll[Spent](ctx, db, "spent", organization, at)
 }
 
 // Budgeted is a budget with what is spent of it, or what is spent without one.
@@ -155,7 +148,7 @@ func (a *amounts) add(runs int64, cost string) {
 // checkBudgets returns a *BudgetError if some runs, encoded, do not fit into a budget. It is right as long as the caller
 // holds the lock of the organization's spending.
 func checkBudgets(ctx context.Context, on querier, n NewTracking, runs string) error {
-	over, err := overBudget.one(ctx, on, n.OrganizationID, n.CreatedAt, runs)
+	over, err := queryOne[BudgetError](ctx, on, "over_budget", n.OrganizationID, n.CreatedAt, runs)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ type ErrConflict struct{ What string } // "slug", "email", …
 
 func (e ErrConflict) Error() string { return e.What + " is taken" }
 
-// taken names the value that each unique constraint keeps unique.
-var taken = map[string]string{
+// uniqueValues names the value that a constraint keeps unique.
+var uniqueValues = map[string]string{
 	"organizations_slug_key":                      "slug",
 	"brands_organization_id_slug_key":             "slug",
 	"users_email_key":                             "email",
@@ -40,28 +41,26 @@ func wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// typed turns the server's errors into those of this package.
-func typed(err error) error {
+// typed returns the error of a statement: ErrNotFound, ErrConflict and refused values alone, because the caller knows
+// what they are about, and any other with the statement's name.
+func typed(err error, statement string) error {
+	if err == nil {
+		return nil
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound
 	}
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return err
-	}
-	switch refused.Code {
-	case "23505":
-		what, known := taken[refused.ConstraintName]
-		if !known {
-			what = refused.ConstraintName
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refused.Code {
+		case "23505":
+			return ErrConflict{cmp.Or(uniqueValues[refused.ConstraintName], refused.ConstraintName)}
+		case "23503":
+			return ErrNotFound
+		case "23514", "22023":
+			return refusedValue{refused}
 		}
-		return ErrConflict{what}
-	case "23503":
-		return ErrNotFound
-	case "23514", "22023":
-		return refusedValue{refused}
 	}
-	return err
+	return fmt.Errorf("query %s: %w", statement, err)
 }
 
 // refusedValue is what the schema refuses, in its own words.

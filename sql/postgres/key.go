@@ -44,16 +44,6 @@ type KeyHolder struct {
 	UseDue         bool      `db:"use_due"` // its last use was recorded over a minute ago, or never
 }
 
-var (
-	addKey     = query[Key]("add_key")
-	keys       = query[Key]("keys")
-	revokeKey  = query[uuid.UUID]("revoke_key")
-	resolveKey = query[KeyHolder]("resolve_key")
-	touchKeys  = query[none]("touch_keys")
-
-	revokeManagedKey = query[uuid.UUID]("revoke_managed_key")
-)
-
 // A KeyManager is a user who makes, sees and revokes keys: their own, or everyone's in their organization.
 type KeyManager struct {
 	UserID         uuid.UUID
@@ -74,7 +64,7 @@ func (db *DB) AddOwnKey(ctx context.Context, k NewKey) (key Key, err error) {
 }
 
 func (k NewKey) add(ctx context.Context, on querier) (Key, error) {
-	key, err := addKey.one(ctx, on, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix, k.Scopes, k.ExpiresAt)
+	key, err := queryOne[Key](ctx, on, "add_key", k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix, k.Scopes, k.ExpiresAt)
 	return key, wrap(err, "add key %q", k.Name)
 }
 
@@ -85,19 +75,18 @@ func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, erro
 
 // ManagedKeys returns the keys that a user may see, revoked ones too, oldest first.
 func (db *DB) ManagedKeys(ctx context.Context, by KeyManager) ([]Key, error) {
-	return keys.all(ctx, db, by.OrganizationID, by.UserID, by.Everyone)
+	return queryAll[Key](ctx, db, "keys", by.OrganizationID, by.UserID, by.Everyone)
 }
 
 // RevokeKey ends a key at once, in every process, for ever; ErrNotFound if there is no such key.
 func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
-	_, err := revokeKey.one(ctx, db, key)
-	return wrap(err, "revoke key %s", key)
+	return wrap(execOne(ctx, db, "revoke_key", key), "revoke key %s", key)
 }
 
 // RevokeManagedKey ends a key as RevokeKey does; ErrNotFound if there is none that the user may see.
 func (db *DB) RevokeManagedKey(ctx context.Context, by KeyManager, key uuid.UUID) error {
 	return db.by(ctx, by.UserID, func(tx Tx) error {
-		_, err := revokeManagedKey.one(ctx, tx, key, by.OrganizationID, by.UserID, by.Everyone)
+		err := execOne(ctx, tx, "revoke_managed_key", key, by.OrganizationID, by.UserID, by.Everyone)
 		return wrap(err, "revoke key %s", key)
 	})
 }
@@ -105,11 +94,10 @@ func (db *DB) RevokeManagedKey(ctx context.Context, by KeyManager, key uuid.UUID
 // ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or
 // its user is inactive or has left the organization.
 func (db *DB) ResolveKey(ctx context.Context, hash [32]byte) (KeyHolder, error) {
-	return resolveKey.one(ctx, db, hash[:])
+	return queryOne[KeyHolder](ctx, db, "resolve_key", hash[:])
 }
 
 // TouchKeys records that keys were used now, to the minute.
 func (db *DB) TouchKeys(ctx context.Context, used []uuid.UUID) error {
-	_, err := touchKeys.run(ctx, db, used)
-	return err
+	return exec(ctx, db, "touch_keys", used)
 }

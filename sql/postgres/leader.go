@@ -20,8 +20,6 @@ type Leader struct {
 	held bool
 }
 
-var lockLead = query[bool]("lock_lead")
-
 // NewLeader is a candidate for leading in what, such as "timetable".
 func (db *DB) NewLeader(what string) *Leader { return &Leader{db: db, what: what} }
 
@@ -49,7 +47,7 @@ func (l *Leader) ask(ctx context.Context) (bool, error) {
 		return true, l.conn.Ping(ctx) // taking a lock again would count it twice
 	}
 	var err error
-	l.held, err = lockLead.one(ctx, l.conn, l.what)
+	l.held, err = queryOne[bool](ctx, l.conn, "lock_lead", l.what)
 	return l.held, err
 }
 

@@ -16,33 +16,25 @@ type Organization struct {
 	CreatedAt time.Time `db:"created_at" json:"created_at"`
 }
 
-var (
-	addOrganization    = query[Organization]("add_organization")
-	organizations      = query[Organization]("organizations")
-	organizationBySlug = query[Organization]("organization_by_slug")
-	editOrganization   = query[uuid.UUID]("edit_organization")
-)
-
 // AddOrganization adds one. An empty slug is made from the name; one in use is ErrConflict.
 func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
-	o, err := addOrganization.one(ctx, db, name, slug)
+	o, err := queryOne[Organization](ctx, db, "add_organization", name, slug)
 	return o, wrap(err, "add organization %q", name)
 }
 
 // EditOrganization changes the name and the time zone of the organization of a slug; nil stays. ErrNotFound if there is
 // none.
 func (db *DB) EditOrganization(ctx context.Context, slug string, name, timeZone *string) error {
-	_, err := editOrganization.one(ctx, db, slug, name, timeZone)
-	return wrap(err, "edit organization %q", slug)
+	return wrap(execOne(ctx, db, "edit_organization", slug, name, timeZone), "edit organization %q", slug)
 }
 
 // ListOrganizations returns every organization by name, in code-point order.
 func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
-	return organizations.all(ctx, db)
+	return queryAll[Organization](ctx, db, "organizations")
 }
 
 // OrganizationBySlug finds one, or ErrNotFound.
 func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization, error) {
-	o, err := organizationBySlug.one(ctx, db, slug)
+	o, err := queryOne[Organization](ctx, db, "organization_by_slug", slug)
 	return o, wrap(err, "find organization %q", slug)
 }

@@ -36,12 +36,6 @@ type ChangedRow struct {
 	IsBranded *bool      `json:"is_branded"` // prompt; nil: decided by its text
 }
 
-var (
-	listenOutbox  = query[none]("listen_outbox")
-	outboxChanges = query[Change]("outbox_changes")
-	deleteChanges = query[none]("delete_changes")
-)
-
 // Outbox reads the changes that the warehouse lacks, and is notified of them. Of all Outboxes in all processes one at a
 // time holds the lock, which ends with its connection; the others must leave the changes alone.
 type Outbox struct{ *listener }
@@ -61,11 +55,11 @@ func (db *DB) OpenOutbox(ctx context.Context, timeout time.Duration) (*Outbox, e
 func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	locked, err := lockLead.one(ctx, o.conn, "outbox")
+	locked, err := queryOne[bool](ctx, o.conn, "lock_lead", "outbox")
 	if err != nil || !locked {
 		return false, err
 	}
-	_, err = listenOutbox.run(ctx, o.conn)
+	err = exec(ctx, o.conn, "listen_outbox")
 	return err == nil, err
 }
 
@@ -74,7 +68,7 @@ func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 func (o *Outbox) Read(ctx context.Context, most int) ([]Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	return outboxChanges.all(ctx, o.conn, most)
+	return queryAll[Change](ctx, o.conn, "outbox_changes", most)
 }
 
 // Delete deletes changes that the warehouse has.
@@ -85,6 +79,5 @@ func (o *Outbox) Delete(ctx context.Context, changes []Change) error {
 	for i, c := range changes {
 		ids[i] = c.ID
 	}
-	_, err := deleteChanges.run(ctx, o.conn, ids)
-	return err
+	return exec(ctx, o.conn, "delete_changes", ids)
 }

@@ -14,23 +14,15 @@ type PlatformLease struct {
 	PerMinute float64 `db:"per_minute"`
 }
 
-var (
-	lockPlatform     = query[none]("lock_platform")
-	leasePlatform    = query[PlatformLease]("lease_platform")
-	releasePlatforms = query[none]("release_platforms")
-	beatWorker       = query[none]("beat_tracking_worker")
-	trackingWorkers  = query[[]string]("tracking_workers")
-)
-
 // LeasePlatform leases a holder its part of an account's limits for some time, an equal one with every other holder;
 // inUse is how many requests it has in flight. Together the parts never exceed the limits: one who comes waits, with a
 // part of 0, until the others have renewed theirs.
 func (db *DB) LeasePlatform(ctx context.Context, account string, holder uuid.UUID, limits PlatformLease, inUse int, lasts time.Duration) (part PlatformLease, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := lockPlatform.run(ctx, tx, account); err != nil {
+		if err := exec(ctx, tx, "lock_platform", account); err != nil {
 			return err
 		}
-		part, err = leasePlatform.one(ctx, tx, account, holder, limits.InFlight, limits.PerMinute, inUse, lasts.Seconds())
+		part, err = queryOne[PlatformLease](ctx, tx, "lease_platform", account, holder, limits.InFlight, limits.PerMinute, inUse, lasts.Seconds())
 		return err
 	})
 	return part, wrap(err, "lease limits of %s", account)
@@ -39,17 +31,15 @@ func (db *DB) LeasePlatform(ctx context.Context, account string, holder uuid.UUI
 // BeatWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its
 // environment.
 func (db *DB) BeatWorker(ctx context.Context, id uuid.UUID, platforms []string, lasts time.Duration) error {
-	_, err := beatWorker.run(ctx, db, id, platforms, lasts.Seconds())
-	return err
+	return exec(ctx, db, "beat_tracking_worker", id, platforms, lasts.Seconds())
 }
 
 // TrackingWorkers returns the platforms whose keys are in the environment of each process that works on tracking jobs.
 func (db *DB) TrackingWorkers(ctx context.Context) ([][]string, error) {
-	return trackingWorkers.all(ctx, db)
+	return queryAll[[]string](ctx, db, "tracking_workers")
 }
 
 // ReleasePlatforms gives back all that a holder has leased; it works on no jobs any more.
 func (db *DB) ReleasePlatforms(ctx context.Context, holder uuid.UUID) error {
-	_, err := releasePlatforms.run(ctx, db, holder)
-	return err
+	return exec(ctx, db, "release_platforms", holder)
 }

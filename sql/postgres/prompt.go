@@ -29,14 +29,6 @@ type NewPrompt struct {
 	Topic string // "" is none
 }
 
-var (
-	lockPrompts     = query[none]("lock_prompts")
-	promptsByText   = query[Prompt]("prompts_by_text")
-	ensurePromptSet = query[uuid.UUID]("ensure_prompt_set")
-	addTopics       = query[none]("add_topics")
-	addPrompts      = query[none]("add_prompts")
-)
-
 // EnsurePrompts returns the brand's prompt for each of wanted, in their order. A prompt is found by its text, byte for
 // byte; of several with one text it is the oldest. Missing ones are added with their topics to the prompt set of
 // imports; if wanted has a text twice, the first has its topic. Existing prompts keep their topics. ErrNotFound if
@@ -50,7 +42,7 @@ func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPr
 			texts = append(texts, w.Text)
 		}
 	}
-	found, err := promptsByText.all(ctx, db, brand, texts)
+	found, err := queryAll[Prompt](ctx, db, "prompts_by_text", brand, texts)
 	if err == nil && len(found) < len(texts) {
 		found, err = db.addMissingPrompts(ctx, brand, wanted, texts)
 	}
@@ -70,25 +62,25 @@ func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPr
 
 func (db *DB) addMissingPrompts(ctx context.Context, brand uuid.UUID, wanted []NewPrompt, texts []string) (found []Prompt, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := lockPrompts.run(ctx, tx, brand); err != nil {
+		if err := exec(ctx, tx, "lock_prompts", brand); err != nil {
 			return err
 		}
-		there, err := promptsByText.all(ctx, tx, brand, texts)
+		there, err := queryAll[Prompt](ctx, tx, "prompts_by_text", brand, texts)
 		if err != nil {
 			return err
 		}
-		set, err := ensurePromptSet.one(ctx, tx, brand, importedSet)
+		set, err := queryOne[uuid.UUID](ctx, tx, "ensure_prompt_set", brand, importedSet)
 		if err != nil {
 			return err
 		}
 		missing, topics := missingPrompts(wanted, there)
-		if _, err := addTopics.run(ctx, tx, brand, topics); err != nil {
+		if err := exec(ctx, tx, "add_topics", brand, topics); err != nil {
 			return err
 		}
-		if _, err := addPrompts.run(ctx, tx, brand, set, missing, topics); err != nil {
+		if err := exec(ctx, tx, "add_prompts", brand, set, missing, topics); err != nil {
 			return err
 		}
-		found, err = promptsByText.all(ctx, tx, brand, texts)
+		found, err = queryAll[Prompt](ctx, tx, "prompts_by_text", brand, texts)
 		return err
 	})
 	return found, err

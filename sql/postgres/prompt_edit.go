@@ -29,29 +29,22 @@ type PromptEdit struct {
 	IsBranded, IsActive        *bool
 }
 
-var (
-	trackedPrompts = query[TrackedPrompt]("prompts")
-	addPrompt      = query[uuid.UUID]("add_prompt")
-	editPrompt     = query[uuid.UUID]("edit_prompt")
-	removePrompt   = query[uuid.UUID]("remove_prompt")
-)
-
 // Prompts returns the prompts of a brand, oldest first.
 func (db *DB) Prompts(ctx context.Context, brand uuid.UUID) ([]TrackedPrompt, error) {
-	return trackedPrompts.all(ctx, db, brand)
+	return queryAll[TrackedPrompt](ctx, db, "prompts", brand)
 }
 
 // AddPrompt adds a prompt to a brand, with its set and topic where they are missing, and returns its id.
 func (db *DB) AddPrompt(ctx context.Context, brand uuid.UUID, p TrackedPrompt) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		set, err := ensurePromptSet.one(ctx, tx, brand, p.Set)
+		set, err := queryOne[uuid.UUID](ctx, tx, "ensure_prompt_set", brand, p.Set)
 		if err != nil {
 			return err
 		}
-		if _, err := addTopics.run(ctx, tx, brand, []string{p.Topic}); err != nil {
+		if err := exec(ctx, tx, "add_topics", brand, []string{p.Topic}); err != nil {
 			return err
 		}
-		id, err = addPrompt.one(ctx, tx, brand, set, p.Topic, p.Text, p.Platforms, p.Models, p.Regions, p.Samples, p.IsBranded)
+		id, err = queryOne[uuid.UUID](ctx, tx, "add_prompt", brand, set, p.Topic, p.Text, p.Platforms, p.Models, p.Regions, p.Samples, p.IsBranded)
 		return err
 	})
 	return id, wrap(err, "add prompt to brand %s", brand)
@@ -62,25 +55,23 @@ func (db *DB) AddPrompt(ctx context.Context, brand uuid.UUID, p TrackedPrompt) (
 func (db *DB) EditPrompt(ctx context.Context, brand, prompt uuid.UUID, e PromptEdit) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if e.Topic != nil {
-			if _, err := addTopics.run(ctx, tx, brand, []string{*e.Topic}); err != nil {
+			if err := exec(ctx, tx, "add_topics", brand, []string{*e.Topic}); err != nil {
 				return err
 			}
 		}
 		set := uuid.NullUUID{Valid: e.Set != nil}
 		if e.Set != nil {
 			var err error
-			if set.UUID, err = ensurePromptSet.one(ctx, tx, brand, *e.Set); err != nil {
+			if set.UUID, err = queryOne[uuid.UUID](ctx, tx, "ensure_prompt_set", brand, *e.Set); err != nil {
 				return err
 			}
 		}
-		_, err := editPrompt.one(ctx, tx, brand, prompt, e.Text, set, e.Topic, e.Platforms, e.Models, e.Regions, e.Samples, e.IsBranded, e.IsActive)
-		return err
+		return execOne(ctx, tx, "edit_prompt", brand, prompt, e.Text, set, e.Topic, e.Platforms, e.Models, e.Regions, e.Samples, e.IsBranded, e.IsActive)
 	})
 	return wrap(err, "edit prompt %s", prompt)
 }
 
 // RemovePrompt deletes a prompt of a brand. ErrNotFound if the brand has no such prompt.
 func (db *DB) RemovePrompt(ctx context.Context, brand, prompt uuid.UUID) error {
-	_, err := removePrompt.one(ctx, db, brand, prompt)
-	return wrap(err, "remove prompt %s", prompt)
+	return wrap(execOne(ctx, db, "remove_prompt", brand, prompt), "remove prompt %s", prompt)
 }

@@ -14,28 +14,21 @@ type ProviderKey struct {
 	LastCharacters string    `db:"last_characters"`
 }
 
-var (
-	providerKeys      = query[ProviderKey]("provider_keys")
-	setProviderKey    = query[none]("set_provider_key")
-	removeProviderKey = query[uuid.UUID]("remove_provider_key")
-	resealProviderKey = query[none]("reseal_provider_key")
-)
-
 // ProviderKeys are the keys of an organization.
 func (db *DB) ProviderKeys(ctx context.Context, organization uuid.UUID) ([]ProviderKey, error) {
-	return providerKeys.all(ctx, db, organization)
+	return queryAll[ProviderKey](ctx, db, "provider_keys", organization)
 }
 
 // AllProviderKeys are the keys of all organizations.
 func (db *DB) AllProviderKeys(ctx context.Context) ([]ProviderKey, error) {
-	return providerKeys.all(ctx, db, uuid.NullUUID{})
+	return queryAll[ProviderKey](ctx, db, "provider_keys", uuid.NullUUID{})
 }
 
 // SetProviderKey gives an organization a key, in place of one that it has. user did it, as the audit log says; nil is
 // the command line.
 func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey) error {
 	return db.byUserOrCommand(ctx, user, func(on querier) error {
-		_, err := setProviderKey.run(ctx, on, k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)
+		err := exec(ctx, on, "set_provider_key", k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)
 		return wrap(err, "set key of %s", k.Platform)
 	})
 }
@@ -43,14 +36,13 @@ func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey)
 // RemoveProviderKey takes a key from an organization; ErrNotFound if it has none of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {
 	return db.byUserOrCommand(ctx, user, func(on querier) error {
-		_, err := removeProviderKey.one(ctx, on, organization, platform)
-		return wrap(err, "remove key of %s", platform)
+		return wrap(execOne(ctx, on, "remove_provider_key", organization, platform), "remove key of %s", platform)
 	})
 }
 
 // ResealProviderKey replaces what is encrypted of a key by the same, encrypted anew.
 func (db *DB) ResealProviderKey(ctx context.Context, k ProviderKey, sealed string) error {
-	_, err := resealProviderKey.run(ctx, db, k.OrganizationID, k.Platform, k.Sealed, sealed)
+	err := exec(ctx, db, "reseal_provider_key", k.OrganizationID, k.Platform, k.Sealed, sealed)
 	return wrap(err, "reseal key of %s", k.Platform)
 }
 

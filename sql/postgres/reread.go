@@ -70,19 +70,6 @@ type Days struct{ First, Last *time.Time }
 // ErrLeaseLost says that another process has the lease, or that the brand was deleted.
 var ErrLeaseLost = errors.New("the lease of the reread is lost")
 
-var (
-	leaseReread    = query[Reread]("lease_reread")
-	beginReread    = query[none]("begin_reread")
-	extendReread   = query[bool]("extend_reread")
-	advanceReread  = query[bool]("advance_reread")
-	pauseReread    = query[none]("pause_reread")
-	finishReread   = query[none]("finish_reread")
-	requestRereads = query[none]("request_rereads")
-	queueOutdated  = query[none]("queue_outdated")
-	rereads        = query[RereadState]("rereads")
-	rereadsWaiting = query[RereadsWaiting]("rereads_waiting")
-)
-
 // RereadQueue leases brands that are to be read again to this process, one of many. A lease ends when it was not
 // extended for its time. It is safe for concurrent use.
 type RereadQueue struct {
@@ -102,39 +89,36 @@ func (db *DB) NewRereadQueue(lease time.Duration) (*RereadQueue, error) {
 
 // Lease leases the most urgent reread that is due; ErrNotFound when none is.
 func (q *RereadQueue) Lease(ctx context.Context) (Reread, error) {
-	return leaseReread.one(ctx, q.db, q.holder, q.lease.Seconds())
+	return queryOne[Reread](ctx, q.db, "lease_reread", q.holder, q.lease.Seconds())
 }
 
 // Begin saves how many answers a run will read.
 func (q *RereadQueue) Begin(ctx context.Context, brand uuid.UUID, total int64) error {
-	_, err := beginReread.run(ctx, q.db, brand, q.holder, total)
-	return err
+	return exec(ctx, q.db, "begin_reread", brand, q.holder, total)
 }
 
 // Extend extends the lease, or returns ErrLeaseLost. requested: there is a newer request; Pause takes it up.
 func (q *RereadQueue) Extend(ctx context.Context, brand uuid.UUID) (requested bool, err error) {
-	requested, err = extendReread.one(ctx, q.db, brand, q.holder, q.lease.Seconds())
+	requested, err = queryOne[bool](ctx, q.db, "extend_reread", brand, q.holder, q.lease.Seconds())
 	return requested, leaseLost(err)
 }
 
 // Advance saves a page and extends the lease as Extend does.
 func (q *RereadQueue) Advance(ctx context.Context, brand uuid.UUID, p Page) (requested bool, err error) {
-	requested, err = advanceReread.one(ctx, q.db, brand, q.holder, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion,
+	requested, err = queryOne[bool](ctx, q.db, "advance_reread", brand, q.holder, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion,
 		q.lease.Seconds())
 	return requested, leaseLost(err)
 }
 
 // Pause ends the lease of a reread that goes on after a pause; why is its error, "" for none.
 func (q *RereadQueue) Pause(ctx context.Context, brand uuid.UUID, pause time.Duration, why string) error {
-	_, err := pauseReread.run(ctx, q.db, brand, q.holder, pause.Seconds(), why)
-	return err
+	return exec(ctx, q.db, "pause_reread", brand, q.holder, pause.Seconds(), why)
 }
 
 // Finish ends a run; why is what it could not do, "" for nothing. The run of an edit is followed by another one after
 // late, for answers that were under way with the earlier names.
 func (q *RereadQueue) Finish(ctx context.Context, brand uuid.UUID, why string, late time.Duration) error {
-	_, err := finishReread.run(ctx, q.db, brand, q.holder, why, late.Seconds())
-	return err
+	return exec(ctx, q.db, "finish_reread", brand, q.holder, why, late.Seconds())
 }
 
 func leaseLost(err error) error {
@@ -147,7 +131,7 @@ func leaseLost(err error) error {
 // RequestRereads requests rereads of one brand, or of an organization's, or of all (nil), now. It returns of how many
 // brands.
 func (db *DB) RequestRereads(ctx context.Context, organization, brand *uuid.UUID, days Days) (int64, error) {
-	return requestRereads.run(ctx, db, organization, brand, days.First, days.Last)
+	return execRows(ctx, db, "request_rereads", organization, brand, days.First, days.Last)
 }
 
 // QueueOutdated queues those of the brands whose oldest reading is older than their revision and extractVersion, and
@@ -159,15 +143,15 @@ func (db *DB) QueueOutdated(ctx context.Context, outdated []OutdatedBrand, extra
 	for _, b := range outdated {
 		brands, revisions, versions = append(brands, b.BrandID), append(revisions, b.Revision), append(versions, int32(b.ExtractVersion))
 	}
-	return queueOutdated.run(ctx, db, brands, revisions, versions, extractVersion)
+	return execRows(ctx, db, "queue_outdated", brands, revisions, versions, extractVersion)
 }
 
 // Rereads lists the rereads of one brand, or of an organization's, or of all (nil); unfinished ones first.
 func (db *DB) Rereads(ctx context.Context, organization, brand *uuid.UUID) ([]RereadState, error) {
-	return rereads.all(ctx, db, organization, brand)
+	return queryAll[RereadState](ctx, db, "rereads", organization, brand)
 }
 
 // RereadsWaiting counts the rereads that are due now.
 func (db *DB) RereadsWaiting(ctx context.Context) (RereadsWaiting, error) {
-	return rereadsWaiting.one(ctx, db)
+	return queryOne[RereadsWaiting](ctx, db, "rereads_waiting")
 }

@@ -79,15 +79,6 @@ type OutdatedResult struct {
 // ErrRefused says that Postgres will never take a row.
 var ErrRefused = errors.New("refused")
 
-var (
-	storePromptResults    = query[ResultCounts]("store_prompt_results")
-	dropSupersededResults = query[none]("drop_superseded_results")
-	prunePromptResults    = query[none]("prune_prompt_results")
-	outdatedResultBrands  = query[uuid.UUID]("outdated_result_brands")
-	outdatedResults       = query[OutdatedResult]("outdated_results")
-	renewResults          = query[none]("renew_results")
-)
-
 // StoreResults adds the first results of answers that have none, then gives those of rereads their newer reading, or
 // adds them; all or nothing. Neither list has an id twice. Results whose brand or prompt was deleted are left out, and
 // so are those from before old that are not the newest of their prompt and platform. The error is ErrRefused when
@@ -115,9 +106,9 @@ func storeResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Tim
 	if err != nil {
 		return ResultCounts{}, err
 	}
-	counts, err := storePromptResults.one(ctx, tx, rows, old, change)
+	counts, err := queryOne[ResultCounts](ctx, tx, "store_prompt_results", rows, old, change)
 	if err == nil && slices.ContainsFunc(results, func(r Result) bool { return r.AnsweredAt.Before(old) }) {
-		_, err = dropSupersededResults.run(ctx, tx, rows, old) // a history that comes in its order would stay whole until the next pruning
+		err = exec(ctx, tx, "drop_superseded_results", rows, old) // a history that comes in its order would stay whole until the next pruning
 	}
 	return counts, refusal(err)
 }
@@ -146,13 +137,13 @@ func refusal(err error) error {
 // PruneResults deletes results from before old that are not the newest of their prompt and platform, at most most of
 // them, and returns how many.
 func (db *DB) PruneResults(ctx context.Context, old time.Time, most int) (int64, error) {
-	deleted, err := prunePromptResults.run(ctx, db, old, most)
+	deleted, err := execRows(ctx, db, "prune_prompt_results", old, most)
 	return deleted, wrap(err, "prune results from before %s", old.Format(time.DateOnly))
 }
 
 // OutdatedResultBrands are the brands that have results of an extractor before extractVersion.
 func (db *DB) OutdatedResultBrands(ctx context.Context, extractVersion int) ([]uuid.UUID, error) {
-	brands, err := outdatedResultBrands.all(ctx, db, extractVersion)
+	brands, err := queryAll[uuid.UUID](ctx, db, "outdated_result_brands", extractVersion)
 	return brands, wrap(err, "find results of extractors before %d", extractVersion)
 }
 
@@ -162,7 +153,7 @@ func (db *DB) OutdatedResults(ctx context.Context, brand uuid.UUID, extractVersi
 	if after == nil {
 		after = &OutdatedResult{CreatedAt: time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)}
 	}
-	outdated, err := outdatedResults.all(ctx, db, brand, extractVersion, after.CreatedAt, after.ID, most)
+	outdated, err := queryAll[OutdatedResult](ctx, db, "outdated_results", brand, extractVersion, after.CreatedAt, after.ID, most)
 	return outdated, wrap(err, "find results of brand %s by extractors before %d", brand, extractVersion)
 }
 
@@ -173,6 +164,6 @@ func (db *DB) RenewResults(ctx context.Context, results []Result) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	renewed, err := renewResults.run(ctx, db, rows)
+	renewed, err := execRows(ctx, db, "renew_results", rows)
 	return renewed, wrap(err, "renew %d results", len(results))
 }

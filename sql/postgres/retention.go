@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-var (
-	frozenMonths = query[time.Time]("frozen_months")
-	frozenBefore = query[*time.Time]("frozen_before")
-	freezeMonths = query[none]("freeze_months")
-	clock        = query[time.Time]("clock")
-)
-
 // FirstMonth is the first month that a record may have; none before it is ever frozen.
 var FirstMonth = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 
@@ -25,14 +18,14 @@ func MonthOf(t time.Time) time.Time {
 
 // Now is the time of the server, to compare a clock with.
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
-	now, err := clock.one(ctx, db)
+	now, err := queryOne[time.Time](ctx, db, "clock")
 	return now, wrap(err, "read the clock of postgres")
 }
 
 // FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire,
 // and no record of them is inserted.
 func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
-	found, err := frozenMonths.all(ctx, db, topic, months)
+	found, err := queryAll[time.Time](ctx, db, "frozen_months", topic, months)
 	if err != nil {
 		return nil, fmt.Errorf("read frozen months of %s: %w", topic, err)
 	}
@@ -67,7 +60,7 @@ func WithoutFrozen[T any](ctx context.Context, db *DB, topic string, facts []T, 
 
 // FrozenBefore is the first day of a topic's first month that is not frozen; the zero time if no month is frozen.
 func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error) {
-	before, err := frozenBefore.one(ctx, db, topic)
+	before, err := queryOne[*time.Time](ctx, db, "frozen_before", topic)
 	if err != nil || before == nil {
 		return time.Time{}, wrap(err, "read frozen months of %s", topic)
 	}
@@ -77,6 +70,6 @@ func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error)
 // Freeze freezes every month of a topic before the one of before, for ever, and returns how many were not frozen yet.
 // It runs on the connection of the lock: if that was lost, nothing is frozen.
 func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
-	n, err := freezeMonths.run(ctx, l.conn, topic, MonthOf(before))
+	n, err := execRows(ctx, l.conn, "freeze_months", topic, MonthOf(before))
 	return int(n), wrap(err, "freeze months of %s before %s", topic, before.Format(time.DateOnly))
 }

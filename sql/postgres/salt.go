@@ -12,24 +12,17 @@ type Salt struct {
 	Key []byte    `db:"salt"` // 16 bytes
 }
 
-var (
-	dropSalts = query[none]("drop_salts")
-	makeSalts = query[none]("make_salts")
-	salts     = query[Salt]("salts")
-)
-
 // Salts are those of the given days, midnights in UTC, the same for every process; a day without one gets one.
 func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
-	if _, err := makeSalts.run(ctx, db, of); err != nil {
+	if err := exec(ctx, db, "make_salts", of); err != nil {
 		return nil, fmt.Errorf("make visitor salts: %w", err)
 	}
-	found, err := salts.all(ctx, db, of)
+	found, err := queryAll[Salt](ctx, db, "salts", of)
 	return found, wrap(err, "read visitor salts")
 }
 
 // DropSalts forgets the salts whose day ended an hour ago, before any is 48 hours old. No file of the server has them
 // then.
 func (db *DB) DropSalts(ctx context.Context) error {
-	_, err := dropSalts.run(ctx, db)
-	return wrap(err, "drop visitor salts")
+	return wrap(exec(ctx, db, "drop_salts"), "drop visitor salts")
 }

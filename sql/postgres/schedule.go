@@ -19,18 +19,10 @@ type ScheduledPlatform struct {
 	TimeZone       string     `db:"time_zone"` // of the organization
 }
 
-var (
-	scheduledPlatforms  = query[ScheduledPlatform]("scheduled_platforms")
-	setChecked          = query[none]("set_checked")
-	stalledTrackingJobs = query[int]("stalled_tracking_jobs")
-	organizationCount   = query[int]("organization_count")
-	pruneTrackingJobs   = query[none]("prune_tracking_jobs")
-)
-
 // ScheduledPlatforms returns where active brands of an organization, or of all (nil), are asked on a schedule, brand by
 // brand: those that may be due at now, or all of them.
 func (db *DB) ScheduledPlatforms(ctx context.Context, organization *uuid.UUID, all bool, now time.Time) ([]ScheduledPlatform, error) {
-	return scheduledPlatforms.all(ctx, db, organization, all, now)
+	return queryAll[ScheduledPlatform](ctx, db, "scheduled_platforms", organization, all, now)
 }
 
 // SetChecked sets when each of some platforms is to be asked next, and that they were asked at an instant (nil: they
@@ -41,18 +33,17 @@ func (db *DB) SetChecked(ctx context.Context, next map[uuid.UUID]time.Time, chec
 	for id, at := range next {
 		ids, times = append(ids, id), append(times, at)
 	}
-	_, err := setChecked.run(ctx, db, ids, times, checked)
-	return err
+	return exec(ctx, db, "set_checked", ids, times, checked)
 }
 
 // StalledTracking is how many running jobs have not moved since an instant.
 func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error) {
-	return stalledTrackingJobs.one(ctx, db, since)
+	return queryOne[int](ctx, db, "stalled_tracking_jobs", since)
 }
 
 // OrganizationCount is how many organizations there are: of all (nil), or whether that one is there.
 func (db *DB) OrganizationCount(ctx context.Context, organization *uuid.UUID) (int, error) {
-	return organizationCount.one(ctx, db, organization)
+	return queryOne[int](ctx, db, "organization_count", organization)
 }
 
 // prunedAtOnce is how many jobs, of up to some ten thousand runs, one statement deletes.
@@ -61,7 +52,7 @@ const prunedAtOnce = 50
 // PruneTracking deletes the jobs that ended before an instant, with their runs, and returns how many there were.
 func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
 	for {
-		n, err := pruneTrackingJobs.run(ctx, db, before, prunedAtOnce)
+		n, err := execRows(ctx, db, "prune_tracking_jobs", before, prunedAtOnce)
 		jobs += n
 		if err != nil || n < prunedAtOnce {
 			return jobs, wrap(err, "prune tracking jobs from before %s", before.Format(time.DateOnly))

@@ -49,28 +49,17 @@ type refreshToken struct {
 	Overlapped bool      `db:"overlapped"` // used by another request after this one began
 }
 
-var (
-	account            = query[Account]("account")
-	openSession        = query[uuid.UUID]("open_session")
-	lockRefreshToken   = query[refreshToken]("lock_refresh_token")
-	rotateRefreshToken = query[none]("rotate_refresh_token")
-	endSessions        = query[none]("end_sessions")
-
-	openDashboardSession = query[uuid.UUID]("open_dashboard_session")
-	accountByCookie      = query[DashboardAccount]("account_by_cookie")
-)
-
 // Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is
 // no such user, or they are disabled or in no organization.
 func (db *DB) Account(ctx context.Context, user, session uuid.UUID) (Account, error) {
-	a, err := account.one(ctx, db, user, session)
+	a, err := queryOne[Account](ctx, db, "account", user, session)
 	return a, wrap(err, "find account %s", user)
 }
 
 // OpenSession signs a user in and returns the session. hash is SHA-256 of its first refresh token. ErrNotFound if the
 // user is disabled.
 func (db *DB) OpenSession(ctx context.Context, user uuid.UUID, hash [32]byte) (session uuid.UUID, err error) {
-	session, err = openSession.one(ctx, db, user, hash[:])
+	session, err = queryOne[uuid.UUID](ctx, db, "open_session", user, hash[:])
 	return session, wrap(err, "open session of %s", user)
 }
 
@@ -82,16 +71,16 @@ func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, se
 	var old refreshToken
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		var err error
-		if old, err = lockRefreshToken.one(ctx, tx, hash[:]); err != nil {
+		if old, err = queryOne[refreshToken](ctx, tx, "lock_refresh_token", hash[:]); err != nil {
 			return err
 		}
 		switch {
 		case old.Overlapped:
 			return nil
 		case old.Used:
-			_, err = endSessions.run(ctx, tx, old.UserID, old.SessionID, ThisSession)
+			err = exec(ctx, tx, "end_sessions", old.UserID, old.SessionID, ThisSession)
 		default:
-			_, err = rotateRefreshToken.run(ctx, tx, hash[:], old.SessionID, next[:])
+			err = exec(ctx, tx, "rotate_refresh_token", hash[:], old.SessionID, next[:])
 		}
 		return err
 	})
@@ -103,21 +92,19 @@ func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, se
 
 // EndSessions ends sessions of a user, as the scope says seen from one of them.
 func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope string) error {
-	_, err := endSessions.run(ctx, db, user, session, scope)
-	return wrap(err, "end sessions of %s", user)
+	return wrap(exec(ctx, db, "end_sessions", user, session, scope), "end sessions of %s", user)
 }
 
 // OpenDashboardSession signs a user in to the dashboard. hash is SHA-256 of the session's cookie. ErrNotFound if the
 // user is disabled.
 func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32]byte) error {
-	_, err := openDashboardSession.one(ctx, db, user, hash[:])
-	return wrap(err, "open session of %s", user)
+	return wrap(execOne(ctx, db, "open_dashboard_session", user, hash[:]), "open session of %s", user)
 }
 
 // AccountByCookie finds the user who may use the service by the hash of a cookie, which works for 30 days from its last
 // use; ErrNotFound if there is none, or its session has ended.
 func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
-	a, err := accountByCookie.one(ctx, db, hash[:])
+	a, err := queryOne[DashboardAccount](ctx, db, "account_by_cookie", hash[:])
 	return a, wrap(err, "find account of a cookie")
 }
 
@@ -129,18 +116,14 @@ type SigningKey struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-var (
-	signingKeys      = query[SigningKey]("signing_keys")
-	addSigningKey    = query[none]("add_signing_key")
-	resealSigningKey = query[none]("reseal_signing_key")
-)
-
 // SigningKeys are all keys of access tokens, the newest first.
-func (db *DB) SigningKeys(ctx context.Context) ([]SigningKey, error) { return signingKeys.all(ctx, db) }
+func (db *DB) SigningKeys(ctx context.Context) ([]SigningKey, error) {
+	return queryAll[SigningKey](ctx, db, "signing_keys")
+}
 
 // AddSigningKey adds a key of access tokens, and drops those that are older than keep.
 func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Duration) error {
-	_, err := addSigningKey.run(ctx, db, key.ID, key.Public, key.Private, keep)
+	err := exec(ctx, db, "add_signing_key", key.ID, key.Public, key.Private, keep)
 	if err != nil {
 		return fmt.Errorf("add signing key %s: %w", key.ID, err)
 	}
@@ -149,6 +132,5 @@ func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Durat
 
 // ResealSigningKey replaces the private key of a key of access tokens by the same, encrypted anew.
 func (db *DB) ResealSigningKey(ctx context.Context, id uuid.UUID, private string) error {
-	_, err := resealSigningKey.run(ctx, db, id, private)
-	return wrap(err, "reseal signing key %s", id)
+	return wrap(exec(ctx, db, "reseal_signing_key", id, private), "reseal signing key %s", id)
 }

@@ -33,18 +33,6 @@ const (
 	maxSharedLocks = 256
 )
 
-var (
-	lockSinksShared    = query[none]("lock_sinks_shared")
-	unlockSinksShared  = query[bool]("unlock_sinks_shared")
-	lockSinksExclusive = query[none]("lock_sinks_exclusive")
-	lockRebuild        = query[none]("lock_rebuild")
-	lockPurge          = query[none]("lock_purge")
-	sinksAtWork        = query[int]("sinks_at_work")
-	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
-	keepConnectionBusy = query[none]("keep_connection_busy")
-	isConnectionBusy   = query[bool]("is_connection_busy")
-)
-
 type tombstonesRow struct {
 	Brands        []uuid.UUID `db:"brands"`
 	Organizations []uuid.UUID `db:"organizations"`
@@ -71,7 +59,7 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 	if err != nil {
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
 	}
-	if _, err := lockSinksShared.run(ctx, conn, shard); err != nil {
+	if err := exec(ctx, conn, "lock_sinks_shared", shard); err != nil {
 		discard(conn)
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
 	}
@@ -107,7 +95,7 @@ func (l *SharedSinkLock) Tombstones(ctx context.Context, topic string, brands, o
 func tombstonesBy(ctx context.Context, conn querier, timeout time.Duration, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	row, err := tombstonesOfBatch.one(ctx, conn, topic, brands, organizations)
+	row, err := queryOne[tombstonesRow](ctx, conn, "tombstones_of_batch", topic, brands, organizations)
 	if err != nil {
 		return Tombstones{}, err
 	}
@@ -127,7 +115,7 @@ func set(ids []uuid.UUID) map[uuid.UUID]bool {
 func (l *SharedSinkLock) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if unlocked, err := unlockSinksShared.one(ctx, l.conn, l.shard); err != nil || !unlocked {
+	if unlocked, err := queryOne[bool](ctx, l.conn, "unlock_sinks_shared", l.shard); err != nil || !unlocked {
 		discard(l.conn)
 		return
 	}
@@ -136,7 +124,9 @@ func (l *SharedSinkLock) Release() {
 
 // SinksAtWork are the connections under which batches are being inserted. Once one is missing, the batch that it had
 // before is in every table, unless its process has died.
-func (db *DB) SinksAtWork(ctx context.Context) ([]int, error) { return sinksAtWork.all(ctx, db) }
+func (db *DB) SinksAtWork(ctx context.Context) ([]int, error) {
+	return queryAll[int](ctx, db, "sinks_at_work")
+}
 
 // discard closes a connection of the pool.
 func discard(conn *pgxpool.Conn) {
@@ -161,7 +151,7 @@ func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Du
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
 	}
 	l := &ExclusiveSinkLock{conn, shard, db.sinkLockTimeout}
-	if _, err = lockRebuild.run(ctx, conn); err != nil {
+	if err = exec(ctx, conn, "lock_rebuild"); err != nil {
 		err = fmt.Errorf("wait for purges: %w", busy(err))
 	} else {
 		err = l.AddShard(ctx, shard)
@@ -175,7 +165,7 @@ func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Du
 // AddShard locks the sinks of another shard on the same connection, with the same timeout: if that is lost, so are all
 // locks, and nothing is frozen.
 func (l *ExclusiveSinkLock) AddShard(ctx context.Context, shard int) error {
-	_, err := lockSinksExclusive.run(ctx, l.conn, shard)
+	err := exec(ctx, l.conn, "lock_sinks_exclusive", shard)
 	return wrap(busy(err), "lock sinks of shard %d", shard)
 }
 
@@ -194,7 +184,7 @@ func (l *ExclusiveSinkLock) Tombstones(ctx context.Context, topic string, brands
 func (l *ExclusiveSinkLock) Release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = warehouseChanged.one(ctx, l.conn)
+	_, _ = queryOne[int64](ctx, l.conn, "warehouse_changed")
 	return closeConn(l.conn)
 }
 
@@ -209,7 +199,7 @@ func (l *ExclusiveSinkLock) HoldAfterExit(ctx context.Context, db *DB, atMost ti
 	statement, abort := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := keepConnectionBusy.run(statement, l.conn, atMost.Seconds())
+		err := exec(statement, l.conn, "keep_connection_busy", atMost.Seconds())
 		ended <- err
 	}()
 	cancel := func() error {
@@ -228,7 +218,7 @@ func (l *ExclusiveSinkLock) waitUntilBusy(ctx context.Context, db *DB, ended cha
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		switch busy, err := isConnectionBusy.one(ctx, db, pid); {
+		switch busy, err := queryOne[bool](ctx, db, "is_connection_busy", pid); {
 		case err != nil:
 			return err
 		case busy:
@@ -278,7 +268,7 @@ func (db *DB) LockPurge(ctx context.Context) (release func() error, err error) {
 		return nil, fmt.Errorf("lock for a purge: %w", err)
 	}
 	l := &ExclusiveSinkLock{conn: conn}
-	if _, err := lockPurge.run(ctx, conn); err != nil {
+	if err := exec(ctx, conn, "lock_purge"); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock for a purge: %w", busy(err)), closeConn(conn))
 	}
 	return l.Release, nil

@@ -16,12 +16,6 @@ type Site struct {
 	Domains        []string  `db:"domains"` // in the order of their bytes
 }
 
-var (
-	listenSites  = query[none]("listen_sites")
-	sites        = query[Site]("sites")
-	sitesVersion = query[string]("sites_version")
-)
-
 // Sites reads the brands and their domains, and is notified when they change.
 type Sites struct{ *listener }
 
@@ -34,7 +28,7 @@ func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if _, err := listenSites.run(ctx, l.conn); err != nil {
+	if err := exec(ctx, l.conn, "listen_sites"); err != nil {
 		return nil, errors.Join(fmt.Errorf("open sites: %w", err), l.Close())
 	}
 	return &Sites{l}, nil
@@ -45,12 +39,12 @@ func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, err
 func (s *Sites) Version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return sitesVersion.one(ctx, s.conn)
+	return queryOne[string](ctx, s.conn, "sites_version")
 }
 
 // Read returns every brand, also those without a domain, in the order of ids.
 func (s *Sites) Read(ctx context.Context) ([]Site, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*s.timeout)
 	defer cancel()
-	return sites.all(ctx, s.conn)
+	return queryAll[Site](ctx, s.conn, "sites")
 }

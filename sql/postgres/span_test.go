@@ -13,9 +13,9 @@ import (
 
 func TestEveryStatementHasAVerb(t *testing.T) {
 	t.Parallel()
-	for _, d := range declared {
-		if v := verb(d.text); v == "" || strings.ToUpper(v) != v {
-			t.Errorf("%s begins with %q", d.name, v)
+	for name, text := range statements {
+		if v := verb(text); v == "" || strings.ToUpper(v) != v {
+			t.Errorf("%s begins with %q", name, v)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestThatThereIsNoRowIsNoFailure(t *testing.T) {
 		fmt.Errorf("query: %w", ErrNotFound): codes.Unset,
 		fmt.Errorf("query: %w", errors.ErrUnsupported): codes.Error,
 	} {
-		_, span := resolveKey.openSpan(ctx)
+		_, span := openSpan(ctx, "resolve_key")
 		closeSpan(span, 1, err)
 		ended := recorder.Ended()
 		if got := ended[len(ended)-1]; got.Name() != "SELECT resolve_key" || got.Status().Code != want {

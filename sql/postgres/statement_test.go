@@ -1,15 +1,16 @@
 package postgres
 
 import (
-	"io/fs"
-	"path"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,26 +19,26 @@ import (
 
 var placeholder = regexp.MustCompile(`\$(\d+)`)
 
-// Every file is a declared statement, starts with its own name, and asks for $1 to $n, all of them. Needs no server.
+// Every file of query/ is run somewhere, starts with its own name, and asks for $1 to $n, all of them. Needs no server.
 func TestStatementsAndTheirFilesAgree(t *testing.T) {
 	t.Parallel()
-	names, err := fs.Glob(files, "query/*.sql")
-	if err != nil {
-		t.Fatal(err)
+	called := map[string]bool{}
+	for _, c := range statementCalls(t) {
+		called[c.statement] = true
+		if statements[c.statement] == "" {
+			t.Errorf("%s: no file query/%s.sql", c.position, c.statement)
+		}
 	}
-	if len(names) != len(declared) {
-		t.Errorf("%d files in query/, %d declared", len(names), len(declared))
-	}
-	for _, s := range declared {
-		t.Run(s.name, func(t *testing.T) {
-			if !slices.Contains(names, path.Join("query", s.name+".sql")) {
-				t.Fatalf("no file")
+	for name, text := range statements {
+		t.Run(name, func(t *testing.T) {
+			if !called[name] {
+				t.Error("nothing runs it")
 			}
-			if want := "-- " + s.name + ": "; !strings.HasPrefix(s.text, want) {
+			if want := "-- " + name + ": "; !strings.HasPrefix(text, want) {
 				t.Errorf("first line should start %q", want)
 			}
 			var asks []int
-			for _, m := range placeholder.FindAllStringSubmatch(withoutComments(s.text), -1) {
+			for _, m := range placeholder.FindAllStringSubmatch(withoutComments(text), -1) {
 				n, err := strconv.Atoi(m[1])
 				if err != nil {
 					t.Fatal(err)
@@ -53,7 +54,8 @@ func TestStatementsAndTheirFilesAgree(t *testing.T) {
 	}
 }
 
-// The server agrees that each statement can be run, and names its columns as the Go type does.
+// The server can run each statement, takes as many arguments as each call passes, and names its columns as the Go type
+// of its rows does.
 func TestTheServerKnowsEveryStatement(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), migratedDSN(t))
@@ -64,32 +66,115 @@ func TestTheServerKnowsEveryStatement(t *testing.T) {
 	if err := become(t.Context(), conn, serviceRole); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range declared {
-		prepared, err := conn.Prepare(t.Context(), s.name, s.text)
+	for _, c := range statementCalls(t) {
+		prepared, err := conn.Prepare(t.Context(), c.statement, statements[c.statement])
 		if err != nil {
-			t.Errorf("%s: %v", s.name, err)
+			t.Errorf("%s: %v", c.statement, err)
 			continue
 		}
-		if s.row == reflect.TypeFor[none]() {
-			continue
+		if c.arguments >= 0 && c.arguments != len(prepared.ParamOIDs) {
+			t.Errorf("%s: %d arguments for %s, which has %d", c.position, c.arguments, c.statement, len(prepared.ParamOIDs))
 		}
-		var gives []string
+		var columns []string
 		for _, f := range prepared.Fields {
-			gives = append(gives, f.Name)
+			columns = append(columns, f.Name)
 		}
-		if s.row.Kind() != reflect.Struct || s.row == reflect.TypeFor[time.Time]() {
-			if len(gives) != 1 {
-				t.Errorf("%s gives %v, want one column, a %v", s.name, gives, s.row)
-			}
-			continue
+		slices.Sort(columns)
+		slices.Sort(c.columns)
+		if c.columns != nil && !slices.Equal(columns, c.columns) {
+			t.Errorf("%s: %s returns %v, its Go type takes %v", c.position, c.statement, columns, c.columns)
 		}
-		takes := tags(s.row)
-		slices.Sort(gives)
-		slices.Sort(takes)
-		if !slices.Equal(gives, takes) {
-			t.Errorf("%s gives %v, %v takes %v", s.name, gives, s.row, takes)
+		if c.isOneColumn && len(columns) != 1 {
+			t.Errorf("%s: %s returns %v, want one column", c.position, c.statement, columns)
 		}
 	}
+}
+
+// A statementCall is a call in this package that runs a statement.
+type statementCall struct {
+	position    token.Position
+	statement   string
+	arguments   int      // -1: passed on from a caller
+	columns     []string // of a row that is a struct
+	isOneColumn bool     // the row is a single value
+}
+
+// statementCalls finds the calls of the functions that run statements, in the sources of this package.
+func statementCalls(t *testing.T) (calls []statementCall) {
+	t.Helper()
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	structs := map[string]*ast.StructType{}
+	var files []*ast.File
+	for _, source := range sources {
+		if strings.HasSuffix(source, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, source, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					structs[spec.Name.Name] = s
+				}
+			}
+			return true
+		})
+	}
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			c := statementCall{position: set.Position(call.Pos())}
+			function := call.Fun
+			if generic, ok := function.(*ast.IndexExpr); ok {
+				function = generic.X
+				if row, ok := generic.Index.(*ast.Ident); ok && structs[row.Name] != nil {
+					c.columns = dbTags(structs, row.Name)
+				} else {
+					c.isOneColumn = true
+				}
+			}
+			name, ok := function.(*ast.Ident)
+			if !ok || !slices.Contains([]string{"queryAll", "queryOne", "exec", "execRows", "execOne"}, name.Name) {
+				return true
+			}
+			c.arguments = len(call.Args) - 3
+			if call.Ellipsis.IsValid() {
+				c.arguments = -1
+			}
+			if literal, ok := call.Args[2].(*ast.BasicLit); ok {
+				if c.statement, err = strconv.Unquote(literal.Value); err != nil {
+					t.Fatal(err)
+				}
+				calls = append(calls, c)
+			}
+			return true
+		})
+	}
+	return calls
+}
+
+// dbTags returns the columns of a struct, with those of the structs that it embeds.
+func dbTags(structs map[string]*ast.StructType, name string) (columns []string) {
+	for _, field := range structs[name].Fields.List {
+		if embedded, ok := field.Type.(*ast.Ident); ok && field.Names == nil {
+			columns = append(columns, dbTags(structs, embedded.Name)...)
+		} else if field.Tag != nil {
+			if column, ok := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Lookup("db"); ok {
+				columns = append(columns, column)
+			}
+		}
+	}
+	return columns
 }
 
 func migratedDSN(t *testing.T) string {
@@ -104,13 +189,3 @@ func migratedDSN(t *testing.T) string {
 var comment = regexp.MustCompile(`--[^\n]*`)
 
 func withoutComments(text string) string { return comment.ReplaceAllString(text, "") }
-
-func tags(row reflect.Type) []string {
-	var names []string
-	for _, f := range reflect.VisibleFields(row) {
-		if name, ok := f.Tag.Lookup("db"); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}

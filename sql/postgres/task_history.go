@@ -18,21 +18,14 @@ type taskRow struct {
 	SucceededAt *time.Time `db:"succeeded_at"`
 }
 
-var (
-	addTasks      = query[none]("add_tasks")
-	tasks         = query[taskRow]("tasks")
-	taskSucceeded = query[none]("task_succeeded")
-)
-
 // Add adds the tasks that are not known yet.
 func (h TaskHistory) Add(ctx context.Context, names []string) error {
-	_, err := addTasks.run(ctx, h.db, names)
-	return wrap(err, "add scheduled tasks %q", names)
+	return wrap(exec(ctx, h.db, "add_tasks", names), "add scheduled tasks %q", names)
 }
 
 // Read returns since when tasks have been known, and when those that ever succeeded last did.
 func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded map[string]time.Time, err error) {
-	rows, err := tasks.all(ctx, h.db, names)
+	rows, err := queryAll[taskRow](ctx, h.db, "tasks", names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read scheduled tasks %q: %w", names, err)
 	}
@@ -48,6 +41,5 @@ func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded
 
 // Succeeded records that a task has just succeeded.
 func (h TaskHistory) Succeeded(ctx context.Context, name string) error {
-	_, err := taskSucceeded.run(ctx, h.db, name)
-	return wrap(err, "record success of scheduled task %s", name)
+	return wrap(exec(ctx, h.db, "task_succeeded", name), "record success of scheduled task %s", name)
 }

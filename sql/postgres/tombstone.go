@@ -22,16 +22,10 @@ type unpurgedRow struct {
 	Oldest  float64 `db:"oldest"` // seconds
 }
 
-var (
-	tombstones = query[Tombstone]("tombstones")
-	purged     = query[none]("purged")
-	unpurged   = query[unpurgedRow]("unpurged")
-)
-
 // DueTombstones are the next to be purged, oldest first, 500 at most: those never purged, those not purged since again
 // after their deletion, and those not purged for every. MarkPurged makes room for the next.
 func (db *DB) DueTombstones(ctx context.Context, again, every time.Duration) ([]Tombstone, error) {
-	return tombstones.all(ctx, db, again.Seconds(), every.Seconds(), tombstonesAtOnce)
+	return queryAll[Tombstone](ctx, db, "tombstones", again.Seconds(), every.Seconds(), tombstonesAtOnce)
 }
 
 // tombstonesAtOnce bounds what one purge takes.
@@ -47,12 +41,11 @@ func (db *DB) MarkPurged(ctx context.Context, due []Tombstone) error {
 	for _, t := range due {
 		kinds, ids = append(kinds, t.Kind), append(ids, t.ID)
 	}
-	_, err := purged.run(ctx, db, kinds, ids, due[0].ReadAt)
-	return wrap(err, "record %d purges", len(due))
+	return wrap(exec(ctx, db, "purged", kinds, ids, due[0].ReadAt), "record %d purges", len(due))
 }
 
 // Unpurged is how many deletions were never purged, and how long the oldest of them has waited.
 func (db *DB) Unpurged(ctx context.Context) (waiting int, oldest time.Duration, err error) {
-	row, err := unpurged.one(ctx, db)
+	row, err := queryOne[unpurgedRow](ctx, db, "unpurged")
 	return row.Waiting, time.Duration(row.Oldest * float64(time.Second)), err
 }

@@ -26,19 +26,9 @@ type TrackingJob struct {
 // Finished reports whether nothing of the job changes any more.
 func (j TrackingJob) Finished() bool { return j.Status != "waiting" && j.Status != "active" }
 
-var (
-	trackingJob        = query[TrackingJob]("tracking_job")
-	trackingJobs       = query[TrackingJob]("tracking_jobs")
-	trackingJobsByKey  = query[TrackingJob]("tracking_jobs_by_key")
-	cancelTrackingJob  = query[cancelledJob]("cancel_tracking_job")
-	cancelTrackingRuns = query[none]("cancel_tracking_runs")
-	promptsToAsk       = query[PromptToAsk]("prompts_to_ask")
-	brandPlatforms     = query[BrandPlatform]("brand_platforms")
-)
-
 // TrackingJob finds a job of the organization, or ErrNotFound.
 func (db *DB) TrackingJob(ctx context.Context, organization, id uuid.UUID) (TrackingJob, error) {
-	j, err := trackingJob.one(ctx, db, organization, id)
+	j, err := queryOne[TrackingJob](ctx, db, "tracking_job", organization, id)
 	return j, wrap(err, "find tracking job %s", id)
 }
 
@@ -51,7 +41,7 @@ func (db *DB) TrackingJobsByKey(ctx context.Context, keys []JobKey) ([]TrackingJ
 	for i, k := range keys {
 		organizations[i], ids[i] = k.OrganizationID, k.ID
 	}
-	return trackingJobsByKey.all(ctx, db, organizations, ids)
+	return queryAll[TrackingJob](ctx, db, "tracking_jobs_by_key", organizations, ids)
 }
 
 // TrackingJobs returns at most limit jobs of the organization, newest first: of a brand or of all (nil), and those
@@ -62,7 +52,7 @@ func (db *DB) TrackingJobs(ctx context.Context, organization uuid.UUID, brand *u
 	if below != nil {
 		before, id = &below.CreatedAt, below.ID
 	}
-	return trackingJobs.all(ctx, db, organization, brand, before, id, limit)
+	return queryAll[TrackingJob](ctx, db, "tracking_jobs", organization, brand, before, id, limit)
 }
 
 type cancelledJob struct {
@@ -75,15 +65,14 @@ type cancelledJob struct {
 // ErrNotFound if there is no such job.
 func (db *DB) CancelTracking(ctx context.Context, organization, id uuid.UUID) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		job, err := cancelTrackingJob.one(ctx, tx, organization, id)
+		job, err := queryOne[cancelledJob](ctx, tx, "cancel_tracking_job", organization, id)
 		if err != nil {
 			return err
 		}
-		if _, err := cancelTrackingRuns.run(ctx, tx, id); err != nil || job.Status != "waiting" {
+		if err := exec(ctx, tx, "cancel_tracking_runs", id); err != nil || job.Status != "waiting" {
 			return err
 		}
-		_, err = finishTrackingJob.run(ctx, tx, id, job.Claim)
-		return err
+		return exec(ctx, tx, "finish_tracking_job", id, job.Claim)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) { // a finished one
 		return wrap(err, "cancel tracking job %s", id)
@@ -104,7 +93,7 @@ type PromptToAsk struct {
 // PromptsToAsk returns the active prompts of the brand's active sets, one of each text, by text; if ids are given,
 // those of them.
 func (db *DB) PromptsToAsk(ctx context.Context, brand uuid.UUID, ids []uuid.UUID) ([]PromptToAsk, error) {
-	return promptsToAsk.all(ctx, db, brand, ids)
+	return queryAll[PromptToAsk](ctx, db, "prompts_to_ask", brand, ids)
 }
 
 // BrandPlatform is a platform where a brand's prompts are asked.
@@ -115,5 +104,5 @@ type BrandPlatform struct {
 
 // BrandPlatforms returns the enabled platforms of a brand.
 func (db *DB) BrandPlatforms(ctx context.Context, brand uuid.UUID) ([]BrandPlatform, error) {
-	return brandPlatforms.all(ctx, db, brand)
+	return queryAll[BrandPlatform](ctx, db, "brand_platforms", brand)
 }

@@ -44,18 +44,9 @@ type NewRunPrompt struct {
 // ErrAsked says that every run was asked in its slot already.
 var ErrAsked = errors.New("asked in this slot already")
 
-var (
-	lockSpending       = query[none]("lock_spending")
-	trackingJobByKey   = query[uuid.UUID]("tracking_job_by_key")
-	runningTrackingJob = query[uuid.UUID]("running_tracking_job")
-	addTrackingJob     = query[uuid.UUID]("add_tracking_job")
-	addTrackingRuns    = query[none]("add_tracking_runs")
-	sizeTrackingJob    = query[int]("size_tracking_job")
-)
-
 // TrackingByKey finds the job that a start with this key began within a day, or ErrNotFound.
 func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key string) (uuid.UUID, error) {
-	return trackingJobByKey.one(ctx, db, organization, key)
+	return queryOne[uuid.UUID](ctx, db, "tracking_job_by_key", organization, key)
 }
 
 // StartTracking starts a job, all or nothing; or returns one that has begun with the same key, or that is running with
@@ -71,7 +62,7 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 		return job, fmt.Errorf("encode prompts: %w", err)
 	}
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := lockSpending.run(ctx, tx, n.OrganizationID); err != nil {
+		if err := exec(ctx, tx, "lock_spending", n.OrganizationID); err != nil {
 			return err
 		}
 		if job, err = startedTracking(ctx, tx, n); !errors.Is(err, ErrNotFound) {
@@ -80,18 +71,18 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
-		job, err = addTrackingJob.one(ctx, tx, n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job", n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
 		if err != nil {
 			return err
 		}
-		added, err := addTrackingRuns.run(ctx, tx, n.OrganizationID, job, string(runs), string(prompts))
+		added, err := execRows(ctx, tx, "add_tracking_runs", n.OrganizationID, job, string(runs), string(prompts))
 		if err != nil {
 			return err
 		}
 		if added == 0 {
 			return ErrAsked
 		}
-		if _, err := sizeTrackingJob.one(ctx, tx, job); err != nil {
+		if err := execOne(ctx, tx, "size_tracking_job", job); err != nil {
 			return err
 		}
 		return enqueue(tx, job)
@@ -102,12 +93,12 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 // startedTracking finds a job that a start stands for, or ErrNotFound.
 func startedTracking(ctx context.Context, tx pgx.Tx, n NewTracking) (uuid.UUID, error) {
 	if n.IdempotencyKey != nil {
-		if job, err := trackingJobByKey.one(ctx, tx, n.OrganizationID, *n.IdempotencyKey); !errors.Is(err, ErrNotFound) {
+		if job, err := queryOne[uuid.UUID](ctx, tx, "tracking_job_by_key", n.OrganizationID, *n.IdempotencyKey); !errors.Is(err, ErrNotFound) {
 			return job, err
 		}
 	}
 	if n.Plan == nil {
 		return uuid.Nil, ErrNotFound
 	}
-	return runningTrackingJob.one(ctx, tx, n.BrandID, n.Plan)
+	return queryOne[uuid.UUID](ctx, tx, "running_tracking_job", n.BrandID, n.Plan)
 }

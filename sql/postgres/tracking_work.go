@@ -86,36 +86,14 @@ type beat struct {
 	IsCancelled bool `db:"is_cancelled"`
 }
 
-var (
-	claimTrackingJob    = query[TrackingClaim]("claim_tracking_job")
-	requeueTrackingRuns = query[none]("requeue_tracking_runs")
-	trackingRunsToAsk   = query[TrackingRun]("tracking_runs_to_ask")
-	trackingJobPrompts  = query[runPrompt]("tracking_job_prompts")
-	askTrackingRuns     = query[uuid.UUID]("ask_tracking_runs")
-	freeTrackingRuns    = query[waitingRun]("free_tracking_runs")
-	lockTrackingJob     = query[lockedJob]("lock_tracking_job")
-	endTrackingRuns     = query[none]("end_tracking_runs")
-	sameTrackingRuns    = query[SameRun]("same_tracking_runs")
-	lockTrackingRuns    = query[uuid.UUID]("lock_tracking_runs")
-	unappendedAnswers   = query[UnappendedAnswer]("unappended_answers")
-	markAppended        = query[bool]("mark_appended")
-	landTrackingJob     = query[none]("land_tracking_job")
-	trackingAnswerIDs   = query[uuid.UUID]("tracking_answer_ids")
-	giveUpRuns          = query[none]("give_up_runs")
-	finishTrackingJob   = query[none]("finish_tracking_job")
-	beatTrackingJob     = query[beat]("beat_tracking_job")
-	resumeTrackingJobs  = query[none]("resume_tracking_jobs")
-)
-
 // ClaimTracking takes a job up: what its last worker was asking is queued again, as of unknown outcome. ErrNotFound if
 // the job is over or gone.
 func (db *DB) ClaimTracking(ctx context.Context, job uuid.UUID) (claim TrackingClaim, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if claim, err = claimTrackingJob.one(ctx, tx, job); err != nil {
+		if claim, err = queryOne[TrackingClaim](ctx, tx, "claim_tracking_job", job); err != nil {
 			return err
 		}
-		_, err := requeueTrackingRuns.run(ctx, tx, job)
-		return err
+		return exec(ctx, tx, "requeue_tracking_runs", job)
 	})
 	claim.db = db
 	return claim, wrap(err, "claim tracking job %s", job)
@@ -123,11 +101,11 @@ func (db *DB) ClaimTracking(ctx context.Context, job uuid.UUID) (claim TrackingC
 
 // Runs returns the runs of the job that are to be asked, and the prompts of those, as records have them.
 func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]json.RawMessage, error) {
-	runs, err := trackingRunsToAsk.all(ctx, c.db, c.ID)
+	runs, err := queryAll[TrackingRun](ctx, c.db, "tracking_runs_to_ask", c.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := trackingJobPrompts.all(ctx, c.db, c.ID)
+	list, err := queryAll[runPrompt](ctx, c.db, "tracking_job_prompts", c.ID)
 	prompts := make(map[uuid.UUID]json.RawMessage, len(list))
 	for _, p := range list {
 		prompts[p.PromptID] = p.Prompt
@@ -138,7 +116,7 @@ func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]
 // Ask marks runs as being asked, and returns which may be asked. A call whose reply was lost may be repeated.
 func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID, error) {
 	for {
-		granted, err := askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
+		granted, err := queryAll[uuid.UUID](ctx, c.db, "ask_tracking_runs", c.ID, c.Claim, runs)
 		if _, conflict := errors.AsType[ErrConflict](err); !conflict {
 			return granted, wrap(err, "mark runs of tracking job %s", c.ID)
 		} // another job has just begun to ask one of these questions, which the next try sees
@@ -147,7 +125,7 @@ func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID,
 
 // Free returns which of runs are still to be asked, and whether no other job asks their questions any more.
 func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uuid.UUID]bool, err error) {
-	waiting, err := freeTrackingRuns.all(ctx, c.db, runs)
+	waiting, err := queryAll[waitingRun](ctx, c.db, "free_tracking_runs", runs)
 	free = make(map[uuid.UUID]bool, len(waiting))
 	for _, w := range waiting {
 		free[w.ID] = w.IsFree
@@ -161,7 +139,7 @@ func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uu
 func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (others bool, err error) {
 	var job lockedJob
 	err = pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
-		if job, err = lockTrackingJob.one(ctx, tx, c.ID, c.Claim); err != nil {
+		if job, err = queryOne[lockedJob](ctx, tx, "lock_tracking_job", c.ID, c.Claim); err != nil {
 			return err
 		}
 		if !job.IsOurs {
@@ -183,25 +161,23 @@ func endRuns(ctx context.Context, tx pgx.Tx, job uuid.UUID, outcomes []RunOutcom
 		ids[i], states[i], answers[i], costs[i] = o.ID, o.State, o.Answer, o.Cost
 		classes[i], texts[i], nexts[i] = o.ErrorClass, o.Error, o.NextAttemptAt
 	}
-	_, err := endTrackingRuns.run(ctx, tx, job, ids, states, answers, costs, classes, texts, nexts)
-	return err
+	return exec(ctx, tx, "end_tracking_runs", job, ids, states, answers, costs, classes, texts, nexts)
 }
 
 // CancelWaiting ends the runs that are not being asked: what a cancelled job is left with when its worker has ended.
 func (c *TrackingClaim) CancelWaiting(ctx context.Context) error {
-	_, err := cancelTrackingRuns.run(ctx, c.db, c.ID)
-	return wrap(err, "cancel runs of tracking job %s", c.ID)
+	return wrap(exec(ctx, c.db, "cancel_tracking_runs", c.ID), "cancel runs of tracking job %s", c.ID)
 }
 
 // Same returns runs of other jobs that wait with the question of a run of this one.
 func (c *TrackingClaim) Same(ctx context.Context, run uuid.UUID) ([]SameRun, error) {
-	return sameTrackingRuns.all(ctx, c.db, c.ID, run)
+	return queryAll[SameRun](ctx, c.db, "same_tracking_runs", c.ID, run)
 }
 
 // EndSame stores an answer for a run of another job, if that still waits for it.
 func (c *TrackingClaim) EndSame(ctx context.Context, job uuid.UUID, o RunOutcome) error {
 	err := pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
-		waiting, err := lockTrackingRuns.all(ctx, tx, job, []uuid.UUID{o.ID})
+		waiting, err := queryAll[uuid.UUID](ctx, tx, "lock_tracking_runs", job, []uuid.UUID{o.ID})
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -212,42 +188,41 @@ func (c *TrackingClaim) EndSame(ctx context.Context, job uuid.UUID, o RunOutcome
 
 // Unappended returns some of the records that the log may lack; none if it has all.
 func (c *TrackingClaim) Unappended(ctx context.Context) ([]UnappendedAnswer, error) {
-	return unappendedAnswers.all(ctx, c.db, c.ID)
+	return queryAll[UnappendedAnswer](ctx, c.db, "unappended_answers", c.ID)
 }
 
 // Appended lets go of records that the log has, and reports whether it did. It does not while a process holds the sink
 // lock exclusively, as a backup does, which copies the log before PostgreSQL: one of both must have a record.
 func (c *TrackingClaim) Appended(ctx context.Context, runs []uuid.UUID) (bool, error) {
-	return markAppended.one(ctx, c.db, runs)
+	return queryOne[bool](ctx, c.db, "mark_appended", runs)
 }
 
 // Land reports whether all runs have ended, and says in the job that its answers are about to land.
 func (c *TrackingClaim) Land(ctx context.Context) (bool, error) {
-	n, err := landTrackingJob.run(ctx, c.db, c.ID, c.Claim)
+	n, err := execRows(ctx, c.db, "land_tracking_job", c.ID, c.Claim)
 	return n > 0, err
 }
 
 // AnswerIDs returns the ids of the job's records.
 func (c *TrackingClaim) AnswerIDs(ctx context.Context) ([]uuid.UUID, error) {
-	return trackingAnswerIDs.all(ctx, c.db, c.ID)
+	return queryAll[uuid.UUID](ctx, c.db, "tracking_answer_ids", c.ID)
 }
 
 // GiveUp gives up runs whose records, by their ids, do not land.
 func (c *TrackingClaim) GiveUp(ctx context.Context, answers []uuid.UUID, class, reason string) error {
-	_, err := giveUpRuns.run(ctx, c.db, c.ID, c.Claim, answers, class, reason)
+	err := exec(ctx, c.db, "give_up_runs", c.ID, c.Claim, answers, class, reason)
 	return wrap(err, "give up runs of tracking job %s", c.ID)
 }
 
 // Finish ends the job with its result.
 func (c *TrackingClaim) Finish(ctx context.Context) error {
-	_, err := finishTrackingJob.run(ctx, c.db, c.ID, c.Claim)
-	return wrap(err, "finish tracking job %s", c.ID)
+	return wrap(exec(ctx, c.db, "finish_tracking_job", c.ID, c.Claim), "finish tracking job %s", c.ID)
 }
 
 // Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it
 // is another worker's, or gone.
 func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool, err error) {
-	b, err := beatTrackingJob.one(ctx, c.db, c.ID, c.Claim, queued)
+	b, err := queryOne[beat](ctx, c.db, "beat_tracking_job", c.ID, c.Claim, queued)
 	if err == nil && !b.IsOurs {
 		err = fmt.Errorf("tracking job %s is another worker's: %w", c.ID, ErrNotFound)
 	}
@@ -256,5 +231,5 @@ func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool,
 
 // ResumeTracking has jobs taken up again whose worker has been silent for so long.
 func (db *DB) ResumeTracking(ctx context.Context, silent time.Duration) (int64, error) {
-	return resumeTrackingJobs.run(ctx, db, silent.Seconds())
+	return execRows(ctx, db, "resume_tracking_jobs", silent.Seconds())
 }

@@ -32,14 +32,14 @@ func TestWritesOfSomeRunsReadNoOthers(t *testing.T) {
 	}
 	for name, write := range map[string]func(tx pgx.Tx) error{
 		"ask": func(tx pgx.Tx) error {
-			asked, err := askTrackingRuns.all(t.Context(), tx, claim.ID, claim.Claim, some)
+			asked, err := queryAll[uuid.UUID](t.Context(), tx, "ask_tracking_runs", claim.ID, claim.Claim, some)
 			if len(asked) != len(some) {
 				t.Errorf("%d asked", len(asked))
 			}
 			return err
 		},
 		"end":    func(tx pgx.Tx) error { return endRuns(t.Context(), tx, claim.ID, outcomes) },
-		"append": func(tx pgx.Tx) error { _, err := markAppended.run(t.Context(), tx, some); return err },
+		"append": func(tx pgx.Tx) error { err := exec(t.Context(), tx, "mark_appended", some); return err },
 	} {
 		read := 0
 		err := pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {

@@ -27,28 +27,17 @@ type NewUser struct {
 	Role           string // owner, admin, member or viewer
 }
 
-var (
-	addUser     = query[User]("add_user")
-	userByEmail = query[User]("user_by_email")
-	userEmails  = query[userEmail]("user_emails")
-	users       = query[OrganizationUser]("users")
-	setActive   = query[uuid.UUID]("set_user_active")
-	setPassword = query[uuid.UUID]("set_password")
-	setRole     = query[uuid.UUID]("set_role")
-	removeUser  = query[uuid.UUID]("remove_user")
-)
-
 // AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a
 // missing organization ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	id := uuid.NullUUID{UUID: u.ID, Valid: !u.ID.IsNil()}
-	user, err := addUser.one(ctx, db, u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
+	user, err := queryOne[User](ctx, db, "add_user", u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
 	return user, wrap(err, "add user %s", u.Email)
 }
 
 // UserByEmail finds a user of any organization by their email, in whatever case, or ErrNotFound.
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
-	user, err := userByEmail.one(ctx, db, address)
+	user, err := queryOne[User](ctx, db, "user_by_email", address)
 	return user, wrap(err, "find user %s", address)
 }
 
@@ -58,7 +47,7 @@ type userEmail struct {
 
 // UserEmails lists the emails of an organization's users.
 func (db *DB) UserEmails(ctx context.Context, organization uuid.UUID) ([]string, error) {
-	rows, err := userEmails.all(ctx, db, organization)
+	rows, err := queryAll[userEmail](ctx, db, "user_emails", organization)
 	emails := make([]string, len(rows))
 	for i, row := range rows {
 		emails[i] = row.Email
@@ -78,31 +67,27 @@ type OrganizationUser struct {
 
 // ListUsers returns the users of an organization, by email.
 func (db *DB) ListUsers(ctx context.Context, organization uuid.UUID) ([]OrganizationUser, error) {
-	return users.all(ctx, db, organization)
+	return queryAll[OrganizationUser](ctx, db, "users", organization)
 }
 
 // SetUserActive lets a user in, or out at once: then their sessions end, for good, and their keys do not work.
 // ErrNotFound if there is no such user.
 func (db *DB) SetUserActive(ctx context.Context, address string, active bool) error {
-	_, err := setActive.one(ctx, db, address, active)
-	return wrap(err, "change user %s", address)
+	return wrap(execOne(ctx, db, "set_user_active", address, active), "change user %s", address)
 }
 
 // SetPassword gives a user another password, by its PHC string, and ends their sessions. ErrNotFound if there is no
 // such user.
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
-	_, err := setPassword.one(ctx, db, address, hash)
-	return wrap(err, "set password of %s", address)
+	return wrap(execOne(ctx, db, "set_password", address, hash), "set password of %s", address)
 }
 
 // SetRole makes a user an owner, admin, member or viewer. ErrNotFound if there is no such user.
 func (db *DB) SetRole(ctx context.Context, address, role string) error {
-	_, err := setRole.one(ctx, db, address, role)
-	return wrap(err, "set role of %s", address)
+	return wrap(execOne(ctx, db, "set_role", address, role), "set role of %s", address)
 }
 
 // RemoveUser deletes a user with their membership, sessions and keys. ErrNotFound if there is no such user.
 func (db *DB) RemoveUser(ctx context.Context, address string) error {
-	_, err := removeUser.one(ctx, db, address)
-	return wrap(err, "remove user %s", address)
+	return wrap(execOne(ctx, db, "remove_user", address), "remove user %s", address)
 }
