@@ -78,7 +78,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if dir == "" {
 			return errors.Join(on.logAnalyst(ctx, "analyst file printed", a), c.printFile(p, a, added))
 		}
-		if err := schema.Admit(ctx, on.clickhouseConfig, dir, a, chosen); err != nil {
+		if err := schema.GrantLogin(ctx, on.clickhouseConfig, dir, a, chosen); err != nil {
 			return err
 		}
 		if err := on.logAnalyst(ctx, "analyst added", a); err != nil {
@@ -208,7 +208,7 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 		return errNoUsersDir
 	}
 	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		removed, err := schema.Expel(ctx, on.warehouse, dir, c.Org, c.Name)
+		removed, err := schema.RevokeLogin(ctx, on.warehouse, dir, c.Org, c.Name)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 		return usageError{err}
 	}
 	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		whole, err := clickhouse.WholeDeadLetters(ctx, on.warehouse, at.Topic, at.Partition, []int64{at.Offset})
+		whole, err := clickhouse.DeadLettersAt(ctx, on.warehouse, at.Topic, at.Partition, []int64{at.Offset})
 		if err != nil {
 			return err
 		}

@@ -54,8 +54,8 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 }
 
 // days are those that are asked for; every day that a fact may have where none is named.
-func (c *exportCmd) days() (clickhouse.Exported, error) {
-	of := clickhouse.Exported{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
+func (c *exportCmd) days() (clickhouse.ExportFilter, error) {
+	of := clickhouse.ExportFilter{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
 	from, to, err := days(c.From, c.To)
 	if from != nil {
 		of.DateFrom = clickhouse.DayOf(*from)

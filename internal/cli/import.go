@@ -206,14 +206,14 @@ func importLookups(conn *clickhouse.Conn) imports.Lookups {
 
 // lookup asks the warehouse which facts of a kind it has.
 func lookup[T any](
-	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]T, error),
+	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]T, error),
 ) answer.Lookup {
 	return func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 		keys := make([]clickhouse.Key, len(ids))
 		for i, id := range ids {
 			keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 		}
-		found, err := find(ctx, conn, keys, clickhouse.Below{})
+		found, err := find(ctx, conn, keys, clickhouse.LogLimit{})
 		if err != nil {
 			return nil, err
 		}

@@ -153,8 +153,8 @@ func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
 	if err := warehouse.QueryRow(t.Context(), "SELECT max(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND level = 0").Scan(&largest); err != nil {
 		t.Fatal(err)
 	}
-	if largest <= clickhouse.SentAtOnce {
-		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, clickhouse.SentAtOnce)
+	if largest <= clickhouse.RowsPerFlush {
+		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, clickhouse.RowsPerFlush)
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right roll
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := rollup.KeptProgress(ctx, r.conn)
+	kept, err := rollup.StoredProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -154,7 +154,7 @@ func (p *partition[R]) attach(ctx context.Context, lock *postgres.ExclusiveSinkL
 	if err := p.staging.Clear(ctx); err != nil {
 		return err
 	}
-	if err := p.of.Table().In(p.staging.Database()).Insert(ctx, p.conn, "recover", rows); err != nil {
+	if err := p.of.Table().InDatabase(p.staging.Database()).Insert(ctx, p.conn, "recover", rows); err != nil {
 		return err
 	}
 	return p.replaceLocked(ctx, lock, func(ctx context.Context) error { return p.staging.Attach(ctx, p.month) })

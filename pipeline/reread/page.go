@@ -20,9 +20,9 @@ import (
 type page struct {
 	begun time.Time
 	names *postgres.Snapshot
-	ids   []clickhouse.UUID       // in the order of the log
-	left  int                     // answers that could not be appended
-	end   clickhouse.AnswerCursor // of its last answer
+	ids   []clickhouse.UUID      // in the order of the log
+	left  int                    // answers that could not be appended
+	end   clickhouse.StaleCursor // of its last answer
 }
 
 const (
@@ -47,7 +47,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 		if bytes >= pageBytes {
 			return errFull
 		}
-		p.end = clickhouse.AnswerCursor{Day: kept.Day, ID: kept.ID}
+		p.end = clickhouse.StaleCursor{Day: kept.Day, ID: kept.ID}
 		value, err := r.encode(kept, names)
 		if err != nil {
 			if p.left++; p.left == 1 {
@@ -69,7 +69,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 	switch {
 	case err == nil: // the last answer may have been deleted meanwhile
 		last := outdated[len(outdated)-1]
-		p.end = clickhouse.AnswerCursor{Day: last.Day, ID: last.ID}
+		p.end = clickhouse.StaleCursor{Day: last.Day, ID: last.ID}
 	case !errors.Is(err, errFull):
 		return p, err
 	}
@@ -145,7 +145,7 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 	for i, id := range ids {
 		keys[i] = clickhouse.Key{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
 	}
-	landed, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
+	landed, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.LogLimit{})
 	if err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ import (
 // A search goes through the days on which a brand has outdated answers. The days are asked for once a turn.
 type search struct {
 	run   postgres.Reread
-	than  clickhouse.Renewal    // what their readings are older than
-	days  []clickhouse.StaleDay // those ahead
-	total int64                 // answers that were outdated when the days were asked for
+	than  clickhouse.StaleFilter // what their readings are older than
+	days  []clickhouse.StaleDay  // those ahead
+	total int64                  // answers that were outdated when the days were asked for
 }
 
 // next gives the next page of outdated answers after a cursor; none when no day after it has any.
-func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot, cursor clickhouse.AnswerCursor) ([]clickhouse.StaleAnswer, error) {
-	if than := r.current(names); s.than != than || cursor == (clickhouse.AnswerCursor{}) {
+func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot, cursor clickhouse.StaleCursor) ([]clickhouse.StaleAnswer, error) {
+	if than := r.current(names); s.than != than || cursor == (clickhouse.StaleCursor{}) {
 		s.than = than
 		if err := r.findDays(ctx, s, cursor); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot
 }
 
 // findDays asks for the days from a cursor on.
-func (r *Rereader) findDays(ctx context.Context, s *search, cursor clickhouse.AnswerCursor) error {
+func (r *Rereader) findDays(ctx context.Context, s *search, cursor clickhouse.StaleCursor) error {
 	first, err := r.firstKept(ctx)
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (r *Rereader) findDays(ctx context.Context, s *search, cursor clickhouse.An
 }
 
 // current is the reading that a brand's answers should have.
-func (r *Rereader) current(names *postgres.Snapshot) clickhouse.Renewal {
-	return clickhouse.Renewal{
+func (r *Rereader) current(names *postgres.Snapshot) clickhouse.StaleFilter {
+	return clickhouse.StaleFilter{
 		OrganizationID: clickhouse.UUID(names.OrganizationID), BrandID: clickhouse.UUID(names.BrandID),
 		Revision: names.Revision, ExtractVersion: uint16(r.cfg.ExtractVersion),
 	}

@@ -58,7 +58,7 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 		}
 		if len(outdated) == 0 {
 			if left == 0 && cursor.Day.After(time.Time{}) {
-				cursor = clickhouse.AnswerCursor{} // once more, for what was inserted before the cursor meanwhile
+				cursor = clickhouse.StaleCursor{} // once more, for what was inserted before the cursor meanwhile
 				continue
 			}
 			return "", 0, r.finish(ctx, run, left)
@@ -93,11 +93,11 @@ func (r *Rereader) page(ctx context.Context, names *postgres.Snapshot, outdated 
 }
 
 // cursorOf is the position after which a run goes on.
-func cursorOf(run postgres.Reread) clickhouse.AnswerCursor {
+func cursorOf(run postgres.Reread) clickhouse.StaleCursor {
 	if run.CursorDay == nil || run.CursorID == nil {
-		return clickhouse.AnswerCursor{}
+		return clickhouse.StaleCursor{}
 	}
-	return clickhouse.AnswerCursor{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
+	return clickhouse.StaleCursor{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
 }
 
 // begin records at a run's start how many answers it is about.

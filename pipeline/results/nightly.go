@@ -76,7 +76,7 @@ func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []pos
 			OrganizationID: clickhouse.UUID(o.OrganizationID), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(o.ID),
 		}
 	}
-	current, err := clickhouse.CurrentAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
+	current, err := clickhouse.CurrentAnswers(ctx, r.warehouse, keys, clickhouse.LogLimit{})
 	if err != nil {
 		return err
 	}

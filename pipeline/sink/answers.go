@@ -58,7 +58,7 @@ func decodeAnswer(version int, r consume.Record) (row clickhouse.AnswerRow, rere
 	return row, a.Reread != nil, err
 }
 
-func landedAnswers(ctx context.Context, conn *clickhouse.Conn, keys []clickhouse.Key, below clickhouse.Below) (map[clickhouse.Key]bool, error) {
+func landedAnswers(ctx context.Context, conn *clickhouse.Conn, keys []clickhouse.Key, below clickhouse.LogLimit) (map[clickhouse.Key]bool, error) {
 	versions, err := clickhouse.LandedAnswers(ctx, conn, keys, below)
 	landed := make(map[clickhouse.Key]bool, len(versions))
 	for key := range versions {

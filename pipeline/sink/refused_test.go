@@ -92,7 +92,7 @@ func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 		if line.Topic != w.topic {
 			continue
 		}
-		whole, err := clickhouse.WholeDeadLetters(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
+		whole, err := clickhouse.DeadLettersAt(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
 		if err != nil || len(whole) != 1 {
 			t.Fatalf("%d dead letters at %s, %v", len(whole), line.LogPosition, err)
 		}

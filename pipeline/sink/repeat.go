@@ -18,7 +18,7 @@ import (
 // still be under way.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error) {
 	first, last := in.position(in.First), in.position(in.Last)
-	landed, err := in.topic.table.Between(ctx, in.conn, first, last, monthsOf(in.rows))
+	landed, err := in.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))
 	if err != nil {
 		return nil, err
 	}

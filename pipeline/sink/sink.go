@@ -40,13 +40,13 @@ type topic[R Row] struct {
 	version  int // that new plans name: of the extractor, where there is one
 	supports func(version int) bool
 	decode   func(version int, r consume.Record) (row R, reread bool, err error)
-	landed   func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
+	landed   func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]bool, error)
 
 	// Of a topic with rereads: the current rows of ids; what a reread makes of one, nothing if it is outdated; and which
 	// of the ids that have landed still have their first row.
-	current func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]*R, error)
+	current func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]*R, error)
 	correct func(current, reread *R) []R
-	counted func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
+	counted func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]bool, error)
 }
 
 // shard is what a sink keeps of one server of the warehouse.
@@ -109,8 +109,8 @@ type insertion[R Row] struct {
 }
 
 // below hides the batch's own rows and those after it, so that a replay finds what the first try found.
-func (in *insertion[R]) below() clickhouse.Below {
-	return clickhouse.Below(in.position(in.First))
+func (in *insertion[R]) below() clickhouse.LogLimit {
+	return clickhouse.LogLimit(in.position(in.First))
 }
 
 func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
@@ -142,5 +142,5 @@ func (s *Sink[R]) LastOffset(ctx context.Context, topic string, partition int32)
 	if ok {
 		next = last + 1
 	}
-	return last, ok, s.cache.warm(ctx, conn, clickhouse.Below{Topic: topic, Partition: partition, Offset: next})
+	return last, ok, s.cache.warm(ctx, conn, clickhouse.LogLimit{Topic: topic, Partition: partition, Offset: next})
 }

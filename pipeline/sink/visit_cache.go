@@ -35,7 +35,7 @@ func newVisitCache(size int) *visitCache {
 
 // warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land
 // anything: of a backlog, a partition that begins later would look up each visit that is no later than theirs.
-func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) error {
+func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.LogLimit) error {
 	ids, err := c.take(ctx, conn, below)
 	if err == nil {
 		c.put(clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}, ids)
@@ -44,7 +44,7 @@ func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clic
 }
 
 // take removes the ids below an offset from the cache, or reads them.
-func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) (*visitIDs, error) {
+func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clickhouse.LogLimit) (*visitIDs, error) {
 	at := clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}
 	c.mu.Lock()
 	cached := c.partitions[at]
@@ -110,7 +110,7 @@ func visitIDOf(key clickhouse.Key) visitID {
 // readVisitIDs reads the last visits of a partition below an offset. What that leaves out, of this partition and of
 // others, is no later than the newest visit of all. That bound is not limited to the present: a collector's clock may be
 // ahead, and its visits may come again. Until the bound has passed, every visit is looked up.
-func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below clickhouse.Below) (*visitIDs, error) {
+func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below clickhouse.LogLimit) (*visitIDs, error) {
 	last, err := clickhouse.LastVisits(ctx, conn, int64(size), below)
 	if err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 		for _, b := range batches {
 			first := clickhouse.LogPosition{Topic: sink.Topic, Partition: b.Partition, Offset: b.Committed}
 			m.Log.Info("months of an open batch are reconciled after its replay", "batch", first.String())
-			if err := clickhouse.SuspectFrom(ctx, conn, sink.Landing, first); err != nil {
+			if err := clickhouse.MarkSuspectsFrom(ctx, conn, sink.Landing, first); err != nil {
 				return err
 			}
 		}

@@ -109,7 +109,7 @@ func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	deleted := make([]clickhouse.Deleted, len(due))
+	deleted := make([]clickhouse.DeletedOwner, len(due))
 	for i, t := range due {
 		deleted[i].Organization = clickhouse.UUID(t.OrganizationID)
 		if t.Kind == "brand" {

@@ -122,7 +122,7 @@ func (r *Replayer) append(ctx context.Context, portion []DeadLetter) (appended i
 	for _, line := range portion {
 		offsets = append(offsets, line.Offset)
 	}
-	letters, err := clickhouse.WholeDeadLetters(ctx, r.conn, topic, id, offsets)
+	letters, err := clickhouse.DeadLettersAt(ctx, r.conn, topic, id, offsets)
 	if err != nil {
 		return 0, err
 	}

@@ -152,7 +152,7 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	var states []string
 	for _, l := range e.lines(t) {
 		states = append(states, fmt.Sprintf("%d %s replayed %v", l.Partition, l.Reason, !l.ReplayedAt.IsZero()))
-		whole, err := clickhouse.WholeDeadLetters(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
+		whole, err := clickhouse.DeadLettersAt(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
 		if err != nil || len(whole) != 1 || whole[0].Key == "" && (whole[0].Value != "\xffgarbage" || !slices.Equal(whole[0].HeaderValues, []string{"afar"})) {
 			t.Errorf("%s: %+v, %v", l.LogPosition, whole, err)
 		}

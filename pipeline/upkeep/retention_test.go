@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -70,7 +71,7 @@ func (e *expiringEnvironment) insert(t *testing.T) {
 		token := fmt.Sprint(month)
 		must(t, errors.Join(
 			clickhouse.Answers.Insert(t.Context(), e.warehouse, token, answers),
-			clickhouse.Visits.Insert(t.Context(), e.warehouse, token, clickhouse.PackVisits(visits...)),
+			clickhouse.Visits.Insert(t.Context(), e.warehouse, token, warehouse.Pack(visits...)),
 			clickhouse.Crawls.Insert(t.Context(), e.warehouse, token, crawls)))
 	}
 }

@@ -42,7 +42,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	filter := q.found(asked.filter(caller.OrganizationID))
 	limit := q.limit(50, 200)
 	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
-	q.cursor(filters, answerPosition, func(b []byte) (ok bool) { filter.FoundCursor, ok = answerAfter(b); return ok })
+	q.cursor(filters, answerPosition, func(b []byte) (ok bool) { filter.AnswerCursor, ok = answerAfter(b); return ok })
 	if err := q.err(); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 		return body, err
 	}
 	body.Total = found[0].Total
-	var page []clickhouse.Found
+	var page []clickhouse.AnswerMatch
 	page, body.NextCursor = firstPage(after(found), limit, filters, positionOfAnswer)
 	rows, err := clickhouse.ListAnswers(ctx, a.warehouse, filter.OrganizationID, filter.BrandID, page)
 	for i := range rows {
@@ -73,8 +73,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 }
 
 // found reads the parameters that only this list has.
-func (q *query) found(common clickhouse.Filter) clickhouse.FoundFilter {
-	filter := clickhouse.FoundFilter{Filter: common}
+func (q *query) found(common clickhouse.Filter) clickhouse.AnswerFilter {
+	filter := clickhouse.AnswerFilter{Filter: common}
 	if id := q.id("prompt_id", "the id of a prompt, a UUID"); id != nil {
 		filter.Prompts = []clickhouse.UUID{clickhouse.UUID(*id)}
 	}
@@ -110,7 +110,7 @@ func tracked(names postgres.Snapshot, competitor clickhouse.UUID) bool {
 }
 
 // after are the answers after the cursor: the first ones.
-func after(found []clickhouse.Found) []clickhouse.Found {
+func after(found []clickhouse.AnswerMatch) []clickhouse.AnswerMatch {
 	for i, f := range found {
 		if !f.ComesAfter {
 			return found[:i]
@@ -122,16 +122,16 @@ func after(found []clickhouse.Found) []clickhouse.Found {
 // answerPosition is how many bytes the position of an answer has.
 const answerPosition = 8 + 16
 
-func positionOfAnswer(f clickhouse.Found) []byte {
+func positionOfAnswer(f clickhouse.AnswerMatch) []byte {
 	return append(appendInstant(nil, f.AnsweredAt), f.ID[:]...)
 }
 
-func answerAfter(b []byte) (clickhouse.FoundCursor, bool) {
+func answerAfter(b []byte) (clickhouse.AnswerCursor, bool) {
 	at, ok := instantAt(b)
 	if !ok {
-		return clickhouse.FoundCursor{}, false
+		return clickhouse.AnswerCursor{}, false
 	}
-	return clickhouse.FoundCursorAt(at, clickhouse.UUID(b[8:24])), true
+	return clickhouse.AnswerCursorAt(at, clickhouse.UUID(b[8:24])), true
 }
 
 func answerRowOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {

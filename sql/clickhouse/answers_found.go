@@ -8,10 +8,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// FoundFilter is a Filter of at most Limit answers after a cursor. An empty list lets everything pass.
-type FoundFilter struct {
+// AnswerFilter is a Filter of at most Limit answers after a cursor. An empty list lets everything pass.
+type AnswerFilter struct {
 	Filter
-	FoundCursor
+	AnswerCursor
 	Prompts     []UUID   `ch:"prompts"`
 	Mentioned   []bool   `ch:"mentioned"`   // the brand
 	Cited       []bool   `ch:"cited"`       // its pages
@@ -23,19 +23,19 @@ type FoundFilter struct {
 	Limit       uint32   `ch:"limit"`
 }
 
-// FoundCursor is the position of an answer in the order of AnswersFound; the zero value is before all.
-type FoundCursor struct {
+// AnswerCursor is the position of an answer in the order of AnswersFound; the zero value is before all.
+type AnswerCursor struct {
 	AnsweredAt string `ch:"before"`       // 2006-01-02 15:04:05.000, UTC
 	ID         string `ch:"after_answer"` // lower-case text
 }
 
-// FoundCursorAt is the position of an answer.
-func FoundCursorAt(answeredAt time.Time, id UUID) FoundCursor {
-	return FoundCursor{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), id.String()}
+// AnswerCursorAt is the position of an answer.
+func AnswerCursorAt(answeredAt time.Time, id UUID) AnswerCursor {
+	return AnswerCursor{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), id.String()}
 }
 
-// Found is one of the Total answers that pass a filter.
-type Found struct {
+// AnswerMatch is one of the Total answers that pass a filter.
+type AnswerMatch struct {
 	Day        time.Time `ch:"day"`
 	ID         UUID      `ch:"id"`
 	AnsweredAt time.Time `ch:"answered_at"`
@@ -45,7 +45,7 @@ type Found struct {
 
 // AnswersFound gives which answers pass a filter, newest first, those of one instant by id: those after the cursor, and
 // where they do not fill the page others, so that there is a row with the total.
-var AnswersFound = rollup[FoundFilter, Found]("answers_found")
+var AnswersFound = rollup[AnswerFilter, AnswerMatch]("answers_found")
 
 type (
 	listedParams struct {
@@ -87,7 +87,7 @@ type ListedAnswer struct {
 }
 
 // ListAnswers gives the answers that were found of a brand, in their order. One that was purged meanwhile is left out.
-func ListAnswers(ctx context.Context, conn *Conn, organization, brand UUID, found []Found) ([]ListedAnswer, error) {
+func ListAnswers(ctx context.Context, conn *Conn, organization, brand UUID, found []AnswerMatch) ([]ListedAnswer, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -139,7 +139,7 @@ func FindAnswer(ctx context.Context, conn *Conn, organization UUID, brands []UUI
 	if idTime(id).Year() > 2100 {
 		return nil, nil // a day that no row has, and ClickHouse's Date may not hold
 	}
-	days := lookUp([]Key{{ID: id}}, 0, answerDaysAfter, Below{}).Days
+	days := lookUp([]Key{{ID: id}}, 0, answerDaysAfter, LogLimit{}).Days
 	rows, err := oneAnswer.All(ctx, conn, oneAnswerParams{organization, brands, days, []UUID{id}})
 	if err != nil || len(rows) == 0 {
 		return nil, err

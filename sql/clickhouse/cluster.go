@@ -46,8 +46,8 @@ func (c Config) Servers() []string {
 	return slices.Concat(c.ShardServers()...)
 }
 
-// At is c for one server of the cluster.
-func (c Config) At(dsn string) Config {
+// ForServer is c for one server of the cluster.
+func (c Config) ForServer(dsn string) Config {
 	c.DSN, c.Shards = dsn, ""
 	return c
 }
@@ -65,7 +65,7 @@ func (c Config) validateShards() error {
 	seen := map[string]bool{}
 	first := ""
 	for i, dsn := range c.Servers() {
-		if err := c.At(dsn).Validate(); err != nil {
+		if err := c.ForServer(dsn).Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: %w", i+1, err))
 			continue
 		}
@@ -96,7 +96,7 @@ func openCluster(c Config) (all *Conn, err error) {
 			all, err = nil, errors.Join(err, all.Close())
 		}
 	}()
-	o, err := options(c.At(c.Servers()[0]))
+	o, err := options(c.ForServer(c.Servers()[0]))
 	if err != nil {
 		return all, err
 	}
@@ -140,7 +140,7 @@ func (c *Conn) Shard(n int) (*Conn, error) {
 
 // Local is what a shard calls its own part of a table; on one server it is the table.
 func (c *Conn) Local(table string) string {
-	if c.cluster == "" || Dimension(table) {
+	if c.cluster == "" || IsDimension(table) {
 		return table
 	}
 	return table + LocalSuffix
@@ -149,8 +149,8 @@ func (c *Conn) Local(table string) string {
 // LocalSuffix ends the name of a shard's own part of a table of facts.
 const LocalSuffix = "_local"
 
-// Dimension reports whether a table is whole on every shard.
-func Dimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
+// IsDimension reports whether a table is whole on every shard.
+func IsDimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
 
 // settings are what questions need on a cluster. A shard's server answers itself what is about the shard, whatever the
 // lag of its replicas.

@@ -30,7 +30,7 @@ func TestALookupSeesEveryShard(t *testing.T) {
 		}
 	}
 	for n := range conn.Shards() {
-		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
+		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, clickhouse.LogLimit{Topic: "answers", Partition: 5, Offset: 0})
 		if err != nil || len(landed) != 2 {
 			t.Errorf("shard %d sees %v, %v", n, landed, err)
 		}
@@ -62,7 +62,7 @@ func idAt(at time.Time, n byte) (id clickhouse.UUID) {
 func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 	t.Parallel()
 	conn, _ := warehouse.Sharded(t)
-	gone := clickhouse.Deleted{Organization: clickhouse.UUID{1}, Brand: clickhouse.UUID{2}}
+	gone := clickhouse.DeletedOwner{Organization: clickhouse.UUID{1}, Brand: clickhouse.UUID{2}}
 	for n := range conn.Shards() {
 		for _, brand := range []clickhouse.UUID{gone.Brand, {3}} {
 			day := time.Date(2026, time.Month(3+n), 2, 0, 0, 0, 0, time.UTC)
@@ -75,7 +75,7 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 	if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: gone.Organization, ID: gone.Brand, Version: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := clickhouse.Purge(t.Context(), conn, []clickhouse.Deleted{gone})
+	found, err := clickhouse.Purge(t.Context(), conn, []clickhouse.DeletedOwner{gone})
 	if err != nil || found["answers_local"] != 2 || found["answer_daily_local"] != 2 || found["dimension_brands"] != 2 {
 		t.Errorf("purged %v, %v", found, err)
 	}

@@ -39,7 +39,7 @@ func (r CrawlRow) Offset() int64 { return r.LogOffset }
 
 // AICrawlers gives the crawls of the window by facet; within one the most requests
 // first, then by name in code-point order. Without crawls it gives nothing.
-var AICrawlers = rollup[TrafficFilter, Crawling]("ai_crawlers")
+var AICrawlers = rollup[TrafficFilter, CrawlCount]("ai_crawlers")
 
 // The facets of AICrawlers beside FacetTotal and FacetPage.
 const (
@@ -48,8 +48,8 @@ const (
 	FacetStatus  = "status"
 )
 
-// Crawling is how many requests one crawler, purpose, status or path has, or all have.
-type Crawling struct {
+// CrawlCount is how many requests one crawler, purpose, status or path has, or all have.
+type CrawlCount struct {
 	Facet      string `ch:"facet"`
 	Name       string `ch:"name"`     // "" is all
 	Operator   string `ch:"operator"` // of a crawler, as Platform and Purpose

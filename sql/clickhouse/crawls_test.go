@@ -55,15 +55,15 @@ func TestLandedCrawls(t *testing.T) {
 	foreign.OrganizationID = neighbour
 	for name, c := range map[string]struct {
 		keys  []clickhouse.Key
-		below clickhouse.Below
+		below clickhouse.LogLimit
 		want  int
 	}{
-		"all":                     {keys, clickhouse.Below{}, 5000},
-		"another partition":       {keys, clickhouse.Below{Topic: "crawls", Partition: 1}, 5000},
-		"below its own":           {keys, clickhouse.Below{Topic: "crawls", Offset: 3000}, 3000},
-		"of another organization": {[]clickhouse.Key{foreign}, clickhouse.Below{}, 0},
-		"none":                    {nil, clickhouse.Below{}, 0},
-		"what is not there":       {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.Below{}, 0},
+		"all":                     {keys, clickhouse.LogLimit{}, 5000},
+		"another partition":       {keys, clickhouse.LogLimit{Topic: "crawls", Partition: 1}, 5000},
+		"below its own":           {keys, clickhouse.LogLimit{Topic: "crawls", Offset: 3000}, 3000},
+		"of another organization": {[]clickhouse.Key{foreign}, clickhouse.LogLimit{}, 0},
+		"none":                    {nil, clickhouse.LogLimit{}, 0},
+		"what is not there":       {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.LogLimit{}, 0},
 	} {
 		landed, err := clickhouse.Crawls.Landed(t.Context(), conn, c.keys, c.below)
 		if err != nil || len(landed) != c.want {

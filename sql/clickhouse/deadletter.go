@@ -83,7 +83,7 @@ type (
 var deadAnswers = query[deadAnswersParams, deadAnswer]("dead_answers")
 
 // DeadAnswers says which of keys are those of answers that are dead letters, wherever on the log.
-func DeadAnswers(ctx context.Context, conn *Conn, keys []Key, _ Below) (map[Key]bool, error) {
+func DeadAnswers(ctx context.Context, conn *Conn, keys []Key, _ LogLimit) (map[Key]bool, error) {
 	var brands, ids []UUID
 	for _, k := range keys {
 		brands, ids = append(brands, k.BrandID), append(ids, k.ID)
@@ -109,8 +109,8 @@ type deadLettersWholeParams struct {
 
 var deadLettersWhole = query[deadLettersWholeParams, DeadLetter]("deadletters_whole")
 
-// WholeDeadLetters are the dead letters of one partition at some offsets, in their order. The caller bounds their
+// DeadLettersAt are the dead letters of one partition at some offsets, in their order. The caller bounds their
 // bytes.
-func WholeDeadLetters(ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64) ([]DeadLetter, error) {
+func DeadLettersAt(ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64) ([]DeadLetter, error) {
 	return deadLettersWhole.All(ctx, conn, deadLettersWholeParams{partitionParams{topic, partition}, offsets})
 }

@@ -79,7 +79,7 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
 	letters(t, conn)
-	got, err := clickhouse.WholeDeadLetters(t.Context(), conn, "answers", 1, []int64{10, 7, 8})
+	got, err := clickhouse.DeadLettersAt(t.Context(), conn, "answers", 1, []int64{10, 7, 8})
 	if err != nil || len(got) != 2 || got[0].LogOffset != 7 || got[1].LogOffset != 10 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -147,7 +147,7 @@ func TestMonthsFromARecordOnAreSuspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := clickhouse.LogPosition{Topic: "answers", Offset: 2}
-	if err := clickhouse.SuspectFrom(t.Context(), conn, "answers", from); err != nil {
+	if err := clickhouse.MarkSuspectsFrom(t.Context(), conn, "answers", from); err != nil {
 		t.Fatal(err)
 	}
 	want := []clickhouse.Suspect{{"answers", 202605, from}, {"answers", 202606, from}}

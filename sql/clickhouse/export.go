@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Exported is what of a brand, and of which days, is exported.
-type Exported struct {
+// ExportFilter is what of a brand, and of which days, is exported.
+type ExportFilter struct {
 	OrganizationID UUID `ch:"organization"`
 	BrandID        UUID `ch:"brand"`
 	DateFrom       Day  `ch:"first_day"`
@@ -56,7 +56,7 @@ var exportSettings = clickhouse.Settings{
 // Export writes rows of a landing table to w as they come, each as the server formats it; neither side holds more than some of them.
 // NDJSON is read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment
 // and takes the server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
-func Export(ctx context.Context, c Config, table string, of Exported, as Format, w io.Writer) (err error) {
+func Export(ctx context.Context, c Config, table string, of ExportFilter, as Format, w io.Writer) (err error) {
 	what := landings[table].export
 	conn, err := openHTTP(ctx, c)
 	if err != nil {
@@ -85,13 +85,13 @@ type (
 		Month time.Time `ch:"month"`
 	}
 	exportMonthParams struct {
-		Exported
+		ExportFilter
 		Table string `ch:"table"`
 	}
 )
 
 // exportMonths returns the months in which a brand has rows, in their order.
-func exportMonths(ctx context.Context, conn *Conn, table string, of Exported) ([]exportMonth, error) {
+func exportMonths(ctx context.Context, conn *Conn, table string, of ExportFilter) ([]exportMonth, error) {
 	const question = `
 SELECT DISTINCT toStartOfMonth(day) AS month
 FROM {table:Identifier}
@@ -100,7 +100,7 @@ ORDER BY month`
 	return Query[exportMonthParams, exportMonth]{Name: "exported_months", Text: question}.All(ctx, conn, exportMonthParams{of, table})
 }
 
-func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) error {
+func export(ctx context.Context, conn *Conn, what Query[ExportFilter, struct{}], of ExportFilter, as Format, w io.Writer) error {
 	settings := clickhouse.Settings{"log_comment": what.Name}
 	maps.Copy(settings, exportSettings)
 	// openHTTP has opened one server, not replicas.
@@ -120,7 +120,7 @@ func openHTTP(ctx context.Context, c Config) (*Conn, error) {
 	c.ReadTimeout = exportTimeout
 	var errs []error
 	for _, dsn := range c.Servers() {
-		over, err := overHTTP(ctx, c.At(dsn))
+		over, err := overHTTP(ctx, c.ForServer(dsn))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -165,5 +165,5 @@ func overHTTP(ctx context.Context, c Config) (over Config, err error) {
 		return c, fmt.Errorf("clickhouse address %s: %w", o.Addr[0], err)
 	}
 	address.Scheme, address.Host = scheme, net.JoinHostPort(host, strconv.Itoa(int(port)))
-	return c.At(address.String()), nil
+	return c.ForServer(address.String()), nil
 }

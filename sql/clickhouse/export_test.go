@@ -83,7 +83,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 		token := fmt.Sprint("export ", batch)
 		if err := errors.Join(
 			clickhouse.Answers.Insert(t.Context(), conn, token, rows),
-			clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...)),
+			clickhouse.Visits.Insert(t.Context(), conn, token, warehouse.Pack(visits...)),
 			clickhouse.Crawls.Insert(t.Context(), conn, token, crawls)); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 func export(t *testing.T, c clickhouse.Config, what string, as clickhouse.Format, from, to time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
-	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
+	of := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
 	if err := clickhouse.Export(t.Context(), c, what, of, as, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
+	of := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
 	if err := clickhouse.Export(ctx, c, "answers", of, clickhouse.NDJSON, halfway{stop}); err == nil {
 		t.Error("an export that ends early is no error")
 	}
@@ -180,7 +180,7 @@ func TestAnExportIsOfEveryShard(t *testing.T) {
 		a, v, c := warehouse.Answer(int64(n), warehouse.Day), warehouse.Visit(int64(n), warehouse.Day), warehouse.Crawl(int64(n), warehouse.Day)
 		err := errors.Join(
 			clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", clickhouse.PackVisits(v)),
+			clickhouse.Visits.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", warehouse.Pack(v)),
 			clickhouse.Crawls.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", []clickhouse.CrawlRow{c}))
 		if err != nil {
 			t.Fatal(err)

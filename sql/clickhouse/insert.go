@@ -41,7 +41,7 @@ func insertSettings(token string) clickhouse.Settings {
 type Table[R any] struct {
 	Name    string
 	columns []string
-	fill    func(batch driver.Batch, rows []R) error // of SentAtOnce rows at most
+	fill    func(batch driver.Batch, rows []R) error // of RowsPerFlush rows at most
 }
 
 // Answers is the landing table of topic answers. It has a row of each reading that an answer ever had.
@@ -57,8 +57,8 @@ func table[R any](name string) Table[R] {
 	return Table[R]{name, columns, fillRows[R]}
 }
 
-// In is the table of that name in another database of the server.
-func (t Table[R]) In(database string) Table[R] {
+// InDatabase is the table of that name in another database of the server.
+func (t Table[R]) InDatabase(database string) Table[R] {
 	t.Name = QuoteName(database) + "." + t.Name
 	return t
 }
@@ -86,7 +86,7 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		return nil
 	}
 	if conn.shards != nil {
-		if !Dimension(t.Name) {
+		if !IsDimension(t.Name) {
 			return fmt.Errorf("insert %d rows into %s: want the conn of a shard", len(rows), t.Name)
 		}
 		return conn.EachShard(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
@@ -105,7 +105,7 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 			_ = batch.Abort() // Close would insert what the server has of it
 		}
 	}()
-	for some := range slices.Chunk(rows, SentAtOnce) {
+	for some := range slices.Chunk(rows, RowsPerFlush) {
 		if err := batch.Flush(); err != nil { // of those before
 			return fmt.Errorf("send %d rows for %s (why a server breaks off is in its log): %w", len(rows), t.Name, err)
 		}
@@ -120,8 +120,8 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return nil
 }
 
-// SentAtOnce is how many encoded rows of an insert are in memory at once. The server makes one block of all.
-const SentAtOnce = 2048
+// RowsPerFlush is how many encoded rows of an insert are in memory at once. The server makes one block of all.
+const RowsPerFlush = 2048
 
 // columnar is a table whose rows are encoded a column at a time, without reflection and with little garbage.
 func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
@@ -146,9 +146,9 @@ type tableColumn[R any] struct {
 }
 
 func column[R, V any](name string, value func(R) V) tableColumn[R] {
-	pool := sync.Pool{New: func() any { return new([SentAtOnce]V) }} // the driver copies them
+	pool := sync.Pool{New: func() any { return new([RowsPerFlush]V) }} // the driver copies them
 	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
-		all := pool.Get().(*[SentAtOnce]V)
+		all := pool.Get().(*[RowsPerFlush]V)
 		defer pool.Put(all)
 		values := all[:len(rows)]
 		defer clear(values)

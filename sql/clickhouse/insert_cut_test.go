@@ -100,7 +100,7 @@ func cutVisits(topic string, of byte) []clickhouse.PackedVisit {
 		row.BrandID, row.LogTopic, row.Path = clickhouse.UUID{of}, topic, fmt.Sprintf("/%d", n%5)
 		rows = append(rows, row)
 	}
-	return clickhouse.PackVisits(rows...)
+	return warehouse.Pack(rows...)
 }
 
 // takenVisits is what every target of visits has of a brand and its topic.

@@ -158,7 +158,7 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	for _, r := range append(rows, other, unknown) {
 		keys = append(keys, clickhouse.Key{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: r.ID})
 	}
-	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys, clickhouse.Below{Topic: "answers", Partition: 0, Offset: 5})
+	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys, clickhouse.LogLimit{Topic: "answers", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

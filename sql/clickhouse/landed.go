@@ -24,8 +24,8 @@ var landings = map[string]landingTable{}
 
 // landingTable is what questions about landing tables differ in.
 type landingTable struct {
-	key    string                    // no two rows are equal in these columns, unless a batch was inserted twice
-	export Query[Exported, struct{}] // exported_<table>; the server formats its rows, so no Go type has them
+	key    string                        // no two rows are equal in these columns, unless a batch was inserted twice
+	export Query[ExportFilter, struct{}] // exported_<table>; the server formats its rows, so no Go type has them
 }
 
 // factKey finds a row by the primary key of tables that are sorted by the time in their ids.
@@ -33,12 +33,12 @@ const factKey = "organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt12
 
 // landing declares a table to be the landing table of the topic of its name.
 func landing[R any](t Table[R], key string) Table[R] {
-	landings[t.Name] = landingTable{key, query[Exported, struct{}]("exported_" + t.Name)}
+	landings[t.Name] = landingTable{key, query[ExportFilter, struct{}]("exported_" + t.Name)}
 	return t
 }
 
-// Below hides from a lookup the rows of one partition at and after a position.
-type Below LogPosition
+// LogLimit hides from a lookup the rows of one partition at and after a position.
+type LogLimit LogPosition
 
 // A ReadingVersion says which names and which extractor judged an answer.
 type ReadingVersion struct {
@@ -84,7 +84,7 @@ const (
 
 // LandedAnswers says which of keys are in the landing table, with the version of the newest reading of each, as far as
 // below lets it see.
-func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]ReadingVersion, error) {
+func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below LogLimit) (map[Key]ReadingVersion, error) {
 	landed := make(map[Key]ReadingVersion)
 	err := eachChunk(keys, func(some []Key) error {
 		rows, err := landedAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
@@ -97,7 +97,7 @@ func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (ma
 }
 
 // CountedAnswers says which of keys are in the landing table with their first row, as far as below lets it see.
-func CountedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
+func CountedAnswers(ctx context.Context, conn *Conn, keys []Key, below LogLimit) (map[Key]bool, error) {
 	counted := make(map[Key]bool)
 	err := eachChunk(keys, func(some []Key) error {
 		rows, err := landedAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
@@ -111,7 +111,7 @@ func CountedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (m
 
 // CurrentAnswers are the current rows of keys, without what stays on the id's first row (text, citations as returned,
 // search queries, products, usage).
-func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]*AnswerRow, error) {
+func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below LogLimit) (map[Key]*AnswerRow, error) {
 	current := make(map[Key]*AnswerRow, len(keys))
 	err := eachChunk(keys, func(some []Key) error {
 		rows, err := currentAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
@@ -125,7 +125,7 @@ func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (m
 
 // Landed says which of keys are in the landing table, as far as below lets it see. Rows at or after below are hidden:
 // the replay of a batch must find what its first try found. The table is sorted by the time in its ids.
-func (t Table[R]) Landed(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
+func (t Table[R]) Landed(ctx context.Context, conn *Conn, keys []Key, below LogLimit) (map[Key]bool, error) {
 	const question = `
 SELECT DISTINCT organization_id, brand_id, id
 FROM {table:Identifier}
@@ -172,7 +172,7 @@ func eachChunk(keys []Key, lookUp func([]Key) error) error {
 const keysAtOnce = 2000
 
 // lookUp asks for keys on the days from so many before that of each id to so many after it.
-func lookUp(keys []Key, before, after int, below Below) landedParams {
+func lookUp(keys []Key, before, after int, below LogLimit) landedParams {
 	p := landedParams{Topic: below.Topic, Partition: below.Partition, Below: below.Offset}
 	days := map[Day]bool{}
 	for _, key := range keys {
@@ -203,9 +203,9 @@ type RowMonth struct {
 	Month  Month `ch:"month"`
 }
 
-// Between says where a shard's landing table has rows of the records from one position to another of the same
+// LandedMonths says where a shard's landing table has rows of the records from one position to another of the same
 // partition, both included. They can have rows from the first to the last of some months alone.
-func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []Month) (map[RowMonth]bool, error) {
+func (t Table[R]) LandedMonths(ctx context.Context, conn *Conn, from, to LogPosition, months []Month) (map[RowMonth]bool, error) {
 	if err := conn.CatchUp(ctx); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestALargeLookupPassesBothProtocols(t *testing.T) {
 		keys = append(keys, clickhouse.Key{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other), ID: clickhouse.UUID(id)})
 	}
 	for name, c := range map[string]clickhouse.Config{"native": native, "http": web} {
-		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, clickhouse.Below{})
+		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, clickhouse.LogLimit{})
 		if err != nil || len(found) != 1 {
 			t.Errorf("%s: found %d, %v; want 1", name, len(found), err)
 		}

@@ -169,7 +169,7 @@ func (b trackedBrand) land(t *testing.T, shard *clickhouse.Conn, random *rand.Ra
 	token := fmt.Sprint(b.id, first)
 	err := errors.Join(
 		clickhouse.Answers.Insert(t.Context(), shard, token, answers),
-		clickhouse.Visits.Insert(t.Context(), shard, token, clickhouse.PackVisits(visits...)),
+		clickhouse.Visits.Insert(t.Context(), shard, token, warehouse.Pack(visits...)),
 		clickhouse.Crawls.Insert(t.Context(), shard, token, crawls))
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // Deleted is a brand that is no more, or a whole organization where Brand is nil.
-type Deleted struct {
+type DeletedOwner struct {
 	Organization UUID
 	Brand        UUID
 }
@@ -27,7 +27,7 @@ const deletedAtOnce = 500
 // Rows are rewritten away (a mutation), not masked (a lightweight delete): they are then off the disk, and most of
 // either is to link and sync parts anew (60 parts, 1.5 M rows: 11.8 s and 9.6 s). Inserts go on meanwhile, and tokens
 // stay. Rows that are inserted while it runs may stay: purge again later.
-func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
+func Purge(ctx context.Context, conn *Conn, deleted []DeletedOwner) (found map[string]uint64, err error) {
 	found = map[string]uint64{}
 	err = conn.EachShard(func(shard *Conn) error {
 		tables, err := purgeable(ctx, shard)
@@ -73,7 +73,7 @@ func purgeable(ctx context.Context, conn *Conn) (tables []purgeTable, err error)
 }
 
 // ofBrands picks rows by their owner, which the primary key leads to.
-func ofBrands(brand string, deleted []Deleted) string {
+func ofBrands(brand string, deleted []DeletedOwner) string {
 	var pairs, organizations []string
 	for _, d := range deleted {
 		if d.Brand == (UUID{}) {
@@ -94,7 +94,7 @@ func ofBrands(brand string, deleted []Deleted) string {
 
 // lettersOf picks dead letters by the ids in their record: in its key, in the fields of its owner or, where it is no
 // JSON, anywhere.
-func lettersOf(deleted []Deleted) string {
+func lettersOf(deleted []DeletedOwner) string {
 	var ids []string
 	for _, d := range deleted {
 		id := d.Brand
@@ -112,7 +112,7 @@ func lettersOf(deleted []Deleted) string {
 }
 
 // purge deletes what belongs to deleted in the partitions where there is any.
-func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (found uint64, err error) {
+func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []DeletedOwner) (found uint64, err error) {
 	where := lettersOf(deleted)
 	if t.Brand != "" {
 		where = ofBrands(t.Brand, deleted)

@@ -78,7 +78,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		a.BrandID, v.BrandID, c.BrandID = sister, sister, sister
 		for _, err := range []error{
 			clickhouse.Answers.Insert(t.Context(), conn, "sister", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), conn, "sister", clickhouse.PackVisits(v)),
+			clickhouse.Visits.Insert(t.Context(), conn, "sister", warehouse.Pack(v)),
 			clickhouse.Crawls.Insert(t.Context(), conn, "sister", []clickhouse.CrawlRow{c}),
 			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(warehouse.Brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
 		} {
@@ -106,7 +106,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		}
 		kept[table] = sumOf(t, conn, table, "NOT ("+of(table)+")")
 	}
-	deleted := []clickhouse.Deleted{{Organization: warehouse.Organization, Brand: warehouse.Brand}, {Organization: other}}
+	deleted := []clickhouse.DeletedOwner{{Organization: warehouse.Organization, Brand: warehouse.Brand}, {Organization: other}}
 	for i := range deleted { // one by one, so that neither finds the other's rows for it
 		some, err := clickhouse.Purge(t.Context(), conn, deleted[i:i+1])
 		if err != nil {
@@ -181,7 +181,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at, Reason: "malformed"}
 			for _, err := range []error{
 				clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.AnswerRow{a}),
-				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), clickhouse.PackVisits(v)),
+				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), warehouse.Pack(v)),
 				clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.CrawlRow{c}),
 				clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.DeadLetter{letter}),
 			} {

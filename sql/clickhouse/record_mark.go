@@ -72,8 +72,8 @@ func Suspects(ctx context.Context, conn *Conn) ([]Suspect, error) {
 	return suspectRecords.All(ctx, conn, struct{}{})
 }
 
-// SuspectFrom marks the months in which a landing table has rows of a partition from a record on.
-func SuspectFrom(ctx context.Context, conn *Conn, landing string, from LogPosition) error {
+// MarkSuspectsFrom marks the months in which a landing table has rows of a partition from a record on.
+func MarkSuspectsFrom(ctx context.Context, conn *Conn, landing string, from LogPosition) error {
 	var numbers []uint32
 	const monthsFrom = `
 SELECT groupUniqArray(toYYYYMM(day))

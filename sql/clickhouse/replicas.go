@@ -26,7 +26,7 @@ func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
 	r := &replicas{shard: shard, choosing: make(chan struct{}, 1)}
 	r.current.Store(-1)
 	for _, dsn := range dsns {
-		o, err := options(c.At(dsn))
+		o, err := options(c.ForServer(dsn))
 		if err != nil {
 			return nil, errors.Join(err, r.Close())
 		}

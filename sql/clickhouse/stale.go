@@ -7,15 +7,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// OutdatedBrand is a brand with the oldest current reading of its answers.
-type OutdatedBrand struct {
+// StaleBrand is a brand with the oldest current reading of its answers.
+type StaleBrand struct {
 	OrganizationID UUID `ch:"organization_id"`
 	BrandID        UUID `ch:"brand_id"`
 	ReadingVersion
 }
 
-// A Renewal asks for answers of a brand whose current reading is older than this one.
-type Renewal struct {
+// A StaleFilter asks for answers of a brand whose current reading is older than this one.
+type StaleFilter struct {
 	OrganizationID UUID   `ch:"organization"`
 	BrandID        UUID   `ch:"brand"`
 	Revision       int64  `ch:"reading_revision"`
@@ -28,8 +28,8 @@ type StaleDay struct {
 	Answers uint64    `ch:"answers"`
 }
 
-// AnswerCursor is the position of an answer in the order of StaleAnswers; the zero value is before all.
-type AnswerCursor struct {
+// StaleCursor is the position of an answer in the order of StaleAnswers; the zero value is before all.
+type StaleCursor struct {
 	Day time.Time
 	ID  UUID
 }
@@ -46,12 +46,12 @@ type (
 		Since Day `ch:"since"`
 	}
 	staleDaysParams struct {
-		Renewal
+		StaleFilter
 		First Day `ch:"first_day"`
 		Last  Day `ch:"last_day"`
 	}
 	staleAnswersParams struct {
-		Renewal
+		StaleFilter
 		Days     []Day  `ch:"days"`
 		AfterDay Day    `ch:"after_day"`
 		AfterID  UUID   `ch:"after_id"`
@@ -60,24 +60,24 @@ type (
 )
 
 var (
-	staleBrands  = query[sinceDay, OutdatedBrand]("stale_brands")
+	staleBrands  = query[sinceDay, StaleBrand]("stale_brands")
 	staleDays    = query[staleDaysParams, StaleDay]("stale_days")
 	staleAnswers = query[staleAnswersParams, StaleAnswer]("stale_answers")
 )
 
 // StaleBrands are all brands that have answers of the day since or later.
-func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]OutdatedBrand, error) {
+func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]StaleBrand, error) {
 	return staleBrands.All(ctx, conn, sinceDay{DayOf(since)})
 }
 
 // StaleDays are the days from first to last on which a brand has answers to renew, in order.
-func StaleDays(ctx context.Context, conn *Conn, of Renewal, first, last time.Time) ([]StaleDay, error) {
+func StaleDays(ctx context.Context, conn *Conn, of StaleFilter, first, last time.Time) ([]StaleDay, error) {
 	return staleDays.All(ctx, conn, staleDaysParams{of, DayOf(first), DayOf(last)})
 }
 
 // StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a
 // day, in the server's order of their ids.
-func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time, after AnswerCursor, most int) ([]StaleAnswer, error) {
+func StaleAnswers(ctx context.Context, conn *Conn, of StaleFilter, days []time.Time, after StaleCursor, most int) ([]StaleAnswer, error) {
 	if after.Day.IsZero() {
 		after.Day = time.Unix(0, 0)
 	}

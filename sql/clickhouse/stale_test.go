@@ -98,8 +98,8 @@ func TestAnAnswerWithoutItsFirstRowIsNotReadAgain(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", rows); err != nil {
 		t.Fatal(err)
 	}
-	than := clickhouse.Renewal{OrganizationID: rows[0].OrganizationID, BrandID: rows[0].BrandID, Revision: 3}
-	stale, err := clickhouse.StaleAnswers(t.Context(), conn, than, []time.Time{warehouse.Day}, clickhouse.AnswerCursor{}, 10)
+	than := clickhouse.StaleFilter{OrganizationID: rows[0].OrganizationID, BrandID: rows[0].BrandID, Revision: 3}
+	stale, err := clickhouse.StaleAnswers(t.Context(), conn, than, []time.Time{warehouse.Day}, clickhouse.StaleCursor{}, 10)
 	if err != nil || len(stale) != 1 || stale[0].ID != rows[0].ID {
 		t.Errorf("%+v, %v; want %s", stale, err, rows[0].ID)
 	}

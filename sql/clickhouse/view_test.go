@@ -285,7 +285,7 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 	token := fmt.Sprint("facts of ", of)
 	err := errors.Join(
 		clickhouse.Answers.Insert(t.Context(), conn, token, answers),
-		clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...)),
+		clickhouse.Visits.Insert(t.Context(), conn, token, warehouse.Pack(visits...)),
 		clickhouse.Crawls.Insert(t.Context(), conn, token, crawls),
 		landDimensions(t.Context(), conn, of))
 	if err != nil {

@@ -72,16 +72,6 @@ func visitText(which int) func(PackedVisit) string {
 	return func(p PackedVisit) string { return p.text(which) }
 }
 
-// PackVisits packs rows.
-func PackVisits(rows ...*VisitRow) []PackedVisit {
-	var with VisitPacker
-	packed := make([]PackedVisit, len(rows))
-	for i, row := range rows {
-		packed[i] = with.Pack(row)
-	}
-	return packed
-}
-
 type lastVisitsParams struct {
 	Topic     string `ch:"topic"`
 	Partition int32  `ch:"partition"`
@@ -93,7 +83,7 @@ var lastVisits = query[lastVisitsParams, Key]("last_visits")
 
 // LastVisits are the visits that landed from the last offsets of a partition below an offset, in their order on the
 // log.
-func LastVisits(ctx context.Context, conn *Conn, offsets int64, below Below) ([]Key, error) {
+func LastVisits(ctx context.Context, conn *Conn, offsets int64, below LogLimit) ([]Key, error) {
 	rows, err := lastVisits.All(ctx, conn, lastVisitsParams{below.Topic, below.Partition, below.Offset - offsets, below.Offset})
 	if err != nil {
 		return nil, fmt.Errorf("read last visits of %s/%d: %w", below.Topic, below.Partition, err)

@@ -31,7 +31,7 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	goal.Event, goal.NewSession, goal.GoalName, goal.GoalValue, goal.GoalCurrency = "goal", false, "signup", &value, "EUR"
 	batch := []*clickhouse.VisitRow{warehouse.Visit(0, warehouse.Day), warehouse.Visit(1, warehouse.Day.AddDate(0, 1, 0)), goal}
 	for range 3 {
-		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", clickhouse.PackVisits(batch...)); err != nil {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", warehouse.Pack(batch...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	value := decimal.RequireFromString("12.345678")
 	want := warehouse.Visit(3, warehouse.Day)
 	want.Event, want.GoalName, want.GoalValue, want.GoalCurrency, want.LogPartition = "goal", "signup", &value, "EUR", 4
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(want)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(want)); err != nil {
 		t.Fatal(err)
 	}
 	var got clickhouse.VisitRow
@@ -87,7 +87,7 @@ func TestPackedVisitsKeepTheirTexts(t *testing.T) {
 		row.Path, row.Session, row.Language = "/"+strings.Repeat("ä", n*40), strings.Repeat("s", n%3), ""
 		rows = append(rows, row)
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	found, err := conn.Query(t.Context(), "SELECT log_offset, path, session, language, host, log_topic FROM visits ORDER BY log_offset")
@@ -120,7 +120,7 @@ func TestManyVisitsAreOneBlock(t *testing.T) {
 		rows = append(rows, warehouse.Visit(int64(n), warehouse.Day))
 	}
 	for range 2 {
-		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-9999/1", clickhouse.PackVisits(rows...)); err != nil {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-9999/1", warehouse.Pack(rows...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,14 +175,14 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	late.At, early.At = warehouse.Day.Add(24*time.Hour), early.At.Add(-24*time.Hour)
 	unknown := warehouse.Visit(100, warehouse.Day)
 	rows = append(rows, other, late, early)
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	var keys []clickhouse.Key
 	for _, r := range append(rows, unknown) {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys, clickhouse.LogLimit{Topic: "visits", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 			t.Errorf("key %d: %v, want %v", i, landed[keys[i]], want)
 		}
 	}
-	last, err := clickhouse.LastVisits(t.Context(), conn, 4, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	last, err := clickhouse.LastVisits(t.Context(), conn, 4, clickhouse.LogLimit{Topic: "visits", Partition: 0, Offset: 5})
 	if want := []clickhouse.Key{keyOf(rows[1]), keyOf(late), keyOf(early)}; err != nil || !slices.Equal(last, want) {
 		t.Errorf("LastVisits() = %v, %v; want %v", last, err, want)
 	}
@@ -210,14 +210,14 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	for n := range 5 * each {
 		rows = append(rows, warehouse.Visit(int64(n), warehouse.Day.Add(time.Duration(n)*time.Second)))
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	var keys []clickhouse.Key
 	for _, r := range rows[:each] {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys[:2000], clickhouse.Below{})
+	landed, err := clickhouse.Visits.Landed(t.Context(), conn, keys[:2000], clickhouse.LogLimit{})
 	if err != nil || len(landed) != 2000 {
 		t.Fatalf("found %d, %v; want 2000", len(landed), err)
 	}
@@ -247,7 +247,7 @@ func TestAITraffic(t *testing.T) {
 		sold.Event, sold.NewSession, sold.GoalName, sold.GoalValue, sold.GoalCurrency = "goal", false, "order", &value, currency
 		rows = append(rows, sold)
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
@@ -277,7 +277,7 @@ func TestTrafficOfManyNamesIsShort(t *testing.T) {
 		goal.Event, goal.NewSession, goal.GoalName, goal.GoalCurrency = "goal", false, fmt.Sprintf("goal %03d", n), []string{"", "EUR"}[n%2]
 		rows = append(rows, seen, goal)
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", warehouse.Pack(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})

@@ -161,7 +161,7 @@ func (l landings) landed(ctx context.Context, organization, brand uuid.UUID, ids
 	for i, id := range ids {
 		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 	}
-	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.Below{})
+	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.LogLimit{})
 	landed := map[uuid.UUID]bool{}
 	for key := range found {
 		landed[uuid.UUID(key.ID)] = true

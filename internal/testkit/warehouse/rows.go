@@ -51,6 +51,16 @@ func Visit(offset int64, at time.Time) *clickhouse.VisitRow {
 	}
 }
 
+// Pack makes visits ready for an insert.
+func Pack(visits ...*clickhouse.VisitRow) []clickhouse.PackedVisit {
+	var packer clickhouse.VisitPacker
+	packed := make([]clickhouse.PackedVisit, len(visits))
+	for i, v := range visits {
+		packed[i] = packer.Pack(v)
+	}
+	return packed
+}
+
 // Crawl is the request of an AI crawler at an instant.
 func Crawl(offset int64, at time.Time) clickhouse.CrawlRow {
 	id := event.CrawlID("lumen.example", []byte("GET /a"), int(offset), at)

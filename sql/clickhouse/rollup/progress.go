@@ -31,8 +31,8 @@ SETTINGS log_comment = 'views of log_progress'`
 	return progress(ctx, conn, strings.Join(texts, " UNION ALL "))
 }
 
-// KeptProgress is what a shard's log_progress has.
-func KeptProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
+// StoredProgress is what a shard's log_progress has.
+func StoredProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
 	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM "+conn.Local(logProgress))
 }
 

@@ -48,7 +48,7 @@ func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64,
 	if err := clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint("answers", first), answers); err != nil {
 		t.Fatal(err)
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), clickhouse.PackVisits(visits...)); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), warehouse.Pack(visits...)); err != nil {
 		t.Fatal(err)
 	}
 	if err := clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint("crawls", first), crawls); err != nil {

@@ -17,13 +17,13 @@ import (
 // every few seconds.
 const admissionTimeout = 30 * time.Second
 
-// Admit adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed
+// GrantLogin adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed
 // again.
-func Admit(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analyst, password string) error {
+func GrantLogin(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analyst, password string) error {
 	if err := AddAnalyst(usersDir, a); err != nil {
 		return err
 	}
-	cfg = cfg.At(AddressFor(cfg, a.Login(), password))
+	cfg = cfg.ForServer(AddressFor(cfg, a.Login(), password))
 	cfg.MaxOpenConns = 1
 	err := untilServed(ctx, func(ctx context.Context) error {
 		conn, err := clickhouse.Open(ctx, cfg)
@@ -39,8 +39,8 @@ func Admit(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analys
 	return nil
 }
 
-// Expel removes an analyst from a server's users.d and waits until the server has no such user.
-func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, name string) (Analyst, error) {
+// RevokeLogin removes an analyst from a server's users.d and waits until the server has no such user.
+func RevokeLogin(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, name string) (Analyst, error) {
 	removed, err := RemoveAnalyst(usersDir, organization, name)
 	if err != nil {
 		return removed, err

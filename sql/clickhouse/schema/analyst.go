@@ -114,7 +114,7 @@ func (a Analyst) tables() []string {
 		return tables
 	}
 	for _, table := range tables {
-		if !clickhouse.Dimension(table) {
+		if !clickhouse.IsDimension(table) {
 			tables = append(tables, table+clickhouse.LocalSuffix)
 		}
 	}

@@ -138,7 +138,7 @@ func TestALostReplicaIsLeftOut(t *testing.T) {
 		}
 	}
 	c.Shards = lost.String() + "," + servers[0] + ";" + servers[1]
-	conn, err := clickhouse.Open(t.Context(), c.At(servers[0]))
+	conn, err := clickhouse.Open(t.Context(), c.ForServer(servers[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

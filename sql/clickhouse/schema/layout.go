@@ -52,7 +52,7 @@ var (
 
 // local is the name of what one shard has of a table.
 func (l layout) local(table string) string {
-	if l.cluster == "" || clickhouse.Dimension(table) {
+	if l.cluster == "" || clickhouse.IsDimension(table) {
 		return table
 	}
 	return table + clickhouse.LocalSuffix
@@ -105,7 +105,7 @@ func (l layout) table(s string) ([]string, error) {
 		s = strings.Replace(s, engine[0], "ENGINE = Replicated"+engine[1]+"("+path+")", 1)
 		s = windowClause.ReplaceAllString(s, "replicated_deduplication_window = $1, replicated_deduplication_window_seconds = 604800")
 	}
-	if clickhouse.Dimension(name) {
+	if clickhouse.IsDimension(name) {
 		return []string{s}, nil
 	}
 	local := l.local(name)
@@ -118,7 +118,7 @@ func (l layout) table(s string) ([]string, error) {
 // alter changes a shard's own table and, where columns change, the one over all shards.
 func (l layout) alter(s string) ([]string, error) {
 	name := alterTable.FindStringSubmatch(s)[1]
-	if clickhouse.Dimension(name) {
+	if clickhouse.IsDimension(name) {
 		return []string{s}, nil
 	}
 	changes := quotedOrCommentText.ReplaceAllString(s, "")
@@ -136,7 +136,7 @@ var quotedOrCommentText = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
 
 // drop waits until the name is free: a replicated table stays in Keeper for a while otherwise.
 func (l layout) drop(name string) []string {
-	if clickhouse.Dimension(name) {
+	if clickhouse.IsDimension(name) {
 		return []string{"DROP TABLE IF EXISTS " + name + " SYNC"}
 	}
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
@@ -191,7 +191,7 @@ func allStatements() (all []string) {
 func factTables() map[string]bool {
 	facts := map[string]bool{}
 	for _, s := range allStatements() {
-		if m := createTable.FindStringSubmatch(s); m != nil && !clickhouse.Dimension(m[1]) {
+		if m := createTable.FindStringSubmatch(s); m != nil && !clickhouse.IsDimension(m[1]) {
 			facts[m[1]] = true
 		}
 	}

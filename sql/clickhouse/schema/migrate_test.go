@@ -133,15 +133,16 @@ func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 	defer conn.Close()
 	insert := func() {
 		t.Helper()
-		var rows []*clickhouse.VisitRow
+		var packer clickhouse.VisitPacker
+		var rows []clickhouse.PackedVisit
 		for n := range 6 {
 			at := time.Date(2026, time.Month(2+n%3), 2, 9, 0, 0, 0, time.UTC)
-			rows = append(rows, &clickhouse.VisitRow{
+			rows = append(rows, packer.Pack(&clickhouse.VisitRow{
 				OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, ID: clickhouse.UUID{byte(n)}, LogTopic: "visits", LogOffset: int64(n),
 				At: at, Event: "view", Platform: "chatgpt", Path: "/y",
-			})
+			}))
 		}
-		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-5/1", clickhouse.PackVisits(rows...)); err != nil {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-5/1", rows); err != nil {
 			t.Fatal(err)
 		}
 	}

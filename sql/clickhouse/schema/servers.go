@@ -39,7 +39,7 @@ func openServers(ctx context.Context, c clickhouse.Config, lenient bool) (all se
 		all = append(all, nil)
 		var lost []error
 		for _, dsn := range replicas {
-			s := server{Config: c.At(dsn), shard: n}
+			s := server{Config: c.ForServer(dsn), shard: n}
 			if s.conn, err = clickhouse.Open(ctx, s.Config); err == nil {
 				all[n] = append(all[n], s)
 				continue
