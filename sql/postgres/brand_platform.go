@@ -54,3 +54,43 @@ func (db *DB) EditBrandPlatform(ctx context.Context, brand uuid.UUID, platform, 
 func (db *DB) RemoveBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model string) error {
 	return wrap(execOne(ctx, db, "remove_brand_platform", brand, platform, model), "remove platform %s", platform)
 }
+
+// BrandPlatform is a platform where a brand's prompts are asked.
+type BrandPlatform struct {
+	Platform string `db:"platform"`
+	Model    string `db:"model"` // "": the platform's default
+}
+
+// BrandPlatforms returns the enabled platforms of a brand.
+func (db *DB) BrandPlatforms(ctx context.Context, brand uuid.UUID) ([]BrandPlatform, error) {
+	return queryAll[BrandPlatform](ctx, db, "brand_platforms", brand)
+}
+
+// ScheduledPlatform is a platform where a brand is asked on a schedule.
+type ScheduledPlatform struct {
+	ID             uuid.UUID  `db:"id"`
+	Platform       string     `db:"platform"`
+	Model          string     `db:"model"`           // "": the platform's default
+	CheckFrequency string     `db:"check_frequency"` // hourly, daily, weekly or monthly
+	LastCheckedAt  *time.Time `db:"last_checked_at"`
+	BrandID        uuid.UUID  `db:"brand_id"`
+	OrganizationID uuid.UUID  `db:"organization_id"`
+	TimeZone       string     `db:"time_zone"` // of the organization
+}
+
+// ScheduledPlatforms returns where active brands of an organization, or of all (nil), are asked on a schedule, brand by
+// brand: those that may be due at now, or all of them.
+func (db *DB) ScheduledPlatforms(ctx context.Context, organization *uuid.UUID, all bool, now time.Time) ([]ScheduledPlatform, error) {
+	return queryAll[ScheduledPlatform](ctx, db, "scheduled_platforms", organization, all, now)
+}
+
+// SetChecked sets when each of some platforms is to be asked next, and that they were asked at an instant (nil: they
+// were not).
+func (db *DB) SetChecked(ctx context.Context, next map[uuid.UUID]time.Time, checked *time.Time) error {
+	var ids []uuid.UUID
+	var times []time.Time
+	for id, at := range next {
+		ids, times = append(ids, id), append(times, at)
+	}
+	return exec(ctx, db, "set_checked", ids, times, checked)
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -106,31 +105,4 @@ func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32
 func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
 	a, err := queryOne[DashboardAccount](ctx, db, "account_by_cookie", hash[:])
 	return a, wrap(err, "find account of a cookie")
-}
-
-// SigningKey is a key of access tokens.
-type SigningKey struct {
-	ID        uuid.UUID `db:"id"`
-	Public    []byte    `db:"public_key"`  // PKIX, DER
-	Private   string    `db:"private_key"` // encrypted
-	CreatedAt time.Time `db:"created_at"`
-}
-
-// SigningKeys are all keys of access tokens, the newest first.
-func (db *DB) SigningKeys(ctx context.Context) ([]SigningKey, error) {
-	return queryAll[SigningKey](ctx, db, "signing_keys")
-}
-
-// AddSigningKey adds a key of access tokens, and drops those that are older than keep.
-func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Duration) error {
-	err := exec(ctx, db, "add_signing_key", key.ID, key.Public, key.Private, keep)
-	if err != nil {
-		return fmt.Errorf("add signing key %s: %w", key.ID, err)
-	}
-	return nil
-}
-
-// ResealSigningKey replaces the private key of a key of access tokens by the same, encrypted anew.
-func (db *DB) ResealSigningKey(ctx context.Context, id uuid.UUID, private string) error {
-	return wrap(exec(ctx, db, "reseal_signing_key", id, private), "reseal signing key %s", id)
 }

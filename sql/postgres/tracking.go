@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -81,28 +82,94 @@ func (db *DB) CancelTracking(ctx context.Context, organization, id uuid.UUID) er
 	return err
 }
 
-// PromptToAsk is an active prompt, and how it is asked.
-type PromptToAsk struct {
-	Prompt
-	Platforms []string `db:"platforms"` // empty: the brand's, as models and regions
-	Models    []string `db:"models"`
-	Regions   []string `db:"regions"`
-	Samples   int      `db:"samples"`
+// NewTracking is a tracking job to be started.
+type NewTracking struct {
+	OrganizationID, BrandID uuid.UUID
+	RequestedBy             *uuid.UUID // nil: a schedule, or the command line
+	IdempotencyKey          *string
+	Request                 json.RawMessage // what was asked for, for people
+	Plan                    []byte          // digest of what its runs ask; nil joins no job
+	CreatedAt               time.Time
+	Runs                    []NewRun // one or more
+	Prompts                 []NewRunPrompt
 }
 
-// PromptsToAsk returns the active prompts of the brand's active sets, one of each text, by text; if ids are given,
-// those of them.
-func (db *DB) PromptsToAsk(ctx context.Context, brand uuid.UUID, ids []uuid.UUID) ([]PromptToAsk, error) {
-	return queryAll[PromptToAsk](ctx, db, "prompts_to_ask", brand, ids)
+// NewRun is a run of a job to be started.
+type NewRun struct {
+	PromptID uuid.UUID `json:"prompt_id"`
+	Platform string    `json:"platform"`
+	Model    string    `json:"model"`
+	Region   string    `json:"region"`
+	Sample   int       `json:"sample"`
+	Slot     time.Time `json:"slot"`
+	Estimate *string   `json:"estimate"` // US dollars, a decimal number; nil: not known
+	AnswerID uuid.UUID `json:"answer_id"`
 }
 
-// BrandPlatform is a platform where a brand's prompts are asked.
-type BrandPlatform struct {
-	Platform string `db:"platform"`
-	Model    string `db:"model"` // "": the platform's default
+// NewRunPrompt is a prompt of the runs, as records have it.
+type NewRunPrompt struct {
+	PromptID uuid.UUID       `json:"prompt_id"`
+	Prompt   json.RawMessage `json:"prompt"`
 }
 
-// BrandPlatforms returns the enabled platforms of a brand.
-func (db *DB) BrandPlatforms(ctx context.Context, brand uuid.UUID) ([]BrandPlatform, error) {
-	return queryAll[BrandPlatform](ctx, db, "brand_platforms", brand)
+// ErrAsked says that every run was asked in its slot already.
+var ErrAsked = errors.New("asked in this slot already")
+
+// TrackingByKey finds the job that a start with this key began within a day, or ErrNotFound.
+func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key string) (uuid.UUID, error) {
+	return queryOne[uuid.UUID](ctx, db, "tracking_job_by_key", organization, key)
+}
+
+// StartTracking starts a job, all or nothing; or returns one that has begun with the same key, or that is running with
+// the same plan. Starts of an organization take a lock, one at a time, so that each sees what others have spent.
+// enqueue is called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
+func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error) (job uuid.UUID, err error) {
+	runs, err := json.Marshal(n.Runs)
+	if err != nil {
+		return job, fmt.Errorf("encode runs: %w", err)
+	}
+	prompts, err := json.Marshal(n.Prompts)
+	if err != nil {
+		return job, fmt.Errorf("encode prompts: %w", err)
+	}
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if err := exec(ctx, tx, "lock_spending", n.OrganizationID); err != nil {
+			return err
+		}
+		if job, err = startedTracking(ctx, tx, n); !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
+			return err
+		}
+		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job", n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+		if err != nil {
+			return err
+		}
+		added, err := execRows(ctx, tx, "add_tracking_runs", n.OrganizationID, job, string(runs), string(prompts))
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return ErrAsked
+		}
+		if err := execOne(ctx, tx, "size_tracking_job", job); err != nil {
+			return err
+		}
+		return enqueue(tx, job)
+	})
+	return job, wrap(err, "start tracking of brand %s", n.BrandID)
+}
+
+// startedTracking finds a job that a start stands for, or ErrNotFound.
+func startedTracking(ctx context.Context, tx pgx.Tx, n NewTracking) (uuid.UUID, error) {
+	if n.IdempotencyKey != nil {
+		if job, err := queryOne[uuid.UUID](ctx, tx, "tracking_job_by_key", n.OrganizationID, *n.IdempotencyKey); !errors.Is(err, ErrNotFound) {
+			return job, err
+		}
+	}
+	if n.Plan == nil {
+		return uuid.Nil, ErrNotFound
+	}
+	return queryOne[uuid.UUID](ctx, tx, "running_tracking_job", n.BrandID, n.Plan)
 }

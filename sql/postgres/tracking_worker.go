@@ -43,3 +43,27 @@ func (db *DB) TrackingWorkers(ctx context.Context) ([][]string, error) {
 func (db *DB) ReleasePlatforms(ctx context.Context, holder uuid.UUID) error {
 	return exec(ctx, db, "release_platforms", holder)
 }
+
+// StalledTracking is how many running jobs have not moved since an instant.
+func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error) {
+	return queryOne[int](ctx, db, "stalled_tracking_jobs", since)
+}
+
+// prunedAtOnce is how many jobs, of up to some ten thousand runs, one statement deletes.
+const prunedAtOnce = 50
+
+// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns how many there were.
+func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
+	for {
+		n, err := execRows(ctx, db, "prune_tracking_jobs", before, prunedAtOnce)
+		jobs += n
+		if err != nil || n < prunedAtOnce {
+			return jobs, wrap(err, "prune tracking jobs from before %s", before.Format(time.DateOnly))
+		}
+	}
+}
+
+// ResumeTracking has jobs taken up again whose worker has been silent for so long.
+func (db *DB) ResumeTracking(ctx context.Context, silent time.Duration) (int64, error) {
+	return execRows(ctx, db, "resume_tracking_jobs", silent.Seconds())
+}

@@ -5,7 +5,21 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 )
+
+// Tx is a transaction.
+type Tx = pgx.Tx
+
+// by runs fn in one transaction with the rights of the service, whose changes the audit log ascribes to a user.
+func (db *DB) by(ctx context.Context, user uuid.UUID, fn func(tx Tx) error) error {
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if err := exec(ctx, tx, "set_actor", user); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
 
 // AuditLine is a line of the audit log: who changed what, when and from where.
 type AuditLine struct {
@@ -26,4 +40,11 @@ func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUI
 // AuditLog returns the newest lines of the audit log, the newest first.
 func (db *DB) AuditLog(ctx context.Context, limit int) ([]AuditLine, error) {
 	return queryAll[AuditLine](ctx, db, "audit_log", limit)
+}
+
+func (db *DB) byUserOrCommand(ctx context.Context, user uuid.UUID, fn func(on querier) error) error {
+	if user == uuid.Nil {
+		return fn(db)
+	}
+	return db.by(ctx, user, func(tx Tx) error { return fn(tx) })
 }

@@ -228,8 +228,3 @@ func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool,
 	}
 	return b.IsCancelled, err
 }
-
-// ResumeTracking has jobs taken up again whose worker has been silent for so long.
-func (db *DB) ResumeTracking(ctx context.Context, silent time.Duration) (int64, error) {
-	return execRows(ctx, db, "resume_tracking_jobs", silent.Seconds())
-}
