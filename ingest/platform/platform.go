@@ -1,11 +1,12 @@
 // Package platform is the interface of AI platforms: one prompt is asked; a reply comes back, or an error whose class
-// decides how to go on. A package per platform implements it.
+// decides how to go on. catalog has a file for each platform.
 package platform
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
@@ -55,6 +56,14 @@ type Reply struct {
 type Citation struct {
 	event.Citation
 	Start, End int
+}
+
+// IsURL reports whether an address has a scheme and a host. Platforms list addresses as pages have them, with a lone %
+// in the path, for example, so no more is required of them.
+func IsURL(address string) bool {
+	scheme, rest, ok := strings.Cut(address, "://")
+	isOther := func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
+	return ok && scheme != "" && rest != "" && !strings.ContainsAny(rest[:1], "/?#") && !strings.ContainsFunc(scheme, isOther)
 }
 
 // The simulator's slugs: answers under them are marked as simulated.

@@ -31,7 +31,7 @@ const askKey = "key-hunter2"
 // payload is what a platform answered in a case of its conformance test.
 func payload(t *testing.T, slug, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../ingest/platform/" + slug + "/testdata/" + name + ".txtar")
+	text, err := os.ReadFile("../../ingest/platform/catalog/testdata/" + slug + "/" + name + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func newTroubledPlatforms(t *testing.T, longest time.Duration) *troubledPlatform
 	p := &troubledPlatforms{answers: map[string][]byte{}, longest: longest, counts: map[aQuestion]requestCounts{}}
 	tokens := regexp.MustCompile(`([tT]okens|TokenCount)": \d+`)
 	for slug := range troubledModels {
-		text, err := os.ReadFile("../../ingest/platform/" + slug + "/testdata/plain.txtar")
+		text, err := os.ReadFile("../../ingest/platform/catalog/testdata/" + slug + "/plain.txtar")
 		if err != nil {
 			t.Fatal(err)
 		}

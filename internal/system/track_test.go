@@ -32,7 +32,7 @@ type openAI struct {
 
 func newOpenAI(t *testing.T) *openAI {
 	t.Helper()
-	text, err := os.ReadFile("../../ingest/platform/openai/testdata/answer.txtar")
+	text, err := os.ReadFile("../../ingest/platform/catalog/testdata/openai/answer.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,16 @@
-// Package catalog lists the AI platforms that answerscope can ask, and opens them.
+// Package catalog lists the AI platforms that answerscope can ask, and opens them. Each has a file with its
+// description, its request and the reader of its answers; what their HTTP APIs share is in http.go (one request for one
+// answer), failure.go (the class of an error), shape.go (the check of an answer's form) and draft.go (text and citations
+// in their order).
 package catalog
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/anthropic"
-	"github.com/answerscope/answerscope/ingest/platform/gemini"
-	"github.com/answerscope/answerscope/ingest/platform/mistral"
-	"github.com/answerscope/answerscope/ingest/platform/openai"
-	"github.com/answerscope/answerscope/ingest/platform/perplexity"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
-	"github.com/answerscope/answerscope/ingest/platform/xai"
 )
 
 // Settings are how a platform is reached.
@@ -29,12 +27,7 @@ type Entry struct {
 }
 
 var entries = []Entry{
-	{openai.Description, withKey(openai.New)},
-	{anthropic.Description, withKey(anthropic.New)},
-	{gemini.Description, withKey(gemini.New)},
-	{perplexity.Description, withKey(perplexity.New)},
-	{xai.Description, withKey(xai.New)},
-	{mistral.Description, withKey(mistral.New)},
+	openAI.entry(), anthropic.entry(), gemini.entry(), perplexity.entry(), xAI.entry(), mistral.entry(),
 	{simulator.Description, openSimulator(false)},
 	{simulator.ShoppingDescription, openSimulator(true)},
 }
@@ -60,14 +53,26 @@ func Slugs() string {
 	return strings.Join(slugs, ", ")
 }
 
-func withKey(open func(key, baseURL string) (platform.Platform, error)) func(Settings) (platform.Platform, error) {
-	return func(s Settings) (platform.Platform, error) { return open(s.Key, s.BaseURL) }
-}
-
 func openSimulator(shopping bool) func(Settings) (platform.Platform, error) {
 	return func(s Settings) (platform.Platform, error) {
 		config := simulator.DefaultConfig()
 		config.Shopping, config.Cast = shopping, s.Cast
 		return simulator.New(config)
+	}
+}
+
+// models returns models of which answers have the same typical usage.
+func models(typical event.Usage, list ...platform.Model) []platform.Model {
+	for i := range list {
+		list[i].Typical = typical
+	}
+	return list
+}
+
+// usd returns a price in US dollars: of a million tokens of input and of output, and of a thousand searches.
+func usd(date, input, output, searches string) *platform.Price {
+	return &platform.Price{
+		Currency: "USD", Date: date,
+		PerMillionInputTokens: input, PerMillionOutputTokens: output, PerThousandSearches: searches,
 	}
 }

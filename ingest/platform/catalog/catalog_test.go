@@ -1,22 +1,32 @@
-package catalog_test
+package catalog
 
 import (
 	"testing"
 
-	"github.com/answerscope/answerscope/ingest/platform/catalog"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
+
+func TestMain(m *testing.M) { platformtest.Main(m) }
+
+// opener opens a platform as its entry does.
+func opener(a api) func(key, baseURL string) (platform.Platform, error) {
+	return func(key, baseURL string) (platform.Platform, error) {
+		return a.entry().Open(Settings{Key: key, BaseURL: baseURL})
+	}
+}
 
 // A slug is a platform's name in records for ever, and in the names of its variables.
 func TestTheSlugsStay(t *testing.T) {
-	if got, want := catalog.Slugs(), "openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping"; got != want {
+	if got, want := Slugs(), "openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, e := range catalog.All() {
-		if found, ok := catalog.Find(e.Slug); !ok || found.Name != e.Name {
+	for _, e := range All() {
+		if found, ok := Find(e.Slug); !ok || found.Name != e.Name {
 			t.Errorf("%s is not found", e.Slug)
 		}
 		if e.NeedsKey {
-			if _, err := e.Open(catalog.Settings{Key: "key", BaseURL: "nowhere"}); err == nil {
+			if _, err := e.Open(Settings{Key: "key", BaseURL: "nowhere"}); err == nil {
 				t.Errorf("%s is opened at no address", e.Slug)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 // Fuzz lets a reader read anything: it answers with a conforming reply or with a *platform.Error.
-func Fuzz(f *testing.F, read func(raw []byte) (platform.Reply, error)) {
-	for _, c := range Cases(f) {
+func Fuzz(f *testing.F, slug string, read func(raw []byte) (platform.Reply, error)) {
+	for _, c := range Cases(f, slug) {
 		f.Add(c.Response)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

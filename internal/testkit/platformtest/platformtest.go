@@ -13,7 +13,6 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // Conform asks p the question under several sample numbers, at once, and checks what comes back against the contract of
@@ -82,7 +81,7 @@ func reply(t *testing.T, r platform.Reply) {
 		t.Error("no raw payload")
 	}
 	for _, c := range r.Citations {
-		if !wire.IsURL(c.URL) {
+		if !platform.IsURL(c.URL) {
 			t.Errorf("citation %q: want a URL", c.URL)
 		}
 		if c.Start < 0 || c.Start > c.End || c.End > len(r.Text) {

@@ -21,7 +21,7 @@ import (
 )
 
 // Suite is the conformance test of a platform that is asked over HTTP: a local server answers what the cases under
-// testdata say, and fails in every way that a server can.
+// testdata/<slug> say, and fails in every way that a server can.
 type Suite struct {
 	Description platform.Description
 	Open        func(key, baseURL string) (platform.Platform, error)
@@ -72,12 +72,12 @@ type Want struct {
 	Unknown   []string    `json:"unknown"`   // kinds of items that are passed over
 }
 
-// Cases reads testdata. {base} of a response is the address of the server.
-func Cases(t testing.TB) []Case {
+// Cases reads testdata/<slug>. {base} of a response is the address of the server.
+func Cases(t testing.TB, slug string) []Case {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.txtar")
+	files, err := filepath.Glob("testdata/" + slug + "/*.txtar")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases in testdata: %v", err)
+		t.Fatalf("no cases in testdata/%s: %v", slug, err)
 	}
 	var cases []Case
 	for _, file := range files {
@@ -108,7 +108,7 @@ func Cases(t testing.TB) []Case {
 // Run runs the suite.
 func (s Suite) Run(t *testing.T) {
 	t.Parallel()
-	cases := Cases(t)
+	cases := Cases(t, s.Description.Slug)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) { s.read(t, c) })
 		if c.Want.Class == "" {

@@ -1,4 +1,4 @@
-package wire
+package catalog
 
 import (
 	"strings"
@@ -22,30 +22,17 @@ func TestTheSourceIsRemovedFromURLs(t *testing.T) {
 	}
 }
 
-func TestWhatIsAURL(t *testing.T) {
-	for address, want := range map[string]bool{
-		"https://a.example": true, "HTTP://A.example/": true, "https://münchen.example/ä b": true, "https://a.example/100%-dry": true,
-		"https://a.example/#:~:text=50%": true, "http://[::1]:80/": true, "https://a.example?b": true,
-		"": false, "a.example/b": false, "mailto:a@b.example": false, "https://": false, "https:///a": false, "see https://a.example": false,
-		"://a.example": false, "https:a.example": false,
-	} {
-		if got := IsURL(address); got != want {
-			t.Errorf("%s: %v", address, got)
-		}
-	}
-}
-
 func TestCitedURLsComeFirstAndOnce(t *testing.T) {
-	var d Draft
-	d.Consult("https://b.example/", "")
-	d.Consult("https://a.example/", "A")
-	d.Consult("https://b.example/", "B")
-	start := d.Write("text")
-	d.Cite("https://c.example/?utm_source=openai", "", start, 4)
-	d.Cite("https://b.example/", "", 0, 99)
-	d.Cite("https://c.example/", "C", 0, 0)
-	d.Cite("no URL", "", 0, 0)
-	reply, err := d.Reply("complete", "", nil, nil)
+	var d draft
+	d.consult("https://b.example/", "")
+	d.consult("https://a.example/", "A")
+	d.consult("https://b.example/", "B")
+	start := d.write("text")
+	d.cite("https://c.example/?utm_source=openai", "", start, 4)
+	d.cite("https://b.example/", "", 0, 99)
+	d.cite("https://c.example/", "C", 0, 0)
+	d.cite("no URL", "", 0, 0)
+	reply, err := d.reply("complete", "", nil, nil)
 	var got string
 	for _, c := range reply.Citations {
 		got += c.URL + c.Title
@@ -61,7 +48,7 @@ func TestCitedURLsComeFirstAndOnce(t *testing.T) {
 
 func TestOffsetsInCharacters(t *testing.T) {
 	for characters, want := range map[int64]int{-1: -1, 0: 0, 1: 1, 2: 3, 3: 7, 4: 8, 5: -1} {
-		if got := Bytes("aü🏕b", characters); got != want {
+		if got := byteOffset("aü🏕b", characters); got != want {
 			t.Errorf("character %d is byte %d, want %d", characters, got, want)
 		}
 	}
@@ -80,7 +67,7 @@ func TestWhenToAskAgain(t *testing.T) {
 }
 
 func TestShape(t *testing.T) {
-	shape := Shape{
+	known := shape{
 		"":       {"items items", "more?.sources? items:source", "status? text"},
 		"text":   {"text text", "notes? items:page"},
 		"page":   {"url text", "title text|null", "at? number"},
@@ -109,11 +96,11 @@ func TestShape(t *testing.T) {
 		`{"items":[{"type":"result","pages":[{"url":"u"},{}],"found":[]}]}`: "items[0].pages[1] has no field url",
 		`{"items":[{"type":"result","pages":[],"found":{}}]}`:               "items[0].found[0] has no type",
 	} {
-		answer, err := Decode([]byte(text))
+		answer, err := decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = new(Draft).Check(answer, shape)
+		err = new(draft).check(answer, known)
 		if want != "" {
 			want = "changed_shape: " + want
 		}
@@ -124,7 +111,7 @@ func TestShape(t *testing.T) {
 }
 
 func TestUnknownItemsArePassedOver(t *testing.T) {
-	shape := Shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
+	known := shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
 	for text, want := range map[string]string{
 		`{"items":[{"type":"new","url":7,"below":{"type":"page"}},{"type":"page","url":"u","a_new_field":1}]}`: "new",
 		`{"items":[],"parts":[{"signature":"s"},{"text":"a","signature":"s"},{"call":{}},{"b":1,"a":2},{}]}`:   "signature, a+b, ",
@@ -133,12 +120,12 @@ func TestUnknownItemsArePassedOver(t *testing.T) {
 		`{"items":[],"parts":[{"a":1},{}]}`:               "changed_shape: parts has no item of a known kind",
 		`{"items":[],"parts":[{"signature":"s"},"text"]}`: "changed_shape: parts[1] is no object",
 	} {
-		answer, err := Decode([]byte(text))
+		answer, err := decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d Draft
-		err = d.Check(answer, shape)
+		var d draft
+		err = d.check(answer, known)
 		if got := message(err); got != want && (err != nil || strings.Join(d.unknown, ", ") != want) {
 			t.Errorf("%s: %q, %q; want %q", text, d.unknown, got, want)
 		}
@@ -147,7 +134,7 @@ func TestUnknownItemsArePassedOver(t *testing.T) {
 
 func TestAnswersAreOneObject(t *testing.T) {
 	for _, text := range []string{"", "null", "[]", "7", `{"a":1`, `{"a":1} {}`, "{}x", "<html>"} {
-		if _, err := Decode([]byte(text)); message(err)[:13] != "changed_shape" {
+		if _, err := decode([]byte(text)); message(err)[:13] != "changed_shape" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -1,24 +1,23 @@
-package perplexity
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestConformance(t *testing.T) {
+func TestPerplexityConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1/agent", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
-		Open:    New,
-		Request: sent,
+		Description: perplexity.Description, Path: "/v1/agent", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:    opener(perplexity),
+		Request: sentPerplexity,
 		Lists:   []string{"output", "output.content"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, region string) {
+func sentPerplexity(t *testing.T, body map[string]any, region string) {
 	t.Helper()
 	search := map[string]any{"type": "web_search"}
 	if region != "" {
@@ -30,6 +29,6 @@ func sent(t *testing.T, body map[string]any, region string) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{}, raw) })
+func FuzzPerplexity(f *testing.F) {
+	platformtest.Fuzz(f, "perplexity", func(raw []byte) (platform.Reply, error) { return readPerplexity(account{}, raw) })
 }

@@ -1,28 +1,25 @@
-package openai
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestMain(m *testing.M) { platformtest.Main(m) }
-
-func TestConformance(t *testing.T) {
+func TestOpenAIConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
-		Open:     New,
-		Request:  sent,
+		Description: openAI.Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:     opener(openAI),
+		Request:  sentOpenAI,
 		Optional: []string{"output.action.sources"},
 		Unseen:   []string{"output.action.url"},
 		Lists:    []string{"output", "output.content", "output.content.annotations", "output.action.sources"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, region string) {
+func sentOpenAI(t *testing.T, body map[string]any, region string) {
 	t.Helper()
 	location := map[string]any{"type": "approximate"}
 	if region != "" {
@@ -38,6 +35,6 @@ func sent(t *testing.T, body map[string]any, region string) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{}, raw) })
+func FuzzOpenAI(f *testing.F) {
+	platformtest.Fuzz(f, "openai", func(raw []byte) (platform.Reply, error) { return readOpenAI.read(account{}, raw) })
 }

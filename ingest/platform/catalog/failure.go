@@ -1,4 +1,4 @@
-package wire
+package catalog
 
 import (
 	"cmp"
@@ -14,35 +14,37 @@ import (
 )
 
 // classes maps the codes, types, reasons and statuses by which the platforms name an error, in lower case with _ for -.
-var classes = map[string]platform.Class{
-	"rate_limit_exceeded": platform.RateLimited, "rate_limit_error": platform.RateLimited, "resource_exhausted": platform.RateLimited,
-	"too_many_requests": platform.RateLimited, "rate_limited": platform.RateLimited, "429": platform.RateLimited,
-
-	"insufficient_quota": platform.Quota, "billing_error": platform.Quota, "billing_hard_limit_reached": platform.Quota,
-
-	"authentication_error": platform.Auth, "permission_error": platform.Auth, "invalid_api_key": platform.Auth, "api_key_invalid": platform.Auth,
-	"unauthenticated": platform.Auth, "unauthorized": platform.Auth, "permission_denied": platform.Auth, "401": platform.Auth, "403": platform.Auth,
-
-	"invalid_prompt": platform.Invalid, "invalid_request_error": platform.Invalid, "invalid_request": platform.Invalid, "not_found_error": platform.Invalid,
-	"request_too_large": platform.Invalid, "invalid_argument": platform.Invalid, "failed_precondition": platform.Invalid, "not_found": platform.Invalid,
-	"invalid_model": platform.Invalid, "400": platform.Invalid, "404": platform.Invalid,
-
-	"content_filter": platform.ContentFiltered, "bio_policy": platform.ContentFiltered, "misalignment_policy_violation": platform.ContentFiltered,
-}
+var classes = func() map[string]platform.Class {
+	byCode := map[string]platform.Class{}
+	for class, codes := range map[platform.Class]string{
+		platform.RateLimited: "rate_limit_exceeded rate_limit_error resource_exhausted too_many_requests rate_limited 429",
+		platform.Quota:       "insufficient_quota billing_error billing_hard_limit_reached",
+		platform.Auth: "authentication_error permission_error invalid_api_key api_key_invalid unauthenticated " +
+			"unauthorized permission_denied 401 403",
+		platform.Invalid: "invalid_prompt invalid_request_error invalid_request not_found_error request_too_large " +
+			"invalid_argument failed_precondition not_found invalid_model 400 404",
+		platform.ContentFiltered: "content_filter bio_policy misalignment_policy_violation",
+	} {
+		for code := range strings.FieldsSeq(codes) {
+			byCode[code] = class
+		}
+	}
+	return byCode
+}()
 
 // failure returns the error of a response. Its status decides, or, where that is 200, the first known code in the body;
 // a further code may be more exact.
 func failure(status int, header http.Header, body []byte) *platform.Error {
 	parsed := parseErrorBody(body)
-	class, decided := ofStatus(status), status != http.StatusOK
+	class, isExact := classOfStatus(status), status != http.StatusOK
 	for _, code := range parsed.codes {
 		byCode, ok := classes[strings.ReplaceAll(strings.ToLower(code), "-", "_")]
 		switch {
 		case !ok:
-		case !decided,
+		case !isExact,
 			class == platform.RateLimited && byCode == platform.Quota,
 			class == platform.Invalid && (byCode == platform.Auth || byCode == platform.ContentFiltered):
-			class, decided = byCode, true
+			class, isExact = byCode, true
 		}
 	}
 	e := &platform.Error{Class: class, RetryAfter: parsed.retry, Cause: errors.New(parsed.text(status, body))}
@@ -52,7 +54,7 @@ func failure(status int, header http.Header, body []byte) *platform.Error {
 	return e
 }
 
-func ofStatus(status int) platform.Class {
+func classOfStatus(status int) platform.Class {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return platform.Auth
@@ -75,22 +77,22 @@ type errorBody struct {
 }
 
 func parseErrorBody(body []byte) (e errorBody) {
-	object, err := Decode(body)
+	o, err := decode(body)
 	if err != nil {
 		return e
 	}
-	if inner := object.Object("error"); inner != nil {
-		object = inner
+	if inner := o.object("error"); inner != nil {
+		o = inner
 	}
 	for _, name := range []string{"code", "type", "status", "detail"} {
-		if code := cmp.Or(object.Text(name), object.Decimal(name)); code != "" {
+		if code := cmp.Or(o.text(name), o.decimal(name)); code != "" {
 			e.codes = append(e.codes, code)
 		}
 	}
-	e.message = cmp.Or(object.Text("message"), object.Text("error"), object.Text("detail"))
-	for _, detail := range object.List("details") {
-		e.codes = append(e.codes, detail.Text("reason"))
-		if delay, err := time.ParseDuration(detail.Text("retryDelay")); err == nil {
+	e.message = cmp.Or(o.text("message"), o.text("error"), o.text("detail"))
+	for _, detail := range o.list("details") {
+		e.codes = append(e.codes, detail.text("reason"))
+		if delay, err := time.ParseDuration(detail.text("retryDelay")); err == nil {
 			e.retry = wholeSeconds(delay)
 		}
 	}
@@ -129,4 +131,14 @@ func retryAfter(value string, now time.Time) time.Duration {
 // wholeSeconds rounds up.
 func wholeSeconds(d time.Duration) time.Duration {
 	return max(time.Duration(math.Ceil(d.Seconds()))*time.Second, 0)
+}
+
+// changedShape returns an error of class changed_shape.
+func changedShape(format string, args ...any) *platform.Error {
+	return &platform.Error{Class: platform.ChangedShape, Cause: fmt.Errorf(format, args...)}
+}
+
+// filtered returns an error of class content_filtered.
+func filtered(reason string) *platform.Error {
+	return &platform.Error{Class: platform.ContentFiltered, Cause: errors.New(reason)}
 }

@@ -1,27 +1,24 @@
-package anthropic
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestMain(m *testing.M) { platformtest.Main(m) }
-
-func TestConformance(t *testing.T) {
+func TestAnthropicConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1/messages", KeyHeader: "X-Api-Key", KeyPrefix: "",
-		Open:     New,
+		Description: anthropic.Description, Path: "/v1/messages", KeyHeader: "X-Api-Key", KeyPrefix: "",
+		Open:     opener(anthropic),
 		Optional: []string{"content.citations"},
-		Request:  sent,
+		Request:  sentAnthropic,
 		Lists:    []string{"content", "content.citations", "content.content"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, region string) {
+func sentAnthropic(t *testing.T, body map[string]any, region string) {
 	t.Helper()
 	search := map[string]any{"type": "web_search_20250305", "name": "web_search", "max_uses": 5.0}
 	if region != "" {
@@ -39,16 +36,16 @@ func sent(t *testing.T, body map[string]any, region string) {
 // A model of which a search can be forced has to search; the others refuse a request that forces one.
 func TestSearchIsForcedWhereItCanBe(t *testing.T) {
 	for model, forced := range map[string]bool{"claude-haiku-4-5": true, "claude-opus-4-7": true, "": false, "claude-opus-5-5": false, "model-of-choice": false} {
-		if got := newRequest(platform.Question{Text: "best tent?", Model: model}).ToolChoice != nil; got != forced {
+		if got := anthropicRequest(platform.Question{Text: "best tent?", Model: model})["tool_choice"] != nil; got != forced {
 			t.Errorf("%q: forced %t", model, got)
 		}
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) {
-		var r reader
-		if _, err := r.read(wire.Account{}, raw); err != nil {
+func FuzzAnthropic(f *testing.F) {
+	platformtest.Fuzz(f, "anthropic", func(raw []byte) (platform.Reply, error) {
+		var r anthropicReader
+		if _, err := r.read(account{}, raw); err != nil {
 			return platform.Reply{}, err
 		}
 		return r.reply()

@@ -1,29 +1,26 @@
-package gemini
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestMain(m *testing.M) { platformtest.Main(m) }
-
-func TestConformance(t *testing.T) {
+func TestGeminiConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
-		Open:     New,
+		Description: gemini.Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
+		Open:     opener(gemini),
 		Optional: []string{"candidates.groundingMetadata", "candidates.groundingMetadata.groundingSupports"},
 		Unseen:   []string{"candidates.content.parts.thought", "candidates.groundingMetadata.groundingChunks.web.title", "candidates.groundingMetadata.groundingChunks.web.domain"},
-		Request:  sent,
+		Request:  sentGemini,
 		Lists:    []string{"candidates.content.parts", "candidates.groundingMetadata.groundingChunks"},
 		Sole:     []string{"candidates.content.parts.text", "candidates.groundingMetadata.groundingChunks.web"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, _ string) {
+func sentGemini(t *testing.T, body map[string]any, _ string) {
 	t.Helper()
 	want := map[string]any{
 		"contents":         []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "best tent?"}}}},
@@ -35,9 +32,9 @@ func sent(t *testing.T, body map[string]any, _ string) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) {
-		r := reader{account: wire.Account{}, resolve: func([]string) map[string]string { return nil }}
+func FuzzGemini(f *testing.F) {
+	platformtest.Fuzz(f, "gemini", func(raw []byte) (platform.Reply, error) {
+		r := geminiReader{account: account{}, resolve: func([]string) map[string]string { return nil }}
 		return r.read(raw)
 	})
 }

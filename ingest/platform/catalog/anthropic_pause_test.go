@@ -1,4 +1,4 @@
-package anthropic
+package catalog
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ func pausing(t *testing.T, pauses int) (url string, bodies *[]map[string]any) {
 
 func askPaused(t *testing.T, url string) platform.Reply {
 	t.Helper()
-	a, err := New("key", url)
+	a, err := opener(anthropic)("key", url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,25 @@
-package xai
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestConformance(t *testing.T) {
+func TestXAIConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
-		Open:     New,
-		Request:  sent,
+		Description: xAI.Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:     opener(xAI),
+		Request:  sentXAI,
 		Optional: []string{"output.action.sources"},
 		Unseen:   []string{"output.action.url", "citations"},
 		Lists:    []string{"output", "output.content", "output.content.annotations", "output.action.sources"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, region string) {
+func sentXAI(t *testing.T, body map[string]any, region string) {
 	t.Helper()
 	search := map[string]any{"type": "web_search"}
 	if region != "" {
@@ -32,6 +31,6 @@ func sent(t *testing.T, body map[string]any, region string) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{}, raw) })
+func FuzzXAI(f *testing.F) {
+	platformtest.Fuzz(f, "xai", func(raw []byte) (platform.Reply, error) { return readXAI.read(account{}, raw) })
 }

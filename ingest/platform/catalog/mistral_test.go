@@ -1,25 +1,24 @@
-package mistral
+package catalog
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
-func TestConformance(t *testing.T) {
+func TestMistralConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: Description, Path: "/v1/conversations", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
-		Open:    New,
-		Request: sent,
+		Description: mistral.Description, Path: "/v1/conversations", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:    opener(mistral),
+		Request: sentMistral,
 		Unseen:  []string{"outputs.content.url"},
 		Lists:   []string{"outputs", "outputs.content"},
 	}.Run(t)
 }
 
-func sent(t *testing.T, body map[string]any, _ string) {
+func sentMistral(t *testing.T, body map[string]any, _ string) {
 	t.Helper()
 	want := map[string]any{
 		"model": "model-of-choice", "inputs": "best tent?", "stream": false, "store": false, "tools": []any{map[string]any{"type": "web_search"}},
@@ -29,6 +28,6 @@ func sent(t *testing.T, body map[string]any, _ string) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{}, raw) })
+func FuzzMistral(f *testing.F) {
+	platformtest.Fuzz(f, "mistral", func(raw []byte) (platform.Reply, error) { return readMistral(account{}, raw) })
 }
