@@ -18,14 +18,14 @@ type Record struct {
 	Offset    int64
 	Key       []byte
 	Value     []byte
-	Headers   []Header  // kept in dead letters alone
-	Time      time.Time // when it was appended
+	Headers   []Header  // only dead letters keep them
+	Time      time.Time // of its append
 }
 
 // Header is a key and a value beside a record.
 type Header = kafka.Header
 
-// Batch is a contiguous range of a partition's records as the target read them.
+// Batch is a contiguous range of a partition's records, decoded by the target.
 type Batch[T any] struct {
 	Topic     string
 	Partition int32
@@ -34,20 +34,20 @@ type Batch[T any] struct {
 	Checksum  uint32 // CRC-32C of the first record's value
 	Plan      Plan
 	Items     []T
-	Repeated  bool // some of it may have been taken: its plan was found open, or the target says so
+	Repeated  bool // some of it may have landed: its plan was found open, or the end of an insert is not known
 
-	// Lock is held while the batch is landed; nil without a Config.Lock.
+	// Lock is held from plan to commit; nil without a Config.Lock.
 	Lock SinkLock
-	// FetchAll fetches records of it, by rising offsets, from the log once more.
+	// FetchAll fetches records of the batch, by rising offsets, from the log once more.
 	FetchAll func(ctx context.Context, offsets []int64) ([]*Record, error)
 
 	trace  *batchTrace
-	oldest time.Time // when its first record was appended
+	oldest time.Time // of the append of its first record
 	bytes  int       // of keys and values
 }
 
-// Token identifies the batch to a target that takes each token once for a while. The checksum keeps it from being taken
-// for a batch of the same offsets in a log that was replaced.
+// Token identifies the batch to a target that deduplicates by tokens. The checksum tells it from a batch of the same
+// offsets in a log that was replaced.
 func (b *Batch[T]) Token() string {
 	return fmt.Sprintf("%s/%08x", b, b.Checksum)
 }
@@ -57,28 +57,28 @@ func (b *Batch[T]) String() string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-// ErrNewer is what Decode returns of a record that only a newer build understands. The partition stops before it.
+// ErrNewer is returned by Decode for a record that only a newer build understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
-// ErrRefused is what a target's Insert returns when the target is there and has room, but refuses the batch. The
-// partition stops if it stays refused.
+// ErrRefused is returned by Insert when the target is reachable and has room, but refuses the batch. The partition
+// stops if it stays refused.
 var ErrRefused = errors.New("refused")
 
-// A Target reads records into items and takes batches of them.
+// A Target decodes records into items and inserts batches of them.
 type Target[T any] interface {
 	// Version is the extract version that new plans name.
 	Version() int
 	// Supports reports whether a plan of that version can be replayed.
 	Supports(version int) bool
-	// Decode makes the item of a record, and the number of the month that it falls into. It is pure: the same record
-	// and version always make the same item. A malformed record makes an item too, since a batch has no gaps; only
-	// ErrNewer keeps a record out.
+	// Decode makes the item of a record, and the number of its month. It is pure: the same record and version always
+	// make the same item. A malformed record makes an item too, since a batch has no gaps; only ErrNewer keeps a record
+	// out.
 	Decode(version int, r Record) (item T, month int, err error)
-	// Insert takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It
-	// calls checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may
+	// Insert inserts the rows of a batch that an earlier attempt has not inserted. It is retried until it returns nil.
+	// It calls checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may
 	// have the partition by then.
 	Insert(ctx context.Context, b *Batch[T], checkOwnership func() error) error
-	// LastOffset is the largest of a partition that was ever taken; ok is false when none was.
+	// LastOffset is the largest offset of a partition that was ever inserted; ok is false when none was.
 	LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
 }
 
@@ -89,8 +89,8 @@ type Limits struct {
 	Linger  time.Duration // how long the first record waits for others
 }
 
-// maxMonths is how many months a batch may touch. An insert costs each of them an entry of the deduplication windows
-// and a part of every table. With 4, an unsorted import over ten months made inserts of six rows.
+// maxMonths is how many months a batch may touch. An insert adds for each of them an entry to the deduplication windows
+// and a part to every table. With 4, an unsorted import over ten months made inserts of six rows.
 const maxMonths = 24
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -102,10 +102,10 @@ type builder[T any] struct {
 	months []int
 }
 
-// newBuilder has room for so many items at once.
+// newBuilder allocates room for items.
 func (p *partition[T]) newBuilder(items int) *builder[T] {
-	return &builder[T]{limits: p.cfg.Limits, batch: Batch[T]{
-		Topic: p.cfg.Topic, Partition: p.id, Items: make([]T, 0, items), FetchAll: p.fetchAll,
+	return &builder[T]{limits: p.consumer.cfg.Limits, batch: Batch[T]{
+		Topic: p.consumer.cfg.Topic, Partition: p.id, Items: make([]T, 0, items), FetchAll: p.fetchAll,
 	}}
 }
 
@@ -114,7 +114,8 @@ func (b *builder[T]) fits(size, month int) bool {
 	if len(b.batch.Items) == 0 {
 		return true
 	}
-	return !b.full() && b.batch.bytes+size <= b.limits.Bytes && (slices.Contains(b.months, month) || len(b.months) < maxMonths)
+	return !b.full() && b.batch.bytes+size <= b.limits.Bytes &&
+		(slices.Contains(b.months, month) || len(b.months) < maxMonths)
 }
 
 func (b *builder[T]) full() bool {
@@ -135,7 +136,7 @@ func (b *builder[T]) add(r *Record, item T, month int) {
 	}
 }
 
-// end ends the batch, if it has any records. stop is why there will be no further one.
+// end completes the batch, if it has any records. stop is the reason why there will be no further one.
 func (b *builder[T]) end(stop error) collected[T] {
 	if len(b.batch.Items) == 0 {
 		b.batch.trace.end(stop)

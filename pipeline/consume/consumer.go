@@ -1,16 +1,16 @@
-// Package consume inserts the records of the log into a target, a batch at a time, so that each record is counted once,
-// whatever crashes.
+// Package consume lands the records of the log in a target, a batch at a time, so that each record is counted once,
+// even when a process crashes.
 //
 // Kafka delivers at least once. So a batch is planned before it is inserted: its end is committed as metadata of the
-// offset where it begins. The next consumer of the partition repeats exactly that batch, and the target knows a
-// repeated batch by its token.
+// offset where it begins. The next consumer of the partition replays exactly that batch, and the target recognizes a
+// replay by the batch's token.
 //
 //  1. plan: commit offset first with metadata {last, shard, extract_version}
-//  2. land: the target takes the batch under Batch.Token
+//  2. insert: the target inserts the batch under Batch.Token
 //  3. commit: offset last+1 with empty metadata
 //
 // A crash before 1 leaves nothing. After a crash between 1 and 3 the same batch is replayed under the same token. A
-// consumer that has lost its partition cannot plan; one that loses it after its plan lands the same rows as its
+// consumer that has lost its partition cannot plan; one that loses it after its plan inserts the same rows as its
 // successor.
 //
 // A batch is a contiguous range of offsets of one partition, bounded in records and bytes, of at most maxMonths months.
@@ -33,15 +33,15 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 )
 
-// Config says what is read and in which portions.
+// Config has the topic and the bounds of batches.
 type Config struct {
 	producer.Connection
 	Group    string // consumer group
 	Topic    string // with the configured prefix
 	Limits   Limits
 	Shards   int                  // of the target (ShardOf)
-	Traces   trace.TracerProvider // gets a trace of every batch; nil traces nothing
-	Lock     LockFunc             // takes the sink lock before a batch is planned; nil: there is none
+	Traces   trace.TracerProvider // receives a trace of every batch; nil: no traces
+	Lock     LockFunc             // takes the sink lock before a batch is planned; nil: no lock
 	Assigned Assigned             // may be nil
 }
 
@@ -58,7 +58,7 @@ type SinkLock interface {
 // A LockFunc waits for the sink lock of a shard.
 type LockFunc func(ctx context.Context, shard int) (SinkLock, error)
 
-// LockWith makes a LockFunc of one that returns a lock of its own type.
+// LockWith converts a function that returns its own type of lock.
 func LockWith[L SinkLock](lock func(ctx context.Context, shard int) (L, error)) LockFunc {
 	return func(ctx context.Context, shard int) (SinkLock, error) {
 		l, err := lock(ctx, shard)
@@ -69,7 +69,7 @@ func LockWith[L SinkLock](lock func(ctx context.Context, shard int) (L, error)) 
 	}
 }
 
-// DefaultConfig needs Brokers, a Group and a Topic.
+// DefaultConfig lacks Brokers, Group and Topic.
 func DefaultConfig() Config {
 	return Config{
 		Limits: Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
@@ -77,7 +77,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate returns everything that is wrong with c.
+// Validate joins all errors of c.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	check := func(ok bool, format string, args ...any) {
@@ -86,7 +86,8 @@ func (c Config) Validate() error {
 		}
 	}
 	check(c.Group != "" && c.Topic != "", "consume group and topic: want both")
-	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
+	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0,
+		"consume limits %+v: want all above 0", c.Limits)
 	check(c.Shards > 0, "consume shards %d: want at least 1", c.Shards)
 	return errors.Join(errs...)
 }
@@ -106,17 +107,18 @@ type Consumer[T any] struct {
 	tracer  trace.Tracer
 	log     *slog.Logger
 
-	joined   atomic.Bool
-	progress progress
-	failures failures
-	wrong    string // with the topic, as it was last logged
+	joined  atomic.Bool
+	health  health
+	problem string // of the topic, as it was last logged
 
-	// Each of these warnings would come again and again, and is logged once a minute.
+	// Each of these warnings is logged at most once a minute.
 	joinWarning, fetchWarning, checkWarning, watchWarning rate.Sometimes
 }
 
-// New does nothing yet.
-func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, log *slog.Logger) (*Consumer[T], error) {
+// New returns a consumer that has not joined its group.
+func New[T any](
+	cfg Config, target Target[T], registerer prometheus.Registerer, log *slog.Logger,
+) (*Consumer[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -169,9 +171,10 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return group.Close()
 		case err != nil:
-			// A new cluster refuses its first group until there is a coordinator, and any group while the broker is away.
+			// A new cluster has no coordinator for its first group at first.
 			c.joinWarning.Do(func() {
-				c.log.Warn("joining group", "cause", err, "next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
+				c.log.Warn("joining group", "cause", err,
+					"next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
 			})
 			continue
 		}
@@ -183,8 +186,7 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 func (c *Consumer[T]) serve(g *kafka.Generation) {
 	assigned := g.Assignments[c.cfg.Topic]
 	c.log.Info("partitions assigned", "generation", g.ID, "partitions", len(assigned))
-	c.failures.reset()
-	c.progress.reset()
+	c.health.reset()
 	c.metrics.reset()
 	c.joined.Store(true)
 	ids, numbers := make([]int, len(assigned)), make([]int32, len(assigned))
@@ -200,29 +202,31 @@ func (c *Consumer[T]) serve(g *kafka.Generation) {
 	g.Start(func(ctx context.Context) { c.watch(ctx, ids) })
 }
 
-// read returns only when the generation has ended: returning earlier would end it, and a partition that has stopped
-// must not take the others along.
+// read reads one partition and returns only when the generation has ended: an earlier return would end it, and with it
+// the other partitions.
 func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	p := &partition[T]{
-		Consumer: c,
+		consumer: c,
 		id:       int32(id),
 		offsets: &offsets{
-			client: c.client, group: c.cfg.Group, topic: c.cfg.Topic, partition: id, generation: int(g.ID), member: g.MemberID,
+			client: c.client, group: c.cfg.Group, topic: c.cfg.Topic, partition: id,
+			generation: int(g.ID), member: g.MemberID,
 		},
 		log: c.log.With("partition", id),
 	}
 	err := p.run(ctx)
 	if err == nil {
-		return // given up, or fenced: the next generation says which member reads on
+		return // another member may have the partition in the next generation
 	}
-	p.log.Error("partition stopped", "cause", err, "next", "see AnswerscopePartitionStopped in docs/operations.md; do not touch the group's offset before")
+	p.log.Error("partition stopped", "cause", err,
+		"next", "see AnswerscopePartitionStopped in docs/operations.md; do not touch the group's offset before")
 	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
-	c.failures.set(p.id, time.Time{}, err)
+	c.health.setFailure(p.id, time.Time{}, err)
 	<-ctx.Done()
 }
 
-// Ready is nil once the group was joined, while the topic is there with all its leaders, no partition has stopped and
-// none has failed to land its batch for a minute.
+// Ready is nil while the group is joined, the topic exists with all its leaders, no partition has stopped and none has
+// failed to land its batch for a minute.
 func (c *Consumer[T]) Ready(ctx context.Context) error {
 	if err := producer.CheckTopic(ctx, c.client, c.cfg.Topic); err != nil {
 		return err
@@ -230,5 +234,5 @@ func (c *Consumer[T]) Ready(ctx context.Context) error {
 	if !c.joined.Load() {
 		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)
 	}
-	return c.failures.err(time.Now())
+	return c.health.err(time.Now())
 }

@@ -17,14 +17,14 @@ type fetcher struct {
 	reader  *kafka.Reader
 	next    int64 // the offset that fetch returns next
 	held    *Record
-	stopped func(format string, args ...any) *StoppedError
+	stopped func(format string, args ...any) *StoppedError // makes an error of the partition
 }
 
-// open opens the partition at an offset.
 func (p *partition[T]) open(from int64) (*fetcher, error) {
-	return open(p.cfg.Connection, p.dialer, p.cfg.Topic, p.id, from)
+	return open(p.consumer.cfg.Connection, p.consumer.dialer, p.consumer.cfg.Topic, p.id, from)
 }
 
+// open opens a partition at an offset.
 func open(c producer.Connection, dialer *kafka.Dialer, topic string, partition int32, from int64) (*fetcher, error) {
 	r := kafka.NewReader(kafka.ReaderConfig{
 		Brokers:               c.Brokers,
@@ -36,7 +36,7 @@ func open(c producer.Connection, dialer *kafka.Dialer, topic string, partition i
 		MaxWait:               500 * time.Millisecond,
 		ReadBatchTimeout:      10 * time.Second,
 		QueueCapacity:         16, // of the largest records, 128 MB
-		ReadLagInterval:       -1, // see watch
+		ReadLagInterval:       -1, // watch measures the lag
 		ReadBackoffMin:        50 * time.Millisecond,
 		ReadBackoffMax:        time.Second,
 		MaxAttempts:           3,
@@ -57,10 +57,10 @@ func (f *fetcher) close(log *slog.Logger) {
 	}
 }
 
-// notInLog is why a partition stops at an offset that the broker does not have.
+// notInLog is the reason of a partition that stops at an offset that the broker does not have.
 const notInLog = "offset %d is not in the log: its records expired unread, or the log was replaced"
 
-// fetch returns the next record; a StoppedError where the log does not have it.
+// fetch returns the next record, or a StoppedError if the log does not have it.
 func (f *fetcher) fetch(ctx context.Context) (Record, error) {
 	if f.held != nil {
 		r := *f.held
@@ -81,13 +81,13 @@ func (f *fetcher) fetch(ctx context.Context) (Record, error) {
 	return Record{m.Topic, int32(m.Partition), m.Offset, m.Key, m.Value, m.Headers, m.Time}, nil
 }
 
-// unfetch has the record that was fetched last returned once more.
+// unfetch puts back the record that was fetched last.
 func (f *fetcher) unfetch(r Record) {
 	f.held = &r
 	f.next--
 }
 
-// fetchRetrying is fetch, tried again while the broker is away. The reader paces its attempts.
+// fetchRetrying calls fetch until the broker answers. The reader paces its attempts.
 func (p *partition[T]) fetchRetrying(ctx context.Context, f *fetcher) (Record, error) {
 	for {
 		r, err := f.fetch(ctx)
@@ -96,13 +96,14 @@ func (p *partition[T]) fetchRetrying(ctx context.Context, f *fetcher) (Record, e
 		case err == nil, stopped, ctx.Err() != nil:
 			return r, err
 		}
-		p.fetchWarning.Do(func() {
-			p.log.Warn("fetching", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
+		p.consumer.fetchWarning.Do(func() {
+			p.log.Warn("fetching", "cause", err,
+				"next", "nothing while a broker restarts; else see that it is up")
 		})
 	}
 }
 
-// fetchAll fetches the records at rising offsets, passing over those in between.
+// fetchAll fetches the records at rising offsets and skips those in between.
 func (p *partition[T]) fetchAll(ctx context.Context, offsets []int64) (all []*Record, err error) {
 	f, err := p.open(offsets[0])
 	if err != nil {
@@ -112,7 +113,7 @@ func (p *partition[T]) fetchAll(ctx context.Context, offsets []int64) (all []*Re
 	for len(all) < len(offsets) {
 		r, err := f.fetch(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("fetch %s/%d@%d again: %w", p.cfg.Topic, p.id, f.next, err)
+			return nil, fmt.Errorf("fetch %s/%d@%d again: %w", p.consumer.cfg.Topic, p.id, f.next, err)
 		}
 		if r.Offset == offsets[len(all)] {
 			all = append(all, &r)

@@ -12,10 +12,10 @@ import (
 // brokerTimeout bounds one request to the brokers.
 const brokerTimeout = 10 * time.Second
 
-// errFenced is a commit that the group refuses because another consumer has the partition, or is about to.
+// errFenced is returned for a commit that the group refuses because another consumer has the partition, or is about to.
 var errFenced = errors.New("the partition was given to another consumer")
 
-// offsets commits those of one partition, as one member of one generation of the group.
+// offsets reads and commits one partition's offset, as a member of one generation of the group.
 type offsets struct {
 	client     *kafka.Client
 	group      string
@@ -31,7 +31,9 @@ func (o *offsets) commit(ctx context.Context, offset int64, metadata string) err
 		GroupID:      o.group,
 		GenerationID: o.generation,
 		MemberID:     o.member,
-		Topics:       map[string][]kafka.OffsetCommit{o.topic: {{Partition: o.partition, Offset: offset, Metadata: metadata}}},
+		Topics: map[string][]kafka.OffsetCommit{
+			o.topic: {{Partition: o.partition, Offset: offset, Metadata: metadata}},
+		},
 	})
 	if err == nil {
 		for _, p := range answer.Topics[o.topic] {
@@ -49,7 +51,7 @@ func (o *offsets) commit(ctx context.Context, offset int64, metadata string) err
 	}
 }
 
-// committed is the offset stored for the partition, with its metadata; -1 when the group has none.
+// committed returns the offset stored for the partition, with its metadata; -1 when the group has none.
 func (o *offsets) committed(ctx context.Context) (offset int64, metadata string, err error) {
 	stored, err := storedOffsets(ctx, o.client, o.group, o.topic, []int{o.partition})
 	if err != nil {
@@ -61,7 +63,7 @@ func (o *offsets) committed(ctx context.Context) (offset int64, metadata string,
 	return stored[0].CommittedOffset, stored[0].Metadata, nil
 }
 
-// bounds are the first offset of the log and the one after its last.
+// bounds returns the first offset of the log and the one after its last.
 func (o *offsets) bounds(ctx context.Context) (first, end int64, err error) {
 	all, err := logOffsets(ctx, o.client, o.topic, []int{o.partition}, kafka.FirstOffsetOf, kafka.LastOffsetOf)
 	if err != nil {
@@ -74,9 +76,12 @@ func (o *offsets) bounds(ctx context.Context) (first, end int64, err error) {
 	return b.FirstOffset, b.LastOffset, nil
 }
 
-// storedOffsets are what a group has committed of partitions, an offset of -1 where it has nothing.
-func storedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]kafka.OffsetFetchPartition, error) {
-	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
+// storedOffsets returns what a group has committed of partitions, an offset of -1 where it has nothing.
+func storedOffsets(
+	ctx context.Context, client *kafka.Client, group, topic string, partitions []int,
+) ([]kafka.OffsetFetchPartition, error) {
+	request := &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}}
+	answer, err := client.OffsetFetch(ctx, request)
 	if err == nil {
 		err = answer.Error
 	}
@@ -91,16 +96,20 @@ func storedOffsets(ctx context.Context, client *kafka.Client, group, topic strin
 	return answer.Topics[topic], nil
 }
 
-// logOffsets are offsets of each partition's log: its first, the one after its last, or both. With an error it has
-// those of the partitions that answered.
-func logOffsets(ctx context.Context, client *kafka.Client, topic string, partitions []int, which ...func(partition int) kafka.OffsetRequest) (map[int]kafka.PartitionOffsets, error) {
-	var requests []kafka.OffsetRequest
+// logOffsets sends requests for each partition, such as kafka.FirstOffsetOf. With an error it returns the offsets of
+// the partitions that answered.
+func logOffsets(
+	ctx context.Context, client *kafka.Client, topic string, partitions []int,
+	requests ...func(partition int) kafka.OffsetRequest,
+) (map[int]kafka.PartitionOffsets, error) {
+	var all []kafka.OffsetRequest
 	for _, id := range partitions {
-		for _, request := range which {
-			requests = append(requests, request(id))
+		for _, request := range requests {
+			all = append(all, request(id))
 		}
 	}
-	answer, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: requests}})
+	answer, err := client.ListOffsets(ctx,
+		&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: all}})
 	if err != nil {
 		return nil, fmt.Errorf("list offsets of %s: %w", topic, err)
 	}

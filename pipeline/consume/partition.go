@@ -13,10 +13,10 @@ import (
 
 // partition reads one partition in one generation of the group.
 type partition[T any] struct {
-	*Consumer[T]
-	id      int32
-	offsets *offsets
-	log     *slog.Logger
+	consumer *Consumer[T]
+	id       int32
+	offsets  *offsets
+	log      *slog.Logger
 }
 
 // run reads until the partition is taken away, which is no error, or stops with a StoppedError. A planned batch is
@@ -26,7 +26,7 @@ func (p *partition[T]) run(ctx context.Context) error {
 	var at startPoint
 	err := p.retry(ctx, "start partition", func(ctx context.Context) (err error) {
 		at, err = p.start(ctx)
-		p.failures.set(p.id, began, err)
+		p.consumer.health.setFailure(p.id, began, err)
 		return err
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *partition[T]) run(ctx context.Context) error {
 	return p.ended(ctx, err)
 }
 
-// ended is nil where the partition was taken away, and else why it ended.
+// ended is nil where the partition was taken away, else the reason why it ended.
 func (p *partition[T]) ended(ctx context.Context, err error) error {
 	if stopped, ok := errors.AsType[*StoppedError](err); ok {
 		return stopped
@@ -69,12 +69,11 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 // landAll lands one batch after the other.
 func (p *partition[T]) landAll(ctx context.Context, from prefetch[T]) error {
 	for {
-		from.request()
+		from.demand <- struct{}{} // never blocks: the previous demand was taken before the previous batch came
 		select {
 		case <-ctx.Done():
 			return nil
 		case c := <-from.batches:
-			from.received()
 			if c.batch != nil {
 				if err := p.land(ctx, c.batch); err != nil {
 					return err
@@ -87,7 +86,7 @@ func (p *partition[T]) landAll(ctx context.Context, from prefetch[T]) error {
 	}
 }
 
-// decode makes the item of a record. A panic is a bug that this record brings out: it stops the partition, and not the
+// decode makes the item of a record. A panic is a bug that this record triggers: it stops the partition, and not the
 // process with all the others.
 func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T, month int, err error) {
 	began := trace.now()
@@ -99,7 +98,7 @@ func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T
 			err = p.stopped("offset %d: panic: %v", r.Offset, cause)
 		}
 	}()
-	item, month, err = p.target.Decode(version, *r)
+	item, month, err = p.consumer.target.Decode(version, *r)
 	if err != nil {
 		err = p.stopped("offset %d: %v", r.Offset, err)
 	}
@@ -109,11 +108,13 @@ func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T
 // replay lands the batch of a plan that was found open: the same records, read by the same version. Some of it may have
 // landed.
 func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
-	if !p.target.Supports(at.plan.ExtractVersion) {
-		return p.stopped("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion)
-	}
-	if at.plan.Shard < 0 || at.plan.Shard >= p.cfg.Shards {
-		return p.stopped("batch %d to %d was planned for shard %d, and there are %d, counted from 0", at.next, at.plan.Last, at.plan.Shard, p.cfg.Shards)
+	switch plan, shards := at.plan, p.consumer.cfg.Shards; {
+	case !p.consumer.target.Supports(plan.ExtractVersion):
+		return p.stopped("batch %d to %d was planned with extract version %d, which this build does not carry",
+			at.next, plan.Last, plan.ExtractVersion)
+	case plan.Shard < 0 || plan.Shard >= shards:
+		return p.stopped("batch %d to %d was planned for shard %d, and there are %d, counted from 0",
+			at.next, plan.Last, plan.Shard, shards)
 	}
 	trace := p.beginTrace()
 	trace.replayed()
@@ -127,7 +128,7 @@ func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 		trace.end(err)
 		return err
 	}
-	p.metrics.replays.Inc()
+	p.consumer.metrics.replays.Inc()
 	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last)
 	return p.land(ctx, batch)
 }
@@ -159,24 +160,24 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 
 var retrySchedule = lifecycle.Schedule{First: 100 * time.Millisecond, Max: 10 * time.Second}
 
-// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs
-// the attempts 1, 2, 4, 8 and so on.
-func (p *partition[T]) retry(ctx context.Context, what string, do func(context.Context) error) error {
+// retry calls f until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs the
+// attempts 1, 2, 4, 8 and so on.
+func (p *partition[T]) retry(ctx context.Context, name string, f func(context.Context) error) error {
 	retryable := func(err error) bool {
 		_, stopped := errors.AsType[*StoppedError](err)
 		return !stopped && !errors.Is(err, errFenced)
 	}
 	failed := 0
 	return lifecycle.Retry(ctx, retrySchedule, retryable, func(err error, wait time.Duration) {
-		p.metrics.retries.Inc()
-		traceRetry(ctx, what, err)
+		p.consumer.metrics.retries.Inc()
+		traceRetry(ctx, name, err)
 		if failed++; failed&(failed-1) == 0 {
-			p.log.Warn("retrying", "step", what, "attempts", failed, "wait", wait, "cause", err,
+			p.log.Warn("retrying", "step", name, "attempts", failed, "wait", wait, "cause", err,
 				"next", "nothing for a minute; then see the engine that the cause names")
 		}
-	}, do)
+	}, f)
 }
 
 func (p *partition[T]) stopped(format string, args ...any) *StoppedError {
-	return &StoppedError{p.cfg.Topic, p.id, fmt.Sprintf(format, args...)}
+	return &StoppedError{p.consumer.cfg.Topic, p.id, fmt.Sprintf(format, args...)}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// Position is how far a group is with a partition of a topic.
+// Position is a group's progress in a partition of a topic.
 type Position struct {
 	Partition int32
 	Committed int64 // everything below this offset has landed; -1: nothing is committed
@@ -21,7 +21,7 @@ type Position struct {
 	End       int64 // of the log: the offset of the next record
 }
 
-// Last is the offset that nothing that has landed, or is landing, is beyond.
+// Last is the largest offset that may have landed.
 func (p Position) Last() int64 {
 	if p.Plan != nil {
 		return p.Plan.Last
@@ -29,15 +29,15 @@ func (p Position) Last() int64 {
 	return p.Committed - 1
 }
 
-// A Sink is a consumer group and the topic that it inserts, both with their prefix, and the landing table.
+// A Sink is a consumer group and its topic, both with their prefix, and the landing table.
 type Sink struct{ Group, Topic, Landing string }
 
-// ErrPlanned is returned where no batch may be planned: it may have landed in some tables and not in others, and its
-// replay may come at any time.
+// ErrPlanned is returned where no batch may be planned: a planned batch may have landed in some tables and not in
+// others, and its replay may come at any time.
 var ErrPlanned = errors.New("is planned and has not landed")
 
-// CheckNoPlan is an ErrPlanned that names a batch of the sinks that is planned, for one of the shards if any are given.
-// The caller has the exclusive sink lock.
+// CheckNoPlan returns an ErrPlanned that names a planned batch of the sinks, for one of the shards if any are given.
+// The caller holds the exclusive sink lock.
 func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shards ...int) error {
 	for _, sink := range sinks {
 		positions, err := Positions(ctx, c, sink.Group, sink.Topic)
@@ -53,16 +53,17 @@ func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shard
 	return nil
 }
 
-// Positions are those of all partitions of a topic, by their numbers; none of a topic that does not exist. The ends are
-// read after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the
-// exclusive sink lock, from before this call.
+// Positions returns the positions of all partitions of a topic, by their numbers; none if the topic does not exist. The
+// ends are read after the commits. Consumers go on meanwhile: a position without a plan keeps its state only if the
+// caller has held the exclusive sink lock since before this call.
 func Positions(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
 	temporary := func(err error) bool {
 		code, ok := errors.AsType[kafka.Error](err)
 		return ok && code.Temporary()
 	}
 	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) (all []Position, err error) {
-		err = lifecycle.Retry(ctx, every200ms(coordinatorChanges), temporary, nil, func(ctx context.Context) (err error) {
+		schedule := every200ms(coordinatorChanges)
+		err = lifecycle.Retry(ctx, schedule, temporary, nil, func(ctx context.Context) (err error) {
 			all, err = positions(ctx, client, group, topic, partitions)
 			return err
 		})
@@ -70,7 +71,7 @@ func Positions(ctx context.Context, c producer.Connection, group, topic string) 
 	})
 }
 
-// coordinatorChanges is longer than a group has no coordinator while Kafka chooses one, as it does for its first group.
+// coordinatorChanges is longer than Kafka takes to choose a group's coordinator, as it does for its first group.
 const coordinatorChanges = 5 * time.Second
 
 // membersGone is longer than a killed consumer stays a member.
@@ -80,8 +81,8 @@ func every200ms(total time.Duration) lifecycle.Schedule {
 	return lifecycle.Schedule{First: 200 * time.Millisecond, Max: 200 * time.Millisecond, Total: total}
 }
 
-// OpenBatches are the positions with a planned batch, of a group that must have no members: with consumers at work the
-// result would be wrong at once, and is an error.
+// OpenBatches returns the positions with a planned batch. The group must have no members: while consumers are at work
+// the result would be outdated at once, and is an error.
 func OpenBatches(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
 	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) (all []Position, err error) {
 		err = lifecycle.Retry(ctx, every200ms(membersGone), nil, nil, func(ctx context.Context) (err error) {
@@ -94,8 +95,10 @@ func OpenBatches(ctx context.Context, c producer.Connection, group, topic string
 	})
 }
 
-// withPartitions calls ask with the partitions of a topic, if it has any, and a client that is closed after it.
-func withPartitions[T any](ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]T, error)) ([]T, error) {
+// withPartitions calls f with the partitions of a topic, if it has any, and a client that is closed after it.
+func withPartitions[T any](
+	ctx context.Context, c producer.Connection, topic string, f func(*kafka.Client, []int) ([]T, error),
+) ([]T, error) {
 	transport, err := c.Transport(topic)
 	if err != nil {
 		return nil, err
@@ -113,10 +116,12 @@ func withPartitions[T any](ctx context.Context, c producer.Connection, topic str
 	for i := range partitions {
 		partitions[i] = i
 	}
-	return ask(client, partitions)
+	return f(client, partitions)
 }
 
-func positions(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]Position, error) {
+func positions(
+	ctx context.Context, client *kafka.Client, group, topic string, partitions []int,
+) ([]Position, error) {
 	stored, err := storedOffsets(ctx, client, group, topic, partitions)
 	if err != nil && !errors.Is(err, kafka.GroupIdNotFound) {
 		return nil, err
@@ -146,11 +151,73 @@ func checkNoMembers(ctx context.Context, client *kafka.Client, group string) err
 		return fmt.Errorf("describe group %s: %w", group, err)
 	}
 	for _, g := range answer.Groups {
-		if g.Error != nil && !errors.Is(g.Error, kafka.GroupIdNotFound) { // it never was
+		if g.Error != nil && !errors.Is(g.Error, kafka.GroupIdNotFound) { // a group that never existed has no members
 			return fmt.Errorf("describe group %s: %w", group, g.Error)
 		}
 		if n := len(g.Members); n > 0 {
 			return fmt.Errorf("group %s has %d members: stop every pipeline first", group, n)
+		}
+	}
+	return nil
+}
+
+// A Span is the offsets of a partition from First to the one before End.
+type Span struct {
+	Partition  int32
+	First, End int64
+	Expired    bool // the log begins with it: earlier records of the span may have expired
+}
+
+// LandedSince returns a span of each partition: the landed records of a sink that were appended at a time or later.
+func LandedSince(ctx context.Context, c producer.Connection, sink Sink, since time.Time) ([]Span, error) {
+	positions, err := Positions(ctx, c, sink.Group, sink.Topic)
+	if err != nil {
+		return nil, err
+	}
+	sinceOf := func(partition int) kafka.OffsetRequest { return kafka.TimeOffsetOf(partition, since) }
+	return withPartitions(ctx, c, sink.Topic, func(client *kafka.Client, partitions []int) (spans []Span, err error) {
+		log, err := logOffsets(ctx, client, sink.Topic, partitions, kafka.FirstOffsetOf)
+		if err != nil {
+			return nil, err
+		}
+		appended, err := logOffsets(ctx, client, sink.Topic, partitions, sinceOf)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range positions {
+			end := min(max(0, p.Committed), p.End) // a replaced log may be shorter
+			s := Span{Partition: p.Partition, First: end, End: end}
+			for first := range appended[int(p.Partition)].Offsets {
+				if first >= 0 { // -1: all records are older
+					s.First = min(first, s.End)
+				}
+			}
+			begins := log[int(p.Partition)].FirstOffset
+			s.Expired = begins > 0 && s.First <= begins
+			spans = append(spans, s)
+		}
+		return spans, nil
+	})
+}
+
+// Read calls f with the records of a span, in their order, until f returns an error, which it returns.
+func Read(ctx context.Context, c producer.Connection, topic string, s Span, f func(Record) error) error {
+	dialer, err := c.Dialer()
+	if err != nil {
+		return err
+	}
+	log, err := open(c, dialer, topic, s.Partition, s.First)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.reader.Close() }() // all is read, or there is an error already
+	for log.next < s.End {
+		r, err := log.fetch(ctx)
+		if err != nil {
+			return fmt.Errorf("read %s/%d@%d: %w", topic, s.Partition, log.next, err)
+		}
+		if err := f(r); err != nil {
+			return err
 		}
 	}
 	return nil

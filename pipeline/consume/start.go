@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A StoppedError is why a partition is not read any further until an operator has looked at it. The other partitions go
-// on.
+// A StoppedError is the reason why a partition waits for an operator. The other partitions go on.
 type StoppedError struct {
 	Topic     string
 	Partition int32
@@ -18,24 +17,24 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("partition %s/%d stopped: %s", e.Topic, e.Partition, e.Reason)
 }
 
-// startPoint is where a partition is to be read from, and the plan of the batch that must be landed first.
+// startPoint is the offset that a partition is read from, and the plan of the batch that must be landed first.
 type startPoint struct {
 	next int64
 	plan *Plan
 }
 
-// state is what the group, the log and the target have of a partition when it is assigned.
+// state has the offsets of a partition in the group, the log and the target when it is assigned.
 type state struct {
 	committed int64  // by the group; -1: nothing
 	metadata  string // of that commit
 	first     int64  // of the log
 	end       int64  // of the log: the offset after its last
-	landed    int64  // by the target
+	landed    int64  // in the target: its largest offset
 	hasLanded bool
 }
 
-// decide finds where to go on. It never starts over: a log that lacks records which it should have stops the partition,
-// since reading on would lose records or count others in their place.
+// decide chooses the start point, or gives the reason to stop. It never starts over: a log that lacks records which it
+// should have stops the partition, since reading on would lose records or count others in their place.
 func decide(s state) (at startPoint, stop string) {
 	switch {
 	case s.committed > s.end, s.hasLanded && s.landed >= s.end:
@@ -58,10 +57,12 @@ func decide(s state) (at startPoint, stop string) {
 	// commit. Batches cut anew over landed rows would have other tokens and count them twice.
 	last := Position{Committed: s.committed, Plan: plan}.Last()
 	if s.hasLanded && s.landed > last {
-		return at, fmt.Sprintf("the group's offset went back to %d, but offset %d has landed; set it to %d", s.committed, s.landed, s.landed+1)
+		return at, fmt.Sprintf("the group's offset went back to %d, but offset %d has landed; set it to %d",
+			s.committed, s.landed, s.landed+1)
 	}
 	if plan != nil && plan.Last >= s.end {
-		return at, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d", s.committed, plan.Last, s.end)
+		return at, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d",
+			s.committed, plan.Last, s.end)
 	}
 	return startPoint{s.committed, plan}, ""
 }
@@ -76,9 +77,9 @@ func (p *partition[T]) start(ctx context.Context) (at startPoint, err error) {
 		return at, err
 	}
 	if s.committed >= 0 {
-		p.progress.at(p.id, s.committed, time.Time{}) // already while the target is away
+		p.consumer.health.setNext(p.id, s.committed, time.Time{}) // the lag shows even while the target is away
 	}
-	if s.landed, s.hasLanded, err = p.target.LastOffset(ctx, p.cfg.Topic, p.id); err != nil {
+	if s.landed, s.hasLanded, err = p.consumer.target.LastOffset(ctx, p.consumer.cfg.Topic, p.id); err != nil {
 		return at, err
 	}
 	if s.committed < 0 && !s.hasLanded && s.first > 0 {
@@ -89,6 +90,6 @@ func (p *partition[T]) start(ctx context.Context) (at startPoint, err error) {
 	if reason != "" {
 		return at, p.stopped("%s", reason)
 	}
-	p.progress.at(p.id, at.next, time.Time{})
+	p.consumer.health.setNext(p.id, at.next, time.Time{})
 	return at, nil
 }

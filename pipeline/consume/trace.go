@@ -14,33 +14,36 @@ import (
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/answerscope/answerscope/pipeline/consume"
 
-// batchTrace is the trace of one batch, from its first record to its commit. Of a batch that is not sampled its spans
+// batchTrace is the trace of one batch, from its first record to its commit. The spans of a batch that is not sampled
 // do nothing.
 type batchTrace struct {
 	root       trace.Span
 	collecting trace.Span
-	decoding   time.Duration // of the records, in between their fetches
+	decoding   time.Duration // sum over the records
 }
 
 // beginTrace starts the trace of a batch at its first record.
 func (p *partition[T]) beginTrace() *batchTrace {
-	ctx, root := p.tracer.Start(context.Background(), "batch "+p.cfg.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		semconv.MessagingSystemKafka,
-		semconv.MessagingOperationTypeProcess,
-		semconv.MessagingDestinationName(p.cfg.Topic),
-		semconv.MessagingDestinationPartitionID(strconv.Itoa(int(p.id))),
-		semconv.MessagingConsumerGroupName(p.cfg.Group),
-	))
-	_, collecting := p.tracer.Start(ctx, "collect")
+	c := p.consumer
+	ctx, root := c.tracer.Start(context.Background(), "batch "+c.cfg.Topic,
+		trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(
+			semconv.MessagingSystemKafka,
+			semconv.MessagingOperationTypeProcess,
+			semconv.MessagingDestinationName(c.cfg.Topic),
+			semconv.MessagingDestinationPartitionID(strconv.Itoa(int(p.id))),
+			semconv.MessagingConsumerGroupName(c.cfg.Group),
+		))
+	_, collecting := c.tracer.Start(ctx, "collect")
 	return &batchTrace{root: root, collecting: collecting}
 }
 
-// within puts ctx into the trace.
+// within returns ctx with the trace's root span.
 func (t *batchTrace) within(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, t.root)
 }
 
-// now is when a record begins to be decoded. Of a batch that is not sampled the clock is not read.
+// now is the time before a record is decoded; zero for a batch that is not sampled, which saves reading the clock.
 func (t *batchTrace) now() (began time.Time) {
 	if t.collecting.IsRecording() {
 		began = time.Now()
@@ -48,14 +51,14 @@ func (t *batchTrace) now() (began time.Time) {
 	return began
 }
 
-// decoded adds the time of one record.
+// decoded adds the time that one record took.
 func (t *batchTrace) decoded(began time.Time) {
 	if !began.IsZero() {
 		t.decoding += time.Since(began)
 	}
 }
 
-// collected notes that the batch is complete.
+// collected records that the batch is complete.
 func (t *batchTrace) collected(first, last int64, records, bytes int) {
 	t.root.SetAttributes(
 		semconv.MessagingBatchMessageCount(records),
@@ -67,25 +70,25 @@ func (t *batchTrace) collected(first, last int64, records, bytes int) {
 	t.collecting.End()
 }
 
-// replayed notes that an earlier consumer had planned the batch.
+// replayed records that an earlier consumer had planned the batch.
 func (t *batchTrace) replayed() {
 	t.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
 }
 
-// end ends the trace at the commit of the batch, or with the reason why there is none. It is nil before the first
+// end ends the trace at the commit of the batch, or with the error that prevents it. The trace is nil before the first
 // record.
 func (t *batchTrace) end(err error) {
 	if t == nil {
 		return
 	}
-	t.collecting.End() // of a batch that was never complete; of another it has ended
+	t.collecting.End() // a second End does nothing
 	endSpan(t.root, err)
 }
 
-// step runs do in a span of the batch that ctx belongs to.
-func step(ctx context.Context, name string, do func(context.Context) error) error {
+// step runs f in a span of the batch that ctx belongs to.
+func step(ctx context.Context, name string, f func(context.Context) error) error {
 	ctx, span := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).Start(ctx, name)
-	err := do(ctx)
+	err := f(ctx)
 	endSpan(span, err)
 	return err
 }
@@ -98,7 +101,8 @@ func endSpan(span trace.Span, err error) {
 	span.End()
 }
 
-// traceRetry notes on the batch that ctx belongs to that a step is tried again.
-func traceRetry(ctx context.Context, what string, cause error) {
-	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("step", what), attribute.String("cause", cause.Error())))
+// traceRetry adds an event to the trace of the batch that ctx belongs to.
+func traceRetry(ctx context.Context, step string, cause error) {
+	trace.SpanFromContext(ctx).AddEvent("retry",
+		trace.WithAttributes(attribute.String("step", step), attribute.String("cause", cause.Error())))
 }
