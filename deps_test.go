@@ -28,6 +28,7 @@ var law = map[string][]string{
 	"deploy/sbom":            {},                                                       // a tool of make
 	"internal":               {},                                                       // small shared pieces lean on each other only
 	"internal/cli":           anything,                                                 // the only place where all meet
+	"internal/service":       anything,                                                 // it opens every engine for commands and servers
 	"internal/demo":          {"ingest", "internal", "sql/postgres"},                   // invented facts, made by the simulator
 	"internal/bench":         anything,                                                 // it measures every room from outside
 	"internal/testkit/naive": {"ingest/event"},                                         // every figure a second time, from the records alone
@@ -37,6 +38,7 @@ var law = map[string][]string{
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
 	"internal/cli":           {""},
+	"internal/service":       {"internal/cli"},
 	"internal/demo":          {"internal/cli", "internal/testkit"}, // no server makes invented facts
 	"internal/bench":         {},
 	"internal/testkit/naive": {},
@@ -64,7 +66,7 @@ var dependencies = []dependency{
 	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
 	{"go.opentelemetry.io/otel/sdk", []string{"internal/tracing"}, "what keeps spans and sends them on"},
 	{"go.opentelemetry.io/otel/exporters", []string{"internal/tracing"}, "OTLP over HTTP"},
-	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/cli", "pipeline/consume", "sql"}, "spans, opened below the one in the context"},
+	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/service", "pipeline", "sql"}, "spans, opened below the one in the context"},
 	{"go.opentelemetry.io/proto/otlp", []string{"internal/testkit"}, "what a collector is sent"},
 	{"google.golang.org/protobuf", []string{"internal/testkit"}, "the form in which it is sent"},
 	{"github.com/coder/websocket", []string{"internal/testkit/browser"}, "what browsers are driven by"},

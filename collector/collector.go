@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,11 @@ import (
 	"github.com/answerscope/answerscope/collector/script"
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/collector/visitor"
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/useragent"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Config is how beacons are taken.
@@ -95,6 +99,24 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 		appendErrors: rate.Sometimes{Interval: time.Second}}
 	c.requests.New = func() any { return &request{c: c} }
 	return c, nil
+}
+
+// Build makes a collector that keeps the list of brands' domains in dataDir, with the parts that it needs.
+func Build(
+	cfg Config, dataDir, countryDatabase string, db *postgres.DB, appends *producer.Producer, reg prometheus.Registerer, log *slog.Logger,
+) (*Collector, []lifecycle.Part, error) {
+	sites := site.New(filepath.Join(dataDir, "sites.json"), db, reg, log)
+	visitorConfig := visitor.DefaultConfig()
+	visitorConfig.CountryDatabase = countryDatabase
+	visitors, err := visitor.New(visitorConfig, db, reg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := New(cfg, Parts{Sites: sites, Visitors: visitors, Append: appends.Append}, reg, log)
+	return c, []lifecycle.Part{
+		{Name: "sites", Run: sites.Run, Ready: sites.Ready},
+		{Name: "visitors", Run: visitors.Run},
+	}, err
 }
 
 // Mount adds the routes: that of beacons past the edge, which costs more than a beacon does, and those of the script.

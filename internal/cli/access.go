@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -18,8 +19,8 @@ type accessCmd struct {
 }
 
 func (c *accessCmd) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		list, err := on.db.AuditLog(ctx, c.Limit)
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		list, err := on.DB.AuditLog(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
@@ -29,8 +30,8 @@ func (c *accessCmd) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// actor is who runs this command and from where, for the audit log: as root, who became root; over SSH, its client.
-func (p *process) actor() string {
+// actor is who runs a command and from where, for the audit log: as root, who became root; over SSH, its client.
+func actor(command string) string {
 	name := os.Getenv("SUDO_USER")
 	if current, err := osuser.Current(); err == nil {
 		name = cmp.Or(name, current.Username)
@@ -40,5 +41,5 @@ func (p *process) actor() string {
 	if client, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); client != "" {
 		text += " from " + client
 	}
-	return text + ": answerscope " + p.command
+	return text + ": answerscope " + command
 }

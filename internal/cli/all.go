@@ -2,36 +2,104 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// allCmd runs every part in one process.
-type allCmd struct {
+// allFlags are the flags of commands that run every part in one process.
+type allFlags struct {
 	listenFlags    `embed:""`
 	collectorFlags `embed:""`
 	trackingFlags  `embed:""`
 }
 
-func (c *allCmd) Run(ctx context.Context, p *process) error {
-	plan := planAll(c.listenFlags, &c.collectorFlags, &c.trackingFlags)
-	plan.settled = sayNext
-	return p.serve(ctx, plan)
+func (f *allFlags) validate() error {
+	return errors.Join(f.listenFlags.validate(), f.collectorFlags.validate(f.proxyFlags), f.trackingFlags.validate())
 }
 
-// sayNext says what to do first with an installation that tracks nothing but the demo.
-func sayNext(ctx context.Context, s *service) error {
-	list, err := s.db.ListOrganizations(ctx)
+// allParts are what commands that run everything look at.
+type allParts struct {
+	*service.Service
+	server   *httpd.Server
+	producer *producer.Producer
+}
+
+// plan runs every part, owning the data directory. Both functions may be nil.
+func (f *allFlags) plan(p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error) service.Plan {
+	var all *allParts
+	return service.Plan{
+		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen), Spool: f.spool(p.Settings.DataDir).Dir,
+		Build: func(ctx context.Context, s *service.Service) (err error) {
+			if all, err = f.build(ctx, s); err == nil && extend != nil {
+				err = extend(ctx, all)
+			}
+			return err
+		},
+		Ready: func(ctx context.Context, _ string) error { return ready(ctx, all) },
+	}
+}
+
+func (f *allFlags) build(ctx context.Context, s *service.Service) (*allParts, error) {
+	proxies, err := f.proxies()
+	if err != nil {
+		return nil, err
+	}
+	appends, err := addProducer(s, f.spool(s.Settings.DataDir))
+	if err != nil {
+		return nil, err
+	}
+	if err := addPipeline(s, appends); err != nil {
+		return nil, err
+	}
+	cfg := httpd.DefaultConfig()
+	cfg.Name = "queryapi"
+	server := s.Serve(cfg)
+	if err := f.addCollector(s, proxies, appends, server); err != nil {
+		return nil, err
+	}
+	s.RequireDatabases(server)
+	deps := queryDeps(s, f.listenFlags, proxies)
+	auth, err := queryapi.NewAuth(ctx, deps)
+	if err != nil {
+		return nil, err
+	}
+	s.Add(auth.Parts()...)
+	parts, err := queryapi.Mount(ctx, deps, auth, f.RateLimit, server)
+	if err != nil {
+		return nil, err
+	}
+	s.Add(parts...)
+	return &allParts{s, server, appends}, f.addTracking(s, appends, auth, server, true)
+}
+
+// allCmd runs every part in one process.
+type allCmd struct {
+	allFlags `embed:""`
+}
+
+func (c *allCmd) Run(ctx context.Context, p *process) error {
+	return p.serve(ctx, c.validate(), c.plan(p, nil, func(ctx context.Context, all *allParts) error {
+		return p.sayNext(ctx, all.DB)
+	}))
+}
+
+// sayNext prints what to do first with an installation that tracks nothing but the demo.
+func (p *process) sayNext(ctx context.Context, db *postgres.DB) error {
+	list, err := db.ListOrganizations(ctx)
 	if err != nil || slices.ContainsFunc(list, func(o postgres.Organization) bool { return o.Slug != demoSlug && o.Slug != demoPageSlug }) {
 		return err
 	}
-	s.say(`
+	p.say(`
 Nothing of yours is tracked yet. Next, in another terminal:
 
   %[1]s org add "Acme"
@@ -41,14 +109,6 @@ Nothing of yours is tracked yet. Next, in another terminal:
   %[1]s status                                                  # addresses, keys, how far the log has landed
 `, os.Args[0])
 	return nil
-}
-
-// planAll runs every part, owning the data directory.
-func planAll(at listenFlags, takes *collectorFlags, tracks *trackingFlags) plan {
-	return plan{
-		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
-		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleListener, assembleCollector, assembleQueryAPI, assembleIngest},
-	}
 }
 
 // ServeAll runs `answerscope all` in this process until ctx ends, for tests that look at its routes: ready gets the
@@ -63,11 +123,9 @@ func ServeAll(ctx context.Context, args, environment []string, log io.Writer, re
 		return err
 	}
 	g.Settings.Outside = config.FromEnvironment(environment)
-	p := &process{settings: config.Settings(g.Settings), command: "all", stdin: strings.NewReader(""), stdout: io.Discard, stderr: log}
-	plan := planAll(g.All.listenFlags, &g.All.collectorFlags, &g.All.trackingFlags)
-	plan.settled = func(_ context.Context, s *service) error {
-		ready(s.server)
+	p := newProcess(config.Settings(g.Settings), "all", strings.NewReader(""), io.Discard, log)
+	return p.serve(ctx, g.All.validate(), g.All.plan(p, nil, func(_ context.Context, all *allParts) error {
+		ready(all.server)
 		return nil
-	}
-	return p.serve(ctx, plan)
+	}))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
@@ -28,22 +29,10 @@ type usersDirFlag struct {
 
 // usersDir is where the server reads users; "" when that is not known.
 func (p *process) usersDir(given usersDirFlag) string {
-	if given.UsersDir == "" && !p.settings.HasWarehouse() {
-		return engine.ClickHouseUsersDir(p.settings.DataDir)
+	if given.UsersDir == "" && !p.Settings.HasWarehouse() {
+		return engine.ClickHouseUsersDir(p.Settings.DataDir)
 	}
 	return given.UsersDir
-}
-
-// renewAnalysts gives the analysts of a users.d what this release has; nothing where there is none.
-func (p *process) renewAnalysts(usersDir string) error {
-	if usersDir == "" {
-		return nil
-	}
-	renewed, err := schema.RenewAnalysts(usersDir)
-	for _, login := range renewed {
-		p.log.Info("analyst renewed", "login", login)
-	}
-	return err
 }
 
 // errNoUsersDir says that a directory is needed.
@@ -65,7 +54,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	chosen := cmp.Or(given, password.Generate())
-	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
 		a, err := c.analyst(ctx, on, chosen)
 		if err != nil {
 			return err
@@ -78,7 +67,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if dir == "" {
 			return errors.Join(on.logAnalyst(ctx, "analyst file printed", a), c.printFile(p, a, added))
 		}
-		if err := schema.GrantLogin(ctx, on.clickhouseConfig, dir, a, chosen); err != nil {
+		if err := schema.GrantLogin(ctx, on.ClickHouse, dir, a, chosen); err != nil {
 			return err
 		}
 		if err := on.logAnalyst(ctx, "analyst added", a); err != nil {
@@ -104,8 +93,8 @@ func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (s
 	}
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.clickhouseConfig.Database(), PasswordSCRAM: schema.PasswordSCRAM(chosen), Since: time.Now().UTC().Truncate(time.Second),
-		Sharded: on.clickhouseConfig.Shards != "",
+		Database: on.ClickHouse.Database(), PasswordSCRAM: schema.PasswordSCRAM(chosen), Since: time.Now().UTC().Truncate(time.Second),
+		Sharded: on.ClickHouse.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
 		return a, usageError{err}
@@ -140,15 +129,15 @@ func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystShown)
 // explainLogin says how the analyst connects.
 func (e *engines) explainLogin(added analystShown) {
 	secret := cmp.Or(added.Password, "PASSWORD")
-	e.say("connect with %s", schema.AddressFor(e.clickhouseConfig, added.Login, secret))
-	if e.clickhouseConfig.Shards != "" {
-		e.say("every other server of the cluster wants the file too, before it answers a question")
+	e.Say("connect with %s", schema.AddressFor(e.ClickHouse, added.Login, secret))
+	if e.ClickHouse.Shards != "" {
+		e.Say("every other server of the cluster wants the file too, before it answers a question")
 	}
-	if e.running == nil || e.settings.HasWarehouse() {
+	if e.Running == nil || e.Settings.HasWarehouse() {
 		return
 	}
-	e.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
-		added.Login, secret, e.running.ClickHouseHTTP(), e.clickhouseConfig.Database(), firstQuestion)
+	e.Say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
+		added.Login, secret, e.Running.ClickHouseHTTP(), e.ClickHouse.Database(), firstQuestion)
 }
 
 // firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were
@@ -176,7 +165,7 @@ type analystList struct {
 }
 
 func (c *analystList) Run(p *process) error {
-	if err := p.settings.Validate(); err != nil {
+	if err := p.Settings.Validate(); err != nil {
 		return usageError{err}
 	}
 	dir := p.usersDir(c.usersDirFlag)
@@ -207,8 +196,8 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	if dir == "" {
 		return errNoUsersDir
 	}
-	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		removed, err := schema.RevokeLogin(ctx, on.warehouse, dir, c.Org, c.Name)
+	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
+		removed, err := schema.RevokeLogin(ctx, on.Warehouse, dir, c.Org, c.Name)
 		if err != nil {
 			return err
 		}
@@ -218,5 +207,5 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 
 // logAnalyst adds a change of an analyst's access to the audit log.
 func (e *engines) logAnalyst(ctx context.Context, change string, a schema.Analyst) error {
-	return e.db.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
+	return e.DB.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

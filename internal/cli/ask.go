@@ -35,10 +35,10 @@ type askCmd struct {
 }
 
 func (c *askCmd) Run(ctx context.Context, p *process) error {
-	if err := p.settings.Validate(); err != nil {
+	if err := p.Settings.Validate(); err != nil {
 		return usageError{err}
 	}
-	chosen, err := tracking.NewPlatforms(p.settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
+	chosen, err := tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
 	if err == nil {
 		err = c.check(chosen)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/answerscope/answerscope/deploy/engine/backup"
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -32,16 +34,16 @@ type restoreCmd struct {
 var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how yours are backed up")
 
 func (c *backupCmd) Run(ctx context.Context, p *process) error {
-	if p.embedded(everything) != everything {
+	if p.Embedded(service.Everything) != service.Everything {
 		return usageError{errNotEmbedded}
 	}
-	if isWithin(c.Dir, p.settings.DataDir) {
+	if isWithin(c.Dir, p.Settings.DataDir) {
 		return usageError{fmt.Errorf("%s is in the data directory, with which it would be lost: want a directory elsewhere", c.Dir)}
 	}
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return usageError{errors.Join(fmt.Errorf("%s exists: want a directory that does not, for the backup alone", c.Dir), err)}
 	}
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		begun := time.Now().UTC()
 		lock, err := on.stopSinks(ctx)
 		if err != nil {
@@ -70,11 +72,11 @@ func isWithin(path, dir string) bool {
 // rows of the warehouse belong together. What is appended meanwhile waits in the log.
 func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, error) {
 	lock, err := backoff.Retry(ctx, func() (*postgres.ExclusiveSinkLock, error) {
-		lock, err := e.db.LockSinksExclusive(ctx, 0, 10*time.Second)
+		lock, err := e.DB.LockSinksExclusive(ctx, 0, 10*time.Second)
 		if err != nil {
 			return nil, err
 		}
-		if err := consume.CheckNoPlan(ctx, e.kafkaConnection, e.sinks()); err != nil {
+		if err := consume.CheckNoPlan(ctx, e.Kafka, pipeline.Sinks(e.Settings.Kafka.TopicPrefix)); err != nil {
 			return nil, errors.Join(err, lock.Release())
 		}
 		return lock, nil
@@ -88,77 +90,74 @@ func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, e
 func (e *engines) writeBackup(ctx context.Context, dir string) error {
 	stores := backup.Stores{
 		Postgres: func(to string) error {
-			return postgres.Dump(ctx, e.postgresOwner, func(table string) (io.WriteCloser, error) {
+			return postgres.Dump(ctx, e.Owner, func(table string) (io.WriteCloser, error) {
 				return os.OpenFile(filepath.Join(to, table), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			})
 		},
 		ClickHouse: func(name string) error {
-			return clickhouse.Backup(ctx, e.warehouse, e.clickhouseConfig.Database(), name)
+			return clickhouse.Backup(ctx, e.Warehouse, e.ClickHouse.Database(), name)
 		},
 	}
-	return backup.Write(e.settings.DataDir, dir, stores, func(to, part string, took time.Duration) {
-		e.say("%s: %s in %s", to, part, took.Round(100*time.Millisecond))
+	return backup.Write(e.Settings.DataDir, dir, stores, func(to, part string, took time.Duration) {
+		e.Say("%s: %s in %s", to, part, took.Round(100*time.Millisecond))
 	})
 }
 
 func (c *restoreCmd) Run(ctx context.Context, p *process) error {
-	if p.embedded(everything) != everything {
+	if p.Embedded(service.Everything) != service.Everything {
 		return usageError{errNotEmbedded}
 	}
 	if err := backup.Check(c.Dir); err != nil {
 		return err
 	}
-	if err := backup.CheckEmpty(p.settings.DataDir); err != nil {
+	if err := backup.CheckEmpty(p.Settings.DataDir); err != nil {
 		return err
 	}
 	if err := c.restore(ctx, p); err != nil {
-		return fmt.Errorf("restore: %w; remove %s before the next try", err, p.settings.DataDir)
+		return fmt.Errorf("restore: %w; remove %s before the next try", err, p.Settings.DataDir)
 	}
-	if _, err := os.Stat(p.secretKeysFile()); errors.Is(err, fs.ErrNotExist) && !p.settings.SecretKeys.IsSet() {
-		p.say("Keys of AI platforms are encrypted with the file secret-keys, which is not in a backup: put the old one into %s before the first start, or set those keys again: answerscope provider set", p.settings.DataDir)
+	if _, err := os.Stat(p.Settings.SecretKeysFile()); errors.Is(err, fs.ErrNotExist) && !p.Settings.SecretKeys.IsSet() {
+		p.say("Keys of AI platforms are encrypted with the file secret-keys, which is not in a backup: put the old one into %s before the first start, or set those keys again: answerscope provider set", p.Settings.DataDir)
 	}
-	return p.print(p.settings.DataDir)
+	return p.print(p.Settings.DataDir)
 }
 
 // restore puts the files in place, starts the engines on them and fills the stores.
 func (c *restoreCmd) restore(ctx context.Context, p *process) (err error) {
-	data := p.settings.DataDir
+	data := p.Settings.DataDir
 	if err := os.MkdirAll(data, 0o711); err != nil { // an engine may run as another user
 		return err
 	}
 	if err := backup.RestoreFiles(c.Dir, data); err != nil {
 		return err
 	}
-	e, err := p.open(ctx, everything, true, "")
+	e, err := p.Open(ctx, service.Everything, true, "")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		e.disconnect()
-		err = errors.Join(err, e.close())
-	}()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	return backup.RestoreStores(c.Dir, data, backup.Stores{
 		Postgres: func(from string) error {
-			if err := e.restorePostgres(ctx, from); err != nil {
+			if err := restorePostgres(ctx, e, from); err != nil {
 				return err
 			}
-			return e.connect(ctx, needs{ClickHouse: true})
+			return e.OpenClients(ctx, service.Needs{ClickHouse: true})
 		},
 		ClickHouse: func(name string) error {
-			return clickhouse.Restore(ctx, e.warehouse, e.clickhouseConfig.Database(), name)
+			return clickhouse.Restore(ctx, e.Warehouse, e.ClickHouse.Database(), name)
 		},
 	})
 }
 
-func (e *engines) restorePostgres(ctx context.Context, from string) error {
-	migrator := e.migrator()
+func restorePostgres(ctx context.Context, e *service.Engines, from string) error {
+	migrator := e.Migrator()
 	migrator.Report = func(int, int, upkeep.Step) {} // what is restored is what is said
-	steps, err := migrator.Pending(ctx, onlyControl)
+	steps, err := migrator.Pending(ctx, service.Control)
 	if err != nil {
 		return err
 	}
-	if err := migrator.Migrate(ctx, onlyControl, steps); err != nil {
+	if err := migrator.Migrate(ctx, service.Control, steps); err != nil {
 		return err
 	}
-	return postgres.Load(ctx, e.postgresOwner, func(table string) (io.ReadCloser, error) { return os.Open(filepath.Join(from, table)) })
+	return postgres.Load(ctx, e.Owner, func(table string) (io.ReadCloser, error) { return os.Open(filepath.Join(from, table)) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/answerscope/answerscope/ingest/imports"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -36,12 +37,12 @@ func (c *brandAdd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		made, added, err := on.db.AddBrand(ctx, organization.ID, postgres.NewBrand{
+		made, added, err := on.DB.AddBrand(ctx, organization.ID, postgres.NewBrand{
 			Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, Aliases: c.Alias, Domains: domains,
 		})
 		if err == nil && !added {
@@ -99,12 +100,12 @@ func (c *brandEdit) Run(ctx context.Context, p *process) error {
 	if err := errors.Join(err, wrong); err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		_, b, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
 			return err
 		}
-		return on.db.EditBrand(ctx, b.ID, postgres.BrandEdit{
+		return on.DB.EditBrand(ctx, b.ID, postgres.BrandEdit{
 			Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, IsActive: c.Active,
 			Aliases: postgres.ListEdit{Add: c.Alias, Remove: c.RemoveAlias}, Domains: postgres.ListEdit{Add: domains, Remove: removed},
 		})
@@ -135,18 +136,18 @@ type brandShown struct {
 }
 
 func (c *brandList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		brands, err := on.db.Brands(ctx, organization.ID)
+		brands, err := on.DB.Brands(ctx, organization.ID)
 		if err != nil {
 			return err
 		}
 		var list []brandShown
 		for _, b := range brands {
-			snapshot, err := on.db.Snapshot(ctx, b.ID)
+			snapshot, err := on.DB.Snapshot(ctx, b.ID)
 			if errors.Is(err, postgres.ErrNotFound) {
 				continue // it was deleted meanwhile
 			}
@@ -168,7 +169,7 @@ type brandRemove struct {
 }
 
 func (c *brandRemove) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		_, b, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
 			return err
@@ -176,6 +177,6 @@ func (c *brandRemove) Run(ctx context.Context, p *process) error {
 		if !c.Yes {
 			return usageError{fmt.Errorf("brand %q would go with its competitors, prompts, answers, visits and crawls, for ever: add --yes if it should", b.Slug)}
 		}
-		return on.db.RemoveBrand(ctx, b.ID)
+		return on.DB.RemoveBrand(ctx, b.ID)
 	})
 }

@@ -36,7 +36,7 @@ func (c *brandPlatformAdd) Run(ctx context.Context, p *process) error {
 		return usageError{fmt.Errorf("platform %q: want one of %s", c.Platform, catalog.Slugs())}
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return on.db.AddBrandPlatform(ctx, b.ID, c.Platform, c.Model, c.Frequency)
+		return on.DB.AddBrandPlatform(ctx, b.ID, c.Platform, c.Model, c.Frequency)
 	})
 }
 
@@ -49,7 +49,7 @@ type brandPlatformEdit struct {
 func (c *brandPlatformEdit) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
 		edit := postgres.BrandPlatformEdit{CheckFrequency: c.Frequency, IsEnabled: c.Enabled}
-		return listedBy("answerscope brand platform list", on.db.EditBrandPlatform(ctx, b.ID, c.Platform, c.Model, edit))
+		return listedBy("answerscope brand platform list", on.DB.EditBrandPlatform(ctx, b.ID, c.Platform, c.Model, edit))
 	})
 }
 
@@ -60,7 +60,7 @@ type brandPlatformList struct {
 
 func (c *brandPlatformList) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		list, err := on.db.TrackedPlatforms(ctx, b.ID)
+		list, err := on.DB.TrackedPlatforms(ctx, b.ID)
 		if err != nil {
 			return err
 		}
@@ -81,6 +81,6 @@ type brandPlatformRemove struct{ brandPlatformFlags }
 
 func (c *brandPlatformRemove) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return listedBy("answerscope brand platform list", on.db.RemoveBrandPlatform(ctx, b.ID, c.Platform, c.Model))
+		return listedBy("answerscope brand platform list", on.DB.RemoveBrandPlatform(ctx, b.ID, c.Platform, c.Model))
 	})
 }

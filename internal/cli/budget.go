@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -31,12 +32,12 @@ func (c *budgetSet) Run(ctx context.Context, p *process) error {
 	if err := tracking.CheckBudget(&budget); err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		return on.db.SetBudget(ctx, uuid.Nil, organization.ID, budget)
+		return on.DB.SetBudget(ctx, uuid.Nil, organization.ID, budget)
 	})
 }
 
@@ -46,12 +47,12 @@ type budgetList struct {
 }
 
 func (c *budgetList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		list, err := on.db.Budgeted(ctx, organization.ID, time.Now())
+		list, err := on.DB.Budgeted(ctx, organization.ID, time.Now())
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -107,14 +106,13 @@ func Main() int {
 		return report(&process{stderr: os.Stderr}, usageError{err})
 	}
 	g.Settings.Outside = config.FromEnvironment(os.Environ())
-	p := &process{
-		settings: config.Settings(g.Settings), command: strings.TrimPrefix(chosen.Selected().FullPath(), "answerscope "),
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-	}
-	p.log = p.logger(slog.LevelWarn)
-	p.unknown = config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
-	chosen.BindTo(ctx, (*context.Context)(nil))
-	err = chosen.Run(p, chosen)
+	command := strings.TrimPrefix(chosen.Selected().FullPath(), "answerscope ")
+	p := newProcess(config.Settings(g.Settings), command, os.Stdin, os.Stdout, os.Stderr)
+	p.unknown = config.Unknown(os.Environ(), variables(chosen.Model.Node, p.Settings.Outside))
+	err = p.Do(ctx, func(ctx context.Context) error {
+		chosen.BindTo(ctx, (*context.Context)(nil))
+		return chosen.Run(p, chosen)
+	})
 	if mistake, ok := errors.AsType[usageError](err); ok {
 		err = usageError{asGiven(chosen, mistake)}
 	}

@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 
 	"github.com/answerscope/answerscope/collector"
-	"github.com/answerscope/answerscope/collector/site"
-	"github.com/answerscope/answerscope/collector/visitor"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/sql/postgres"
+	"github.com/answerscope/answerscope/internal/service"
 )
 
-// collectorCmd is the command collector.
+// collectorCmd runs the collector alone.
 type collectorCmd struct {
 	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
 	adminFlags     `embed:""`
@@ -25,10 +23,18 @@ type collectorCmd struct {
 }
 
 func (c *collectorCmd) Run(ctx context.Context, p *process) error {
-	return p.serve(ctx, plan{
-		needs: needs{Postgres: true, Kafka: true}, unchecked: true,
-		requires: []string{"schema", "spool", "sites", "collector"}, at: listenFlags{Listen: c.Listen, adminFlags: c.adminFlags, proxyFlags: c.proxyFlags},
-		takes: &c.collectorFlags, assemble: []assembly{openPostgresLater, assembleCollector},
+	proxies, err := c.proxies()
+	wrong := errors.Join(c.adminFlags.validate(c.Listen), c.collectorFlags.validate(c.proxyFlags), err)
+	spool := c.spool(p.Settings.DataDir)
+	return p.serve(ctx, wrong, service.Plan{
+		Needs: service.Needs{Postgres: true, Kafka: true}, Tolerant: true, Listeners: c.listeners(c.Listen), Spool: spool.Dir,
+		Build: func(_ context.Context, s *service.Service) error {
+			appends, err := addProducer(s, spool)
+			if err != nil {
+				return err
+			}
+			return c.addCollector(s, proxies, appends, s.Serve(collector.Listener()))
+		},
 	})
 }
 
@@ -41,75 +47,43 @@ type collectorFlags struct {
 	CountryHeader   string `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
 }
 
-// leastSpool is what a producer wants.
-const leastSpool = 4 * event.MaxRecordBytes
+// minSpoolBytes is what a producer wants.
+const minSpoolBytes = 4 * event.MaxRecordBytes
 
-func (c *collectorFlags) validate(behind proxyFlags) error {
-	if c == nil {
-		return nil
-	}
+func (f *collectorFlags) validate(proxies proxyFlags) error {
 	var err error
-	if c.SpoolBytes < leastSpool {
-		err = fmt.Errorf("ANSWERSCOPE_SPOOL_BYTES is %d: want at least %d", c.SpoolBytes, leastSpool)
+	if f.SpoolBytes < minSpoolBytes {
+		err = fmt.Errorf("ANSWERSCOPE_SPOOL_BYTES is %d: want at least %d", f.SpoolBytes, minSpoolBytes)
 	}
-	err = errors.Join(err, c.config(nil).Validate())
-	if c.CountryHeader != "" && len(behind.TrustedProxies) == 0 {
-		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", c.CountryHeader))
+	err = errors.Join(err, f.config(nil).Validate())
+	if f.CountryHeader != "" && len(proxies.TrustedProxies) == 0 {
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", f.CountryHeader))
 	}
 	return err
 }
 
-func (c *collectorFlags) config(proxies httpd.Proxies) collector.Config {
+func (f *collectorFlags) config(proxies httpd.Proxies) collector.Config {
 	cfg := collector.DefaultConfig()
-	cfg.SiteLimit, cfg.CountryHeader, cfg.TrustedProxies = c.SiteLimit, c.CountryHeader, proxies
+	cfg.SiteLimit, cfg.CountryHeader, cfg.TrustedProxies = f.SiteLimit, f.CountryHeader, proxies
 	return cfg
 }
 
-// spool is where the producer keeps what the log does not take; nowhere where no beacons are taken.
-func (c *collectorFlags) spool(dataDir string) producer.Spool {
-	if c == nil {
-		return producer.Spool{}
-	}
+// spool is where the producer keeps beacons that the log does not accept.
+func (f *collectorFlags) spool(dataDir string) producer.Spool {
 	spool := producer.DefaultConfig().Spool
-	spool.Dir = cmp.Or(c.Spool, filepath.Join(dataDir, "spool"))
-	spool.MaxBytes, spool.PartitionsFile = c.SpoolBytes, filepath.Join(dataDir, "partitions.json")
+	spool.Dir = cmp.Or(f.Spool, filepath.Join(dataDir, "spool"))
+	spool.MaxBytes, spool.PartitionsFile = f.SpoolBytes, filepath.Join(dataDir, "partitions.json")
 	return spool
 }
 
-// openPostgresLater connects a service to a control plane that may be away.
-func openPostgresLater(ctx context.Context, s *service) (err error) {
-	s.db, err = postgres.OpenLater(ctx, s.postgresConfig)
-	s.ready.Note("postgres", s.db.Reach)
-	s.ready.Note("kafka", s.kafkaConnection.Reach)
-	return err
-}
-
-// assembleCollector adds the pixel and its beacons, on the listener that is there, or on one of its own.
-func assembleCollector(_ context.Context, s *service) error {
-	sites := site.New(filepath.Join(s.settings.DataDir, "sites.json"), s.db, s.metrics, s.log)
-	who := visitor.DefaultConfig()
-	who.CountryDatabase = s.takes.CountryDatabase
-	visitors, err := visitor.New(who, s.db, s.metrics, s.log)
+// addCollector adds the pixel and its beacons to a server.
+func (f *collectorFlags) addCollector(s *service.Service, proxies httpd.Proxies, appends *producer.Producer, server *httpd.Server) error {
+	c, parts, err := collector.Build(f.config(proxies), s.Settings.DataDir, f.CountryDatabase, s.DB, appends, s.Metrics, s.Log)
 	if err != nil {
 		return err
 	}
-	s.part("sites", needs{}, sites.Run)
-	s.part("visitors", needs{}, visitors.Run)
-	s.ready.Provide("sites", sites.Ready)
-	if s.appends == nil {
-		if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
-			return err
-		}
-		s.part("producer", needs{}, s.appends.Run)
-	}
-	s.ready.Provide("spool", s.appends.Ready)
-	takes, err := collector.New(s.takes.config(s.proxies), collector.Parts{Sites: sites, Visitors: visitors, Append: s.appends.Append}, s.metrics, s.log)
-	if err != nil {
-		return err
-	}
-	if s.server == nil {
-		s.public(collector.Listener())
-	}
-	takes.Mount(s.server)
+	s.Add(parts...)
+	s.Checks.Provide("spool", appends.Ready)
+	c.Mount(server)
 	return nil
 }

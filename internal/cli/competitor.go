@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/answerscope/answerscope/ingest/imports"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -25,7 +26,7 @@ type brandFlags struct {
 
 // with runs fn with the brand.
 func (c *brandFlags) with(ctx context.Context, p *process, fn func(ctx context.Context, on *engines, brand postgres.Brand) error) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		_, b, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
 			return err
@@ -47,7 +48,7 @@ func (c *competitorAdd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return on.db.AddCompetitor(ctx, b.ID, postgres.NewCompetitor{Name: c.Name, Aliases: c.Alias, Domains: domains})
+		return on.DB.AddCompetitor(ctx, b.ID, postgres.NewCompetitor{Name: c.Name, Aliases: c.Alias, Domains: domains})
 	})
 }
 
@@ -68,7 +69,7 @@ func (c *competitorEdit) Run(ctx context.Context, p *process) error {
 		return usageError{err}
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return on.noCompetitor(ctx, b, c.Competitor, on.db.EditCompetitor(ctx, b.ID, c.Competitor, postgres.CompetitorEdit{
+		return on.noCompetitor(ctx, b, c.Competitor, on.DB.EditCompetitor(ctx, b.ID, c.Competitor, postgres.CompetitorEdit{
 			Name:    c.Name,
 			Aliases: postgres.ListEdit{Add: c.Alias, Remove: c.RemoveAlias}, Domains: postgres.ListEdit{Add: domains, Remove: removed},
 		}))
@@ -80,7 +81,7 @@ func (e *engines) noCompetitor(ctx context.Context, b postgres.Brand, name strin
 	if !errors.Is(err, postgres.ErrNotFound) {
 		return err
 	}
-	snapshot, err := e.db.Snapshot(ctx, b.ID)
+	snapshot, err := e.DB.Snapshot(ctx, b.ID)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ type competitorList struct {
 
 func (c *competitorList) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		snapshot, err := on.db.Snapshot(ctx, b.ID)
+		snapshot, err := on.DB.Snapshot(ctx, b.ID)
 		if err != nil {
 			return err
 		}
@@ -112,6 +113,6 @@ type competitorRemove struct {
 
 func (c *competitorRemove) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return on.noCompetitor(ctx, b, c.Competitor, on.db.RemoveCompetitor(ctx, b.ID, c.Competitor))
+		return on.noCompetitor(ctx, b, c.Competitor, on.DB.RemoveCompetitor(ctx, b.ID, c.Competitor))
 	})
 }

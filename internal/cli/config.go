@@ -17,11 +17,9 @@ import (
 
 // configCmd prints the settings as a server on this machine would have them.
 type configCmd struct {
-	listenFlags    `embed:""`
-	collectorFlags `embed:""`
-	trackingFlags  `embed:""`
-	forwardFlags   `embed:""`
-	restFlags      `embed:"" prefix:"rest-"`
+	allFlags     `embed:""`
+	forwardFlags `embed:""`
+	restFlags    `embed:"" prefix:"rest-"`
 
 	Check bool `help:"Print nothing; say what is wrong and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON document."`
@@ -36,10 +34,10 @@ type setting struct {
 
 func (c *configCmd) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.settings.Validate(), c.listenFlags.validate(), c.collectorFlags.validate(c.proxyFlags), c.trackingFlags.validate(), c.forwardFlags.validate(), c.restFlags.validate())
+		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(), c.forwardFlags.validate(), c.restFlags.validate())
 		return errors.Join(asGiven(chosen, wrong), errors.Join(p.unknown...))
 	}
-	settings := effectiveSettings(chosen, p.settings.Outside)
+	settings := effectiveSettings(chosen, p.Settings.Outside)
 	if c.JSON {
 		document := map[string]setting{}
 		for _, s := range settings {

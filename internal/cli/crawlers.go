@@ -12,6 +12,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/service"
 )
 
 // crawlers is the command crawlers.
@@ -38,14 +39,14 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		of, err := c.log(ctx, on)
 		if err != nil {
 			return err
 		}
 		of.Ranges, of.Refused = ranges, func(r imports.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.take(ctx, p, imports.New(log, on.db, importLookups(on.warehouse), time.Now), of)
+			return c.take(ctx, p, imports.New(log, on.DB, importLookups(on.Warehouse), time.Now), of)
 		})
 	})
 }
@@ -77,7 +78,7 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of imports.Access
 	if err != nil {
 		return of, err
 	}
-	snapshot, err := on.db.Snapshot(ctx, brand.ID)
+	snapshot, err := on.DB.Snapshot(ctx, brand.ID)
 	if err != nil {
 		return of, err
 	}

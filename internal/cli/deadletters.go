@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -34,7 +35,7 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
 	_, _, err := days(f.From, f.To)
 	if f.Topic != "" {
-		filter.Topics = []string{p.settings.Kafka.TopicPrefix + f.Topic}
+		filter.Topics = []string{p.Settings.Kafka.TopicPrefix + f.Topic}
 		if !event.IsTopic(f.Topic) {
 			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.TopicNames()), err)
 		}
@@ -62,8 +63,8 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		return upkeep.EachDeadLetter(ctx, on.warehouse, filter, func(l upkeep.DeadLetter) error {
+	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
+		return upkeep.EachDeadLetter(ctx, on.Warehouse, filter, func(l upkeep.DeadLetter) error {
 			switch {
 			case !l.ReplayedAt.IsZero() && !c.Replayed:
 				return nil
@@ -142,8 +143,8 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
-		whole, err := clickhouse.DeadLettersAt(ctx, on.warehouse, at.Topic, at.Partition, []int64{at.Offset})
+	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
+		whole, err := clickhouse.DeadLettersAt(ctx, on.Warehouse, at.Topic, at.Partition, []int64{at.Offset})
 		if err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 			}
 			return nil
 		}
-		return upkeep.EachDeadLetter(ctx, on.warehouse, at.Filter(), func(l upkeep.DeadLetter) error { return c.show(p, &l, &whole[0]) })
+		return upkeep.EachDeadLetter(ctx, on.Warehouse, at.Filter(), func(l upkeep.DeadLetter) error { return c.show(p, &l, &whole[0]) })
 	})
 }
 
@@ -200,9 +201,9 @@ func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.replay(ctx, p, upkeep.NewReplayer(on.warehouse, log, p.settings.Kafka.TopicPrefix), filters)
+			return c.replay(ctx, p, upkeep.NewReplayer(on.Warehouse, log, p.Settings.Kafka.TopicPrefix), filters)
 		})
 	})
 }

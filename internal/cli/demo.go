@@ -27,9 +27,13 @@ import (
 
 // demoCmd is all, with sample data.
 type demoCmd struct {
-	listenFlags    `embed:""`
-	collectorFlags `embed:""`
-	trackingFlags  `embed:""`
+	allFlags `embed:""`
+}
+
+// A demoService is the process of a demo.
+type demoService struct {
+	*allParts
+	p *process
 }
 
 const (
@@ -43,14 +47,15 @@ const (
 
 func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
-	page, plan := &demoPage{}, planAll(c.listenFlags, &c.collectorFlags, &c.trackingFlags)
-	plan.assemble = append(plan.assemble, page.assemble)
-	plan.settled = func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }
-	return p.serve(ctx, plan)
+	page := &demoPage{}
+	open := func(ctx context.Context, all *allParts) error { return page.open(ctx, all.Service) }
+	return p.serve(ctx, c.validate(), c.plan(p, open, func(ctx context.Context, all *allParts) error {
+		return showDemo(ctx, &demoService{all, p}, page)
+	}))
 }
 
 // showDemo appends what the data directory lacks, waits until it answers queries, and shows how to ask.
-func showDemo(ctx context.Context, s *service, page *demoPage) error {
+func showDemo(ctx context.Context, s *demoService, page *demoPage) error {
 	sample, err := fillDemo(ctx, s)
 	if err != nil {
 		return fmt.Errorf("fill demo: %w", err)
@@ -59,7 +64,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	if err != nil {
 		return fmt.Errorf("demo key: %w", err)
 	}
-	api := apiClient{base: s.url(), key: key}
+	api := apiClient{base: s.URL(), key: key}
 	if err := sample.awaitTracking(ctx, s); err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	if err := sample.tour(ctx, s, api, page.url(), signIn); err != nil {
 		return err
 	}
-	return s.print(key)
+	return s.p.print(key)
 }
 
 // demoSample is the data of the demo.
@@ -88,33 +93,33 @@ type demoSample struct {
 }
 
 // fillDemo creates the organization, its user and its brand, and appends the history, of which duplicates are dropped.
-func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
+func fillDemo(ctx context.Context, s *demoService) (*demoSample, error) {
 	until := time.Now().UTC().Truncate(time.Millisecond)
 	d := &demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
 	var err error
-	if d.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
+	if d.organization, err = demoOrganization(ctx, s.DB, demoName, demoSlug, demoEmail); err != nil {
 		return nil, err
 	}
-	brand, _, err := s.db.AddBrand(ctx, d.organization.ID, demodata.Brand())
+	brand, _, err := s.DB.AddBrand(ctx, d.organization.ID, demodata.Brand())
 	if err != nil {
 		return nil, err
 	}
-	if d.brand, err = answer.ReadSnapshot(ctx, s.db, brand.ID); err != nil {
+	if d.brand, err = answer.ReadSnapshot(ctx, s.DB, brand.ID); err != nil {
 		return nil, err
 	}
-	prompts, err := demoPrompts(ctx, s.db, brand.ID)
+	prompts, err := demoPrompts(ctx, s.DB, brand.ID)
 	if err != nil {
 		return nil, err
 	}
 	// The schedule asks at once what was never asked.
-	if err := s.db.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
+	if err := s.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
 		return nil, err
 	}
-	in := imports.New(s.appends, s.db, importLookups(s.warehouse), time.Now)
+	in := imports.New(s.producer, s.DB, importLookups(s.Warehouse), time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
 
-func (d *demoSample) append(ctx context.Context, s *service, in *imports.Importer, prompts []demodata.TrackedPrompt) error {
+func (d *demoSample) append(ctx context.Context, s *demoService, in *imports.Importer, prompts []demodata.TrackedPrompt) error {
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
@@ -148,10 +153,10 @@ func (d *demoSample) append(ctx context.Context, s *service, in *imports.Importe
 
 // simulate appends facts, shows on a meter how many of total, and counts those that are in some figure.
 func simulate[T, R any](
-	ctx context.Context, s *service, what string, total int, facts iter.Seq[T],
+	ctx context.Context, s *demoService, what string, total int, facts iter.Seq[T],
 	appendAll func(context.Context, iter.Seq[T]) (R, error), counts func(*T) bool,
 ) (n int, err error) {
-	progress := s.newMeter("simulated "+what, int64(total))
+	progress := s.p.newMeter("simulated "+what, int64(total))
 	defer progress.end()
 	_, err = appendAll(ctx, func(yield func(T) bool) {
 		done := int64(0)
@@ -170,9 +175,9 @@ func simulate[T, R any](
 }
 
 // awaitTracking waits until what the schedule has asked is in the figures.
-func (d *demoSample) awaitTracking(ctx context.Context, s *service) error {
+func (d *demoSample) awaitTracking(ctx context.Context, s *demoService) error {
 	for {
-		jobs, err := s.db.TrackingJobs(ctx, d.organization.ID, &d.brand.Brand.ID, nil, 1)
+		jobs, err := s.DB.TrackingJobs(ctx, d.organization.ID, &d.brand.Brand.ID, nil, 1)
 		if err != nil {
 			return err
 		}
@@ -180,9 +185,9 @@ func (d *demoSample) awaitTracking(ctx context.Context, s *service) error {
 			if jobs[0].Finished() {
 				return nil
 			}
-			done, err := follow(ctx, s.process, s.db, d.organization.ID, jobs[0].ID)
+			done, err := follow(ctx, s.p, s.DB, d.organization.ID, jobs[0].ID)
 			if err == nil {
-				s.say("tracking, now and every hour, on the simulator: %s", summary(done))
+				s.p.say("tracking, now and every hour, on the simulator: %s", summary(done))
 			}
 			return err
 		}
@@ -228,15 +233,15 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]demod
 
 // keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on
 // working; a new one where that is not valid any more.
-func keptDemoKey(ctx context.Context, s *service, organization postgres.Organization) (string, error) {
-	path := filepath.Join(s.settings.DataDir, "demo.key")
+func keptDemoKey(ctx context.Context, s *demoService, organization postgres.Organization) (string, error) {
+	path := filepath.Join(s.Settings.DataDir, "demo.key")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read demo key: %w", err)
 	}
 	kept := strings.TrimSpace(string(text))
 	if hash, ok := apikey.Parse(kept); ok {
-		holder, err := s.db.ResolveKey(ctx, hash)
+		holder, err := s.DB.ResolveKey(ctx, hash)
 		if err == nil && holder.OrganizationID == organization.ID {
 			return kept, nil
 		}
@@ -255,16 +260,16 @@ func keptDemoKey(ctx context.Context, s *service, organization postgres.Organiza
 }
 
 // keptDemoPassword is the password of the demo's user, which the data directory keeps; "" where nobody can sign in.
-func keptDemoPassword(ctx context.Context, s *service) (string, error) {
-	if ring, err := s.ring(); err != nil || !ring.IsSet() {
+func keptDemoPassword(ctx context.Context, s *demoService) (string, error) {
+	if ring, err := s.Settings.SecretRing(); err != nil || !ring.IsSet() {
 		return "", err
 	}
-	path := filepath.Join(s.settings.DataDir, "demo.password")
+	path := filepath.Join(s.Settings.DataDir, "demo.password")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read demo password: %w", err)
 	}
-	user, err := s.db.UserByEmail(ctx, demoEmail)
+	user, err := s.DB.UserByEmail(ctx, demoEmail)
 	if err != nil {
 		return "", err
 	}
@@ -273,7 +278,7 @@ func keptDemoPassword(ctx context.Context, s *service) (string, error) {
 		return kept, nil
 	}
 	kept = password.Generate()
-	if err := s.db.SetPassword(ctx, demoEmail, password.Hash(kept)); err != nil {
+	if err := s.DB.SetPassword(ctx, demoEmail, password.Hash(kept)); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(path, []byte(kept+"\n"), 0o600); err != nil {
@@ -283,24 +288,24 @@ func keptDemoPassword(ctx context.Context, s *service) (string, error) {
 }
 
 // renewDemoKey revokes the last key of that name and makes another: the database has its hash alone.
-func renewDemoKey(ctx context.Context, s *service, organization postgres.Organization, email string) (string, error) {
-	list, err := s.db.ListKeys(ctx, organization.ID)
+func renewDemoKey(ctx context.Context, s *demoService, organization postgres.Organization, email string) (string, error) {
+	list, err := s.DB.ListKeys(ctx, organization.ID)
 	if err != nil {
 		return "", err
 	}
 	for _, k := range list {
 		if k.Name == demoKey && k.RevokedAt == nil {
-			if err := s.db.RevokeKey(ctx, k.ID); err != nil {
+			if err := s.DB.RevokeKey(ctx, k.ID); err != nil {
 				return "", err
 			}
 		}
 	}
-	minted, _, err := s.mint(ctx, organization.Slug, email, postgres.NewKey{Name: demoKey})
+	minted, _, err := (&engines{s.Engines}).mint(ctx, organization.Slug, email, postgres.NewKey{Name: demoKey})
 	return minted.Text, err
 }
 
 // await waits until the sample is in the API's figures.
-func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error {
+func (d *demoSample) await(ctx context.Context, s *demoService, api apiClient) error {
 	for _, f := range []struct {
 		of, endpoint, field string
 		want                int
@@ -308,7 +313,7 @@ func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error
 		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
 		{"crawls", "ai-crawlers", "total_requests", d.crawls}, {"shopping cards", "shopping-cards", "position", 1},
 	} {
-		progress := s.newMeter(f.of+" in the API's figures", int64(f.want))
+		progress := s.p.newMeter(f.of+" in the API's figures", int64(f.want))
 		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s", f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
 		err := api.await(ctx, path, f.field, f.want, progress)
 		progress.end()

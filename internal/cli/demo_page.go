@@ -14,6 +14,8 @@ import (
 
 	"github.com/answerscope/answerscope/collector/script"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -45,8 +47,8 @@ type demoShop struct {
 	api   apiClient
 }
 
-// assemble adds the page to a service.
-func (d *demoPage) assemble(ctx context.Context, s *service) (err error) {
+// open adds the page to a service.
+func (d *demoPage) open(ctx context.Context, s *service.Service) (err error) {
 	d.listener, err = httpd.Listen(ctx, demoPageAddress)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		d.listener, err = httpd.Listen(ctx, "127.0.0.1:0")
@@ -54,7 +56,7 @@ func (d *demoPage) assemble(ctx context.Context, s *service) (err error) {
 	if err != nil {
 		return err
 	}
-	s.part("demo page", needs{}, d.run)
+	s.Add(lifecycle.Part{Name: "demo page", Run: d.run})
 	return nil
 }
 
@@ -65,12 +67,12 @@ func (d *demoPage) url() string {
 }
 
 // fill creates the brand and gives the page its content.
-func (d *demoPage) fill(ctx context.Context, s *service) error {
-	organization, err := demoOrganization(ctx, s.db, demoPageName, demoPageSlug, demoPageEmail)
+func (d *demoPage) fill(ctx context.Context, s *demoService) error {
+	organization, err := demoOrganization(ctx, s.DB, demoPageName, demoPageSlug, demoPageEmail)
 	if err != nil {
 		return err
 	}
-	brand, _, err := s.db.AddBrand(ctx, organization.ID, postgres.NewBrand{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
+	brand, _, err := s.DB.AddBrand(ctx, organization.ID, postgres.NewBrand{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	tag, err := script.NewTag(s.url(), brand.ID.String())
+	tag, err := script.NewTag(s.URL(), brand.ID.String())
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.url(), key}}) //nolint:gosec // made of an address and an id that were checked
+	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.URL(), key}}) //nolint:gosec // made of an address and an id that were checked
 	return nil
 }
 

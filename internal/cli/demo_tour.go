@@ -55,7 +55,7 @@ type demoEntity struct {
 }
 
 // tour shows what the API answers as tables, and then how to go on.
-func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page, password string) error {
+func (d *demoSample) tour(ctx context.Context, s *demoService, api apiClient, page, password string) error {
 	var f demoFigures
 	of := "?brand_id=" + d.brand.Brand.ID.String()
 	for _, path := range []string{
@@ -69,16 +69,16 @@ func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page, 
 			return fmt.Errorf("show %s: %w", path, err)
 		}
 	}
-	s.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n", d.brand.Brand.Name)
-	f.write(s.stderr)
+	s.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n", d.brand.Brand.Name)
+	f.write(s.p.stderr)
 	question := d.question()
 	var score *float64
-	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
+	if err := s.Warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
 	text := dashboardLines(api.base, password) + d.closing(s, api, page, question, figure(score))
-	s.say("%s", text)
-	if err := os.WriteFile(filepath.Join(s.settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
+	s.p.say("%s", text)
+	if err := os.WriteFile(filepath.Join(s.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("keep what status shows again: %w", err)
 	}
 	return nil
@@ -96,7 +96,7 @@ func dashboardLines(url, password string) string {
 }
 
 // closing says where everything is.
-func (d *demoSample) closing(s *service, api apiClient, page, question, score string) string {
+func (d *demoSample) closing(s *demoService, api apiClient, page, question, score string) string {
 	return fmt.Sprintf(`  page   %s
          a shop with the pixel that counts your own visits
   API    curl -H 'Authorization: Bearer %s' '%s/api/v1/visibility-summary?brand_id=%s'
@@ -158,16 +158,16 @@ func (d *demoSample) question() string {
 
 // sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the
 // client of the server's operator.
-func (s *service) sqlClient(question string) string {
-	if s.settings.HasWarehouse() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.settings.ClickHouse.Masked()+s.settings.Shards.Masked())
+func (s *demoService) sqlClient(question string) string {
+	if s.Settings.HasWarehouse() {
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.Settings.ClickHouse.Masked()+s.Settings.Shards.Masked())
 	}
-	address, err := url.Parse(s.running.ClickHouse())
+	address, err := url.Parse(s.Running.ClickHouse())
 	if err != nil {
 		return question
 	}
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: s.running.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
+	web := url.URL{Scheme: "http", User: address.User, Host: s.Running.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
 }
 

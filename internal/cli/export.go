@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -34,14 +35,14 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet
 	}
-	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
 		organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
 			return err
 		}
 		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
 		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
-		err = clickhouse.Export(ctx, on.clickhouseConfig, c.What, of, format, out)
+		err = clickhouse.Export(ctx, on.ClickHouse, c.What, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline/extract/near"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -49,13 +50,13 @@ func (c *importCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer file.Close()
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
 			brands, err := c.brands(ctx, p, on, specs)
 			if err != nil {
 				return err
 			}
-			in := imports.New(log, on.db, importLookups(on.warehouse), time.Now)
+			in := imports.New(log, on.DB, importLookups(on.Warehouse), time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})
@@ -100,7 +101,7 @@ func (c *importCmd) brands(ctx context.Context, p *process, on *engines, specs [
 	}
 	var ids []uuid.UUID
 	for _, spec := range specs {
-		brand, added, err := on.db.AddBrand(ctx, organization.ID, spec)
+		brand, added, err := on.DB.AddBrand(ctx, organization.ID, spec)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (c *importCmd) brands(ctx context.Context, p *process, on *engines, specs [
 
 // warnOfDifferences says what of the file is not done, since a brand that exists is not changed.
 func (c *importCmd) warnOfDifferences(ctx context.Context, p *process, on *engines, spec postgres.NewBrand, brand postgres.Brand) error {
-	kept, err := on.db.Snapshot(ctx, brand.ID)
+	kept, err := on.DB.Snapshot(ctx, brand.ID)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (p *process) printCounts(whole bool, summary any, n counts) error {
 
 // appending runs do with a producer once the disk has room, and waits for what it has taken.
 func (e *engines) appending(ctx context.Context, do func(context.Context, *producer.Producer) error) error {
-	log, err := e.newProducer(prometheus.NewRegistry(), producer.Spool{})
+	log, err := e.NewProducer(prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
 		return err
 	}
@@ -185,16 +186,6 @@ func (e *engines) appending(ctx context.Context, do func(context.Context, *produ
 	}
 	stop()
 	return errors.Join(err, <-stopped)
-}
-
-// newProducer makes a producer that is not running yet, with a spool where one is given.
-func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
-	cfg := producer.DefaultConfig()
-	cfg.Connection, cfg.Prefix, cfg.Room = e.kafkaConnection, e.settings.Kafka.TopicPrefix, e.room.Err
-	if spool.Dir != "" {
-		cfg.Spool = spool
-	}
-	return producer.New(cfg, e.log, metrics)
 }
 
 // importLookups asks the warehouse which facts it has.

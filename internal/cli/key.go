@@ -8,8 +8,9 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -39,7 +40,7 @@ func (c *keyCreate) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		minted, kept, err := on.mint(ctx, c.Org, c.User, postgres.NewKey{Name: c.Name, Scopes: c.Scope, ExpiresAt: expires})
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (e *engines) mint(ctx context.Context, slug, email string, k postgres.NewKe
 	if err != nil {
 		return apikey.Key{}, postgres.Key{}, err
 	}
-	user, err := e.db.UserByEmail(ctx, email)
+	user, err := e.DB.UserByEmail(ctx, email)
 	if errors.Is(err, postgres.ErrNotFound) {
 		err = e.noUser(ctx, organization, email)
 	}
@@ -82,7 +83,7 @@ func (e *engines) mint(ctx context.Context, slug, email string, k postgres.NewKe
 	}
 	minted := apikey.Mint()
 	k.OrganizationID, k.UserID, k.Hash, k.Prefix = organization.ID, user.ID, minted.Hash, minted.Prefix
-	kept, err := e.db.AddKey(ctx, k)
+	kept, err := e.DB.AddKey(ctx, k)
 	if errors.Is(err, postgres.ErrNotFound) { // a user of another organization
 		err = e.noUser(ctx, organization, email)
 	}
@@ -91,7 +92,7 @@ func (e *engines) mint(ctx context.Context, slug, email string, k postgres.NewKe
 
 // noUser says that an organization has no such user, and whom it has.
 func (e *engines) noUser(ctx context.Context, o postgres.Organization, email string) error {
-	emails, err := e.db.UserEmails(ctx, o.ID)
+	emails, err := e.DB.UserEmails(ctx, o.ID)
 	if err != nil {
 		return err
 	}
@@ -104,12 +105,12 @@ type keyList struct {
 }
 
 func (c *keyList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		list, err := on.db.ListKeys(ctx, organization.ID)
+		list, err := on.DB.ListKeys(ctx, organization.ID)
 		if err != nil {
 			return err
 		}
@@ -140,21 +141,21 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope key list", on.db.RevokeKey(ctx, id))
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope key list", on.DB.RevokeKey(ctx, id))
 	})
 }
 
 type keyAnon struct{}
 
 func (keyAnon) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		key := p.settings.AnonKey.Reveal()
-		if key == "" && p.settings.Issuer.IsSet() {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		key := p.Settings.AnonKey.Reveal()
+		if key == "" && p.Settings.Issuer.IsSet() {
 			return usageError{errors.New("ANSWERSCOPE_ANON_KEY is missing: want the anon key of the issuer of tokens")}
 		}
 		if key == "" {
-			provider, err := on.provider(identity.Config{})
+			provider, err := queryapi.NewProvider(queryapi.Deps{DB: on.DB, Settings: p.Settings, Log: p.Log})
 			if err == nil && provider == nil {
 				err = usageError{errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want that of the processes that serve /rest/v1")}
 			}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 )
 
@@ -20,12 +20,15 @@ type migrateCmd struct {
 var errPending = errors.New("migrations are pending; run: answerscope migrate")
 
 func (c *migrateCmd) Run(ctx context.Context, p *process) error {
-	e, err := p.open(ctx, everything, false, "")
+	if err := p.Settings.Validate(); err != nil {
+		return usageError{err}
+	}
+	e, err := p.Open(ctx, service.Everything, false, "")
 	if err != nil {
 		return err
 	}
-	migrator := e.migrator()
-	steps, err := migrator.Pending(ctx, everything)
+	migrator := e.Migrator()
+	steps, err := migrator.Pending(ctx, service.Everything)
 	switch {
 	case err != nil:
 	case migrator.Newer != nil:
@@ -35,29 +38,9 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 			err = errPending
 		}
 	default:
-		if err = migrator.Migrate(ctx, everything, steps); err == nil {
-			err = p.renewAnalysts(p.usersDir(c.usersDirFlag))
+		if err = migrator.Migrate(ctx, service.Everything, steps); err == nil {
+			err = p.RenewAnalysts(p.usersDir(c.usersDirFlag))
 		}
 	}
-	return errors.Join(err, e.close())
-}
-
-func (e *engines) migrator() *upkeep.Migrator {
-	return &upkeep.Migrator{
-		Postgres: e.postgresOwner, ClickHouse: e.clickhouseConfig, Sinks: e.sinks(), Log: e.log,
-		Report: func(done, pending int, s upkeep.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
-		Topics: producer.TopicsConfig{
-			Connection: e.kafkaConnection, Prefix: e.settings.Kafka.TopicPrefix,
-			Partitions: e.settings.Kafka.Partitions, Replicas: e.settings.Kafka.Replicas, Retention: e.settings.Kafka.Retention,
-		},
-	}
-}
-
-// upToDate brings up the stores that this process has started, and refuses to work on others that are behind.
-func (e *engines) upToDate(ctx context.Context, need needs) error {
-	joined, started := e.running != nil && e.running.Joined(), needs{}
-	if e.running != nil && !joined {
-		started = e.embedded(need)
-	}
-	return e.migrator().Ensure(ctx, need, started, joined)
+	return errors.Join(err, e.Close())
 }

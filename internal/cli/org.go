@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -23,8 +24,8 @@ func (c *orgAdd) Run(ctx context.Context, p *process) error {
 	if err := checkNames(c.Name); err != nil {
 		return err
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		added, err := on.DB.AddOrganization(ctx, c.Name, c.Slug)
 		if err != nil {
 			return err
 		}
@@ -52,8 +53,8 @@ func (c *orgEdit) Run(ctx context.Context, p *process) error {
 	if err := checkNames(given(c.Name)...); err != nil {
 		return err
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope org list", on.db.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope org list", on.DB.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
 	})
 }
 
@@ -62,8 +63,8 @@ type orgList struct {
 }
 
 func (c *orgList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		list, err := on.db.ListOrganizations(ctx)
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		list, err := on.DB.ListOrganizations(ctx)
 		if err != nil {
 			return err
 		}

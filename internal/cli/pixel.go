@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/collector/script"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -39,12 +40,12 @@ func (c *pixelCmd) Run(ctx context.Context, p *process) error {
 			return usageError{err}
 		}
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		brand, err := c.find(ctx, on)
 		if err != nil {
 			return err
 		}
-		tag, err := script.NewTag(cmp.Or(c.URL, on.address(), "http://127.0.0.1:8080"), brand.BrandID.String())
+		tag, err := script.NewTag(cmp.Or(c.URL, on.Address(), "http://127.0.0.1:8080"), brand.BrandID.String())
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (c *pixelCmd) find(ctx context.Context, on *engines) (postgres.Snapshot, er
 	}
 	organization, found, err := on.brand(ctx, c.Org, slug)
 	if err == nil && slug == "" {
-		found, err = on.db.Brand(ctx, organization.ID, id)
+		found, err = on.DB.Brand(ctx, organization.ID, id)
 		if errors.Is(err, postgres.ErrNotFound) {
 			err = on.noBrand(ctx, organization, c.Brand)
 		}
@@ -74,7 +75,7 @@ func (c *pixelCmd) find(ctx context.Context, on *engines) (postgres.Snapshot, er
 	if err != nil {
 		return postgres.Snapshot{}, err
 	}
-	return on.db.Snapshot(ctx, found.ID)
+	return on.DB.Snapshot(ctx, found.ID)
 }
 
 func (c *pixelCmd) show(p *process, tag script.Tag, brand postgres.Snapshot) error {

@@ -16,28 +16,38 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/service"
 )
 
 // process is what every command is given: its settings and its surroundings. Results go to stdout; progress, logs and
 // errors go to stderr.
 type process struct {
-	settings       config.Settings
-	command        string // its words: "deadletters list"
+	service.Process
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	log            *slog.Logger
 	unknown        []error // variables that name no setting
+}
+
+func newProcess(settings config.Settings, command string, stdin io.Reader, stdout, stderr io.Writer) *process {
+	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
+	p.Process = service.Process{Settings: settings, Command: command, Actor: actor(command), Say: p.say}
+	p.Progress = func(task string, total int64) (func(int64), func()) {
+		m := p.newMeter(task, total)
+		return m.reach, m.end
+	}
+	p.Log = p.logger(slog.LevelWarn)
+	return p
 }
 
 // logger writes at the level that is set, or from quiet on when none is: what serves logs its course, what runs once
 // only its warnings.
 func (p *process) logger(quiet slog.Level) *slog.Logger {
 	level := quiet
-	if p.settings.LogLevel != config.LevelAuto {
-		_ = level.UnmarshalText([]byte(p.settings.LogLevel)) // Validate has said what is wrong with it
+	if p.Settings.LogLevel != config.LevelAuto {
+		_ = level.UnmarshalText([]byte(p.Settings.LogLevel)) // Validate has said what is wrong with it
 	}
 	options := &slog.HandlerOptions{Level: level}
-	if p.settings.LogFormat == "json" {
+	if p.Settings.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(p.stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(p.stderr, options))

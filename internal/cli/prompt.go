@@ -42,7 +42,7 @@ func (c *promptAdd) Run(ctx context.Context, p *process) error {
 			Samples: c.Samples, IsBranded: c.Branded, IsActive: true,
 		}
 		var err error
-		if added.ID, err = on.db.AddPrompt(ctx, b.ID, added); err != nil {
+		if added.ID, err = on.DB.AddPrompt(ctx, b.ID, added); err != nil {
 			return err
 		}
 		return p.printResult(c.JSON, added, added.ID.String())
@@ -86,7 +86,7 @@ func (c *promptEdit) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return listedBy("answerscope prompt list", on.db.EditPrompt(ctx, b.ID, id, postgres.PromptEdit{
+		return listedBy("answerscope prompt list", on.DB.EditPrompt(ctx, b.ID, id, postgres.PromptEdit{
 			Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replaced(c.Platform), Models: replaced(c.Model), Regions: replaced(c.Region),
 			Samples: c.Samples, IsBranded: c.Branded, IsActive: c.Active,
 		}))
@@ -116,7 +116,7 @@ type promptList struct {
 
 func (c *promptList) Run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		list, err := on.db.Prompts(ctx, b.ID)
+		list, err := on.DB.Prompts(ctx, b.ID)
 		if err != nil {
 			return err
 		}
@@ -141,6 +141,6 @@ func (c *promptRemove) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return listedBy("answerscope prompt list", on.db.RemovePrompt(ctx, b.ID, id))
+		return listedBy("answerscope prompt list", on.DB.RemovePrompt(ctx, b.ID, id))
 	})
 }

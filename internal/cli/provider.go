@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/service"
 )
 
 type providerCmd struct {
@@ -31,7 +32,7 @@ type providerSet struct {
 }
 
 func (c *providerSet) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		known, organization, err := on.providers(ctx, c.Org)
 		if err != nil {
 			return err
@@ -54,7 +55,7 @@ type providerRemove struct {
 }
 
 func (c *providerRemove) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		known, organization, err := on.providers(ctx, c.Org)
 		if err != nil {
 			return err
@@ -78,12 +79,12 @@ type providerList struct {
 
 func (c *providerList) Run(ctx context.Context, p *process) error {
 	if c.Org == "" {
-		if err := p.settings.Validate(); err != nil {
+		if err := p.Settings.Validate(); err != nil {
 			return usageError{err}
 		}
-		return c.print(ctx, p, tracking.NewPlatforms(p.settings.Outside, nil, secret.Ring{}), uuid.Nil)
+		return c.print(ctx, p, tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{}), uuid.Nil)
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		known, organization, err := on.providers(ctx, c.Org)
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func providerLines(v tracking.View) []string {
 
 // providers are the AI platforms as an organization has them.
 func (e *engines) providers(ctx context.Context, org string) (*tracking.Platforms, uuid.UUID, error) {
-	known, err := e.platforms()
+	known, err := newPlatforms(e.Engines)
 	if err != nil {
 		return nil, uuid.Nil, err
 	}

@@ -1,28 +1,78 @@
 package cli
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
+	trackingapi "github.com/answerscope/answerscope/ingest/tracking/api"
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/token"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/queryapi/metrics"
-	"github.com/answerscope/answerscope/queryapi/web"
+	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
-// queryapiCmd answers questions.
+// queryapiCmd serves readers.
 type queryapiCmd struct {
 	listenFlags  `embed:""`
 	restFlags    `embed:"" prefix:"rest-"`
 	forwardFlags `embed:""`
 }
 
-// forwardFlags says what the API passes on.
+// apiFlags are the flags of /api/v1.
+type apiFlags struct {
+	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
+	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1, /auth/v1 and /rest/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask the others."`
+}
+
+func (f apiFlags) config() metrics.Config {
+	cfg := metrics.DefaultConfig()
+	cfg.RateLimit, cfg.CORSOrigins = f.RateLimit, f.CORSOrigins
+	return cfg
+}
+
+func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
+	if c.Schemas != "" {
+		return c.serve(ctx, p, c.listenFlags)
+	}
+	proxies, err := c.proxies()
+	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate(), err), service.Plan{
+		Needs: service.Databases, Listeners: c.listeners(c.Listen),
+		Build: func(ctx context.Context, s *service.Service) error {
+			cfg := httpd.DefaultConfig()
+			cfg.Name = "queryapi"
+			server := s.Serve(cfg)
+			s.RequireDatabases(server)
+			deps := queryDeps(s, c.listenFlags, proxies)
+			auth, err := queryapi.NewAuth(ctx, deps)
+			if err != nil {
+				return err
+			}
+			s.Add(auth.Parts()...)
+			parts, err := queryapi.Mount(ctx, deps, auth, c.RateLimit, server)
+			if err != nil {
+				return err
+			}
+			s.Add(parts...)
+			c.mount(s, auth, server)
+			return nil
+		},
+	})
+}
+
+func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) queryapi.Deps {
+	return queryapi.Deps{
+		DB: s.DB, Warehouse: s.Warehouse, Gateway: s.Gateway, Settings: s.Settings, Proxies: proxies, Origins: flags.CORSOrigins, Log: s.Log,
+	}
+}
+
+// forwardFlags are the address of the process that tracks.
 type forwardFlags struct {
 	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"Address of the tracking server, such as http://ingest:8082, for the dashboard to start and show jobs, and for /api/cron/daily-tracking, of which there is none without it."`
 }
@@ -35,122 +85,79 @@ func (f forwardFlags) validate() error {
 	return nil
 }
 
-// apiFlags are the flags of /api/v1.
-type apiFlags struct {
-	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
-	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1, /auth/v1 and /rest/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask the others."`
+// mount forwards to the tracking server: the web side's route of the schedule, and the dashboard's of jobs and
+// platforms, which answer what is missing where there is no address.
+func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *httpd.Server) {
+	address := strings.TrimSuffix(f.TrackingURL, "/")
+	if auth.Provider != nil {
+		trackingapi.MountForward(server, identity.DashboardPrefix, address, auth.Provider.DashboardToken)
+	}
+	secret := s.Settings.CronSecret.Reveal()
+	if address == "" || secret == "" {
+		s.Log.Info("/api/cron is not served", "reason", "CRON_SECRET or --tracking-url is empty")
+		return
+	}
+	trackingapi.MountWebCron(server, secret, trackingapi.Forward(secret, address))
 }
 
-func (a apiFlags) config() metrics.Config {
-	cfg := metrics.DefaultConfig()
-	cfg.RateLimit, cfg.CORSOrigins = a.RateLimit, a.CORSOrigins
-	return cfg
+// restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
+// value is none. Names of schemas may hold anything but a comma.
+type restFlags struct {
+	Prefix            string `default:"/" placeholder:"PATH" help:"Path below which the schemas are served (default /)."`
+	Schemas           string `placeholder:"NAME,…" help:"Serve these schemas of the database of ANSWERSCOPE_POSTGRES_DSN, any database, and nothing else; the first is that of requests that name none."`
+	AnonRole          string `placeholder:"ROLE" help:"Role of PostgreSQL for requests without a token; none refuses them."`
+	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"Schemas where functions, operators and types are found too (default public)."`
+	MaxRows           string `placeholder:"N" help:"Rows of one result at most; none is all."`
+	AggregatesEnabled bool   `help:"Allow sum(), avg(), count(), max() and min() in select."`
+	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"Audience that tokens must be for, if they name one. Their secret is ANSWERSCOPE_REST_JWT_SECRET."`
+	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"Origins of pages that may send credentials; none lets all pages ask without."`
 }
 
-func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
-	if c.Schemas != "" {
-		return c.serve(ctx, p, c.listenFlags)
+func (f restFlags) config() (rest.Config, error) {
+	cfg := rest.DefaultConfig()
+	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = f.Prefix, listOf(f.Schemas), f.AnonRole, f.AggregatesEnabled
+	cfg.SearchPath, cfg.Origins = listOf(f.ExtraSearchPath), listOf(f.CORSOrigins)
+	if f.MaxRows != "" {
+		rows, err := strconv.ParseInt(f.MaxRows, 10, 64)
+		if err != nil {
+			return cfg, fmt.Errorf("ANSWERSCOPE_REST_MAX_ROWS is %q: want a number of rows", f.MaxRows)
+		}
+		cfg.MaxRows = &rows
 	}
-	if err := c.forwardFlags.validate(); err != nil {
-		return usageError{err}
-	}
-	return p.serve(ctx, plan{
-		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listenFlags,
-		assemble: []assembly{openStores, assembleListener, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwardFlags) }},
-	})
+	return cfg, cfg.Validate()
 }
 
-// assembleListener adds the public listener.
-func assembleListener(_ context.Context, s *service) error {
-	cfg := httpd.DefaultConfig()
-	cfg.Name = "queryapi"
-	s.public(cfg)
-	return nil
-}
-
-// assembleQueryAPI adds /api/v1, and for those who may sign in the rest and the dashboard.
-func assembleQueryAPI(ctx context.Context, s *service) error {
-	s.gate()
-	keys, server := s.resolver(), s.server
-	api := metrics.New(s.answers.config(), s.db, s.warehouse, time.Now)
-	api.Mount(server, keys)
-	provider, anonKeys, err := s.identity(ctx)
-	if err != nil {
-		return err
-	}
-	if provider == nil {
-		web.MountElsewhere(server)
-	} else {
-		provider.Mount(server)
-	}
-	if s.tokens == nil {
+// validate checks them where schemas are to be served.
+func (f restFlags) validate() error {
+	if f.Schemas == "" {
 		return nil
 	}
-	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(s.answers.RateLimit, time.Now) } // of one surface
-	minted := apikey.NewManager(s.db, time.Now)
-	minted.Mount(s.tokens.Mount(server).Group("/keys"), s.tokens.RequireToken, limit().Handle)
-	tables, err := s.mountOwnREST(ctx, s.tokens, anonKeys, limit(), server)
-	if err != nil || provider == nil {
-		return err
-	}
-
-	// The same once more for the dashboard, whose users have a cookie.
-	s.dashboard = provider
-	minted.Mount(provider.MountDashboard(server).Group("/keys"), provider.RequireDashboard, limit().Handle)
-	api.MountAt(server, identity.DashboardPrefix+"/v1", provider.RequireDashboard)
-	if tables != nil {
-		tables.At(identity.DashboardPrefix+"/rest/v1", provider.DashboardCallers(limit())).Mount(server)
-	}
-	web.New(s.db, s.warehouse, provider).Mount(server)
-	return nil
+	_, err := f.config()
+	return err
 }
 
-// resolver finds whose API keys are.
-func (s *service) resolver() *apikey.Resolver {
-	if s.keys == nil {
-		s.keys = apikey.New(s.db, s.log)
-		s.part("api keys", onlyControl, s.keys.Run)
+func listOf(text string) []string {
+	if text == "" {
+		return nil
 	}
-	return s.keys
+	return strings.Split(text, ",")
 }
 
-// identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns;
-// nobody's where there is neither. An anon key is what clients of /rest/v1 send beside their token.
-func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKeys identity.AnonKeys, err error) {
-	issuer := s.settings.Issuer
-	audience := cmp.Or(issuer.Audience, "authenticated")
-	if key := s.settings.AnonKey.Reveal(); key != "" {
-		anonKeys = func(context.Context) ([]string, error) { return []string{key}, nil }
+// serve serves a database that is not ours: it needs no other engine, brings up no schema and knows no key.
+func (f restFlags) serve(ctx context.Context, p *process, flags listenFlags) error {
+	cfg, err := f.config()
+	if !p.Settings.Postgres.IsSet() {
+		err = errors.Join(err, errors.New("ANSWERSCOPE_POSTGRES_DSN is missing: want the database of --rest-schemas, postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
 	}
-	switch {
-	case issuer.JWKS.IsSet():
-		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), s.log)
-		s.tokens = identity.NewTokens(s.db, verifier)
-		return nil, anonKeys, err
-	case issuer.IsSet():
-		s.tokens = identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
-		return nil, anonKeys, nil
-	}
-	provider, err = s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins, PublicURL: s.settings.PublicURL})
-	if err != nil {
-		return nil, nil, err
-	}
-	if provider == nil {
-		s.log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
-		return nil, nil, nil
-	}
-	s.tokens = provider.Tokens()
-	if anonKeys == nil {
-		anonKeys = provider.AnonKeys
-	}
-	return provider, anonKeys, nil
-}
-
-// provider is the built-in identity provider; nil without keys for its secrets.
-func (e *engines) provider(cfg identity.Config) (*identity.Provider, error) {
-	ring, err := e.ring()
-	if err != nil || !ring.IsSet() {
-		return nil, err
-	}
-	return identity.New(cfg, e.db, ring, e.log), nil
+	tokens := rest.Tokens{Secret: []byte(p.Settings.RESTSecret.Reveal()), Audience: f.JWTAud, AnonRole: f.AnonRole, Now: time.Now}
+	return p.serve(ctx, errors.Join(flags.validate(), err), service.Plan{
+		Listeners: flags.listeners(flags.Listen),
+		Build: func(ctx context.Context, s *service.Service) error {
+			listener := httpd.DefaultConfig()
+			listener.Name = "queryapi"
+			_, parts, err := queryapi.MountREST(ctx, cfg, s.Postgres.DSN, tokens.Caller, s.Log, s.Serve(listener))
+			s.Add(parts...)
+			return err
+		},
+	})
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
@@ -34,7 +34,7 @@ func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		if c.Org != "" {
 			organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 			if err != nil {
@@ -42,7 +42,7 @@ func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
 			}
 			scope.Owner = rollup.Owner{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
 		}
-		reconciler, err := on.reconciler(prometheus.NewRegistry())
+		reconciler, err := pipeline.NewReconciler(pipelineDeps(on.Engines, prometheus.NewRegistry()))
 		if err != nil {
 			return err
 		}
@@ -132,30 +132,4 @@ func findingLine(f *reconcile.Finding) string {
 		parts = append(parts, f.Cause)
 	}
 	return line + ": " + strings.Join(parts, "; ")
-}
-
-// reconciler compares, and stops the sinks for it.
-func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
-	cfg := reconcile.DefaultConfig()
-	cfg.Connection, cfg.Sinks = e.kafkaConnection, e.sinks()
-	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
-}
-
-// suspectsEvery is about how long rollups may be wrong after a batch was repeated.
-const suspectsEvery = 10 * time.Second
-
-// brokenEvery is how soon a part that was broken at a start is known.
-const brokenEvery = 30 * time.Second
-
-// assembleReconcile has rollups compared every night.
-func assembleReconcile(s *service) error {
-	reconciler, err := s.reconciler(s.metrics)
-	if err != nil {
-		return err
-	}
-	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.timetable.Every("reconcile suspect months", timetable.Interval(suspectsEvery), reconciler.Suspects)
-	s.timetable.Every("broken parts", timetable.Interval(brokenEvery), reconciler.BrokenParts)
-	s.timetable.WhereNotLeading(reconciler.ForgetBrokenParts)
-	return nil
 }

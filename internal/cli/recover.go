@@ -4,6 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -18,9 +22,9 @@ func (c *recoverCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
 		var shown *meter // once their number is known
-		result, err := sinks[c.Table].recover(ctx, on, month, func(done, total int64) {
+		result, err := pipeline.Recover(ctx, pipelineDeps(on.Engines, prometheus.NewRegistry()), c.Table, month, func(done, total int64) {
 			if shown == nil {
 				shown = p.newMeter("recover: records read", total)
 			}

@@ -8,9 +8,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/internal/timetable"
-	"github.com/answerscope/answerscope/pipeline/reread"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -32,19 +30,19 @@ func (c *rereadCmd) Run(ctx context.Context, p *process) error {
 	if c.Brand != "" && c.Org == "" {
 		return usageError{errors.New("--brand names a brand of an organization: want --org too")}
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, brand, err := c.scope(ctx, on)
 		if err != nil {
 			return err
 		}
 		if !c.List {
-			asked, err := on.db.RequestRereads(ctx, organization, brand, days)
+			asked, err := on.DB.RequestRereads(ctx, organization, brand, days)
 			if err != nil {
 				return err
 			}
 			p.say("asked for %d brands; answerscope reread --list shows their progress", asked)
 		}
-		states, err := on.db.Rereads(ctx, organization, brand)
+		states, err := on.DB.Rereads(ctx, organization, brand)
 		if err != nil {
 			return err
 		}
@@ -86,24 +84,4 @@ func rereadLine(s postgres.RereadState) string {
 		days = s.FirstDay + ".." + s.LastDay
 	}
 	return fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
-}
-
-// assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's
-// where both are in one process.
-func assembleReread(s *service) (err error) {
-	if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
-		return err
-	}
-	cfg := reread.DefaultConfig()
-	cfg.Connection = s.kafkaConnection
-	answers := event.Topics[0]
-	cfg.Group, cfg.Topic = s.settings.Kafka.TopicPrefix+answers.Group, s.settings.Kafka.TopicPrefix+answers.Name
-	again, err := reread.New(cfg, s.db, s.warehouse, s.appends, s.metrics, s.log)
-	if err != nil {
-		return err
-	}
-	s.part("producer", needs{}, s.appends.Run)
-	s.part("reread", everything, again.Run)
-	s.timetable.Every("sweep of rereads", timetable.Hourly(17), again.Sweep)
-	return nil
 }

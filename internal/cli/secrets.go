@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
-	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/queryapi/identity"
 )
 
@@ -20,16 +19,16 @@ type secretsRotate struct {
 }
 
 func (c *secretsRotate) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		ring, err := on.ring()
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		ring, err := on.Settings.SecretRing()
 		if err == nil && !ring.IsSet() {
 			err = errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want the new key in front of the old ones, id:base64,id:base64…")
 		}
 		if err != nil {
 			return usageError{err}
 		}
-		resealed, err := identity.Reseal(ctx, on.db, ring)
-		keys, keysErr := tracking.Reseal(ctx, on.db, ring)
+		resealed, err := identity.Reseal(ctx, on.DB, ring)
+		keys, keysErr := tracking.Reseal(ctx, on.DB, ring)
 		resealed += keys
 		if err := errors.Join(err, keysErr); err != nil {
 			return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)
@@ -37,17 +36,3 @@ func (c *secretsRotate) Run(ctx context.Context, p *process) error {
 		return p.printResult(c.JSON, map[string]int{"encrypted": resealed}, fmt.Sprintf("%d secrets encrypted", resealed))
 	})
 }
-
-// ring are the keys of what the database has encrypted. Beside an embedded database they are in a file; for one that
-// other machines use they must be given.
-func (p *process) ring() (secret.Ring, error) {
-	if p.settings.SecretKeys.IsSet() {
-		return secret.ParseRing(p.settings.SecretKeys.Reveal())
-	}
-	if p.settings.Postgres.IsSet() {
-		return secret.Ring{}, nil
-	}
-	return secret.FileRing(p.secretKeysFile())
-}
-
-func (p *process) secretKeysFile() string { return filepath.Join(p.settings.DataDir, "secret-keys") }

@@ -11,6 +11,8 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/disk"
+	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
@@ -50,21 +52,21 @@ type keyHolder struct {
 }
 
 func (c *statusCmd) Run(ctx context.Context, p *process) error {
-	shown := state{Build: thisBuild(), DataDir: p.settings.DataDir}
-	owner, err := engine.Running(p.settings.DataDir)
+	shown := state{Build: thisBuild(), DataDir: p.Settings.DataDir}
+	owner, err := engine.Running(p.Settings.DataDir)
 	if err != nil {
 		return err
 	}
-	if p.embedded(everything) != (needs{}) {
+	if p.Embedded(service.Everything) != (service.Needs{}) {
 		if owner == nil {
-			return fmt.Errorf("nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir", p.settings.DataDir)
+			return fmt.Errorf("nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir", p.Settings.DataDir)
 		}
 		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
 	}
-	if free, ok := disk.Free(p.settings.DataDir); ok {
+	if free, ok := disk.Free(p.Settings.DataDir); ok {
 		shown.DiskFree = &free
 	}
-	err = p.with(ctx, everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
+	err = p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
 	if !c.JSON { // what is known without an engine that does not answer is shown, too
 		return errors.Join(shown.print(p), err)
 	}
@@ -76,12 +78,12 @@ func (c *statusCmd) Run(ctx context.Context, p *process) error {
 
 // read asks the engines.
 func (s *state) read(ctx context.Context, on *engines) error {
-	s.PostgreSQL, s.Kafka = config.NewDSN(on.postgresConfig.DSN).Masked(), on.kafkaConnection.Brokers
-	if s.ClickHouse = on.settings.Shards.Masked(); s.ClickHouse == "" {
-		s.ClickHouse = config.NewDSN(on.clickhouseConfig.DSN).Masked()
+	s.PostgreSQL, s.Kafka = config.NewDSN(on.Postgres.DSN).Masked(), on.Kafka.Brokers
+	if s.ClickHouse = on.Settings.Shards.Masked(); s.ClickHouse == "" {
+		s.ClickHouse = config.NewDSN(on.ClickHouse.DSN).Masked()
 	}
-	for _, sink := range on.sinks() {
-		positions, err := consume.Positions(ctx, on.kafkaConnection, sink.Group, sink.Topic)
+	for _, sink := range pipeline.Sinks(on.Settings.Kafka.TopicPrefix) {
+		positions, err := consume.Positions(ctx, on.Kafka, sink.Group, sink.Topic)
 		if err != nil {
 			return err
 		}
@@ -92,12 +94,12 @@ func (s *state) read(ctx context.Context, on *engines) error {
 		}
 		s.Topics = append(s.Topics, lag)
 	}
-	organizations, err := on.db.ListOrganizations(ctx)
+	organizations, err := on.DB.ListOrganizations(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range organizations {
-		keys, err := on.db.ListKeys(ctx, o.ID)
+		keys, err := on.DB.ListKeys(ctx, o.ID)
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func (s *state) print(p *process) error {
 	if err := printList(p, false, lines, func(line string) string { return line }); err != nil || s.Command != "demo" {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(p.settings.DataDir, demoText))
+	text, err := os.ReadFile(filepath.Join(p.Settings.DataDir, demoText))
 	if err != nil {
 		return fmt.Errorf("read what the demo printed: %w", err)
 	}

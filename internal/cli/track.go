@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -15,9 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -47,15 +50,15 @@ func (c *trackCmd) Run(ctx context.Context, p *process) error {
 	if i := slices.IndexFunc(c.Regions, func(r string) bool { return !tracking.IsRegion(r) }); i >= 0 {
 		return usageError{fmt.Errorf("--regions %q: want countries in lower case, such as de", c.Regions[i])}
 	}
-	owner, err := engine.Running(p.settings.DataDir)
+	owner, err := engine.Running(p.Settings.DataDir)
 	if err != nil {
 		return err
 	}
-	if owner == nil && p.embedded(everything) != (needs{}) {
+	if owner == nil && p.Embedded(service.Everything) != (service.Needs{}) {
 		return c.serve(ctx, p)
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		jobs, err := on.newJobs(nil, prometheus.NewRegistry())
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		jobs, err := newJobs(on.Engines, nil, prometheus.NewRegistry())
 		if err != nil {
 			return err
 		}
@@ -67,19 +70,33 @@ func (c *trackCmd) Run(ctx context.Context, p *process) error {
 func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	quiet := *p
 	quiet.stdout = io.Discard // a service says there where it listens
-	if quiet.settings.LogLevel == config.LevelAuto {
-		quiet.settings.LogLevel = "warn"
+	if quiet.Settings.LogLevel == config.LevelAuto {
+		quiet.Settings.LogLevel = "warn"
 	}
+	quiet.Log = quiet.logger(slog.LevelInfo)
 	ctx, done := context.WithCancel(ctx)
 	defer done()
+	var on *engines
+	var jobs *tracking.Jobs
 	var result error
-	err := quiet.serve(ctx, plan{
-		exclusive: true, hurried: true, needs: everything, requires: pipelineReady,
-		at:       listenFlags{Listen: "127.0.0.1:0", adminFlags: adminFlags{Admin: "127.0.0.1:0", TraceRatio: 1}},
-		assemble: []assembly{openStores, assemblePipeline, assembleJobs}, // without the schedule, which would ask for other brands
-		settled: func(ctx context.Context, s *service) error {
+	err := quiet.serve(ctx, nil, service.Plan{
+		Needs: service.Everything, Exclusive: true, FailFast: true,
+		Listeners: service.Listeners{Public: "127.0.0.1:0", Admin: "127.0.0.1:0", TraceRatio: 1},
+		Build: func(_ context.Context, s *service.Service) error { // without the schedule, which would ask for other brands
+			appends, err := addProducer(s, producer.Spool{})
+			if err != nil {
+				return err
+			}
+			if err := addPipeline(s, appends); err != nil {
+				return err
+			}
+			on = &engines{s.Engines}
+			jobs, err = addJobs(s, appends)
+			return err
+		},
+		Ready: func(ctx context.Context, _ string) error {
 			defer done()
-			result = c.start(ctx, p, s.engines, s.jobs, "the next `answerscope all` goes on with it")
+			result = c.start(ctx, p, on, jobs, "the next `answerscope all` goes on with it")
 			return nil
 		},
 	})
@@ -96,7 +113,7 @@ func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *tra
 	if err != nil {
 		return err
 	}
-	done, err := follow(ctx, p, on.db, brand.OrganizationID, id)
+	done, err := follow(ctx, p, on.DB, brand.OrganizationID, id)
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("job %s is left running: %s", id, left)
 	}

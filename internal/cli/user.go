@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -62,12 +63,12 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if chosen = cmp.Or(chosen, generated); chosen != "" {
 		hash = password.Hash(chosen)
 	}
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		added, err := on.db.AddUser(ctx, postgres.NewUser{ID: id, Email: c.Email, PasswordHash: hash, OrganizationID: organization.ID, Role: c.Role})
+		added, err := on.DB.AddUser(ctx, postgres.NewUser{ID: id, Email: c.Email, PasswordHash: hash, OrganizationID: organization.ID, Role: c.Role})
 		if err != nil {
 			return err
 		}
@@ -91,12 +92,12 @@ type userList struct {
 }
 
 func (c *userList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		list, err := on.db.ListUsers(ctx, organization.ID)
+		list, err := on.DB.ListUsers(ctx, organization.ID)
 		if err != nil {
 			return err
 		}
@@ -127,8 +128,8 @@ type userEnable struct{ userEmail }
 func (c *userEnable) Run(ctx context.Context, p *process) error { return c.setActive(ctx, p, true) }
 
 func (c userEmail) setActive(ctx context.Context, p *process, active bool) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope user list", on.db.SetUserActive(ctx, c.Email, active))
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope user list", on.DB.SetUserActive(ctx, c.Email, active))
 	})
 }
 
@@ -140,8 +141,8 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	chosen := cmp.Or(given, password.Generate())
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		if err := on.db.SetPassword(ctx, c.Email, password.Hash(chosen)); err != nil {
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		if err := on.DB.SetPassword(ctx, c.Email, password.Hash(chosen)); err != nil {
 			return listedBy("answerscope user list", err)
 		}
 		if given != "" {
@@ -157,16 +158,16 @@ type userRole struct {
 }
 
 func (c *userRole) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope user list", on.db.SetRole(ctx, c.Email, c.Role))
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope user list", on.DB.SetRole(ctx, c.Email, c.Role))
 	})
 }
 
 type userRemove struct{ userEmail }
 
 func (c *userRemove) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope user list", on.db.RemoveUser(ctx, c.Email))
+	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope user list", on.DB.RemoveUser(ctx, c.Email))
 	})
 }
 

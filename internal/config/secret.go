@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/secret"
 )
 
 // mask stands wherever a secret would be printed.
@@ -136,3 +139,18 @@ func (s Shards) servers() []DSN {
 func (s Shards) encrypted() bool {
 	return !slices.ContainsFunc(s.servers(), func(d DSN) bool { return !d.encrypted() })
 }
+
+// SecretRing returns the keys of what the database has encrypted. Beside an embedded database they are in a file; for
+// one that other machines use they must be given.
+func (s Settings) SecretRing() (secret.Ring, error) {
+	if s.SecretKeys.IsSet() {
+		return secret.ParseRing(s.SecretKeys.Reveal())
+	}
+	if s.Postgres.IsSet() {
+		return secret.Ring{}, nil
+	}
+	return secret.FileRing(s.SecretKeysFile())
+}
+
+// SecretKeysFile is the file of an installation with an embedded database that holds its keys.
+func (s Settings) SecretKeysFile() string { return filepath.Join(s.DataDir, "secret-keys") }

@@ -165,9 +165,13 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	// Without PostgreSQL ever seen there is no site, and it says so instead of refusing.
 	unready := launch(t, without, "collector")
 	wait.For(t, "the collector to listen", func() bool { return strings.Contains(unready.log.String(), "admin listener") })
-	if status, body := fetch(t, unready.admin(t)+"/readyz", ""); status != 503 || !strings.Contains(body, "sites") {
-		t.Errorf("readyz: %d %s", status, body)
-	}
+	wait.Until(t, func() string {
+		status, body := fetch(t, unready.admin(t)+"/readyz", "")
+		if status == 503 && strings.Contains(body, `"sites"`) {
+			return ""
+		}
+		return fmt.Sprintf("readyz is %d %s, want 503 because of the sites", status, body)
+	})
 	unready.stop(t, syscall.SIGTERM)
 
 	s := serve(t, with, "collector")

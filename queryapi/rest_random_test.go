@@ -1,4 +1,4 @@
-package cli
+package queryapi_test
 
 import (
 	"encoding/json"
@@ -18,14 +18,17 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/restfuzz"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
+func TestMain(m *testing.M) { testkit.Main(m) }
+
 // Whatever the owner of an organization asks for at /rest/v1, no row of another one is read, named or changed, and the
 // server is never at fault. A minute of it:
 //
-//	go test ./internal/cli -run TestRandomRequestsStayInTheirOrganization -rapid.checks=55000
+//	go test ./queryapi -run TestRandomRequestsStayInTheirOrganization -rapid.checks=55000
 func TestRandomRequestsStayInTheirOrganization(t *testing.T) {
 	t.Parallel()
 	cfg := store.ControlPlane(t)
@@ -81,7 +84,7 @@ func serveOwnREST(t *testing.T, dsn string, user postgres.User) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := rest.New(ownREST(), pool, func(*fiber.Ctx) (rest.Caller, error) {
+	api := rest.New(queryapi.TablesConfig(), pool, func(*fiber.Ctx) (rest.Caller, error) {
 		return rest.Caller{Role: "authenticated", Claims: claims}, nil
 	}, testkit.Log(t))
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/service"
+)
+
+// listenFlags are the flags of every command that serves /api/v1.
+type listenFlags struct {
+	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the public surfaces (default 127.0.0.1:8080)."`
+	apiFlags
+	adminFlags
+	proxyFlags
+}
+
+// proxyFlags are the flags of every command that limits or logs the addresses of its clients.
+type proxyFlags struct {
+	TrustedProxies []string `placeholder:"CIDR" help:"Addresses of proxies whose X-Forwarded-For is believed, and the collector's country header, such as 10.0.0.0/8; none by default."`
+}
+
+func (p proxyFlags) proxies() (httpd.Proxies, error) {
+	list, err := httpd.ParseProxies(p.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("ANSWERSCOPE_TRUSTED_PROXIES has %w", err)
+	}
+	return list, nil
+}
+
+// adminFlags are the flags of every server.
+type adminFlags struct {
+	Admin      string  `default:"127.0.0.1:9090" placeholder:"ADDR" help:"Address of /readyz, /metrics and pprof (default 127.0.0.1:9090, or a free port if that is taken)."`
+	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"Share of traces kept of those that begin here, 0 to 1 (default 1); they go to ANSWERSCOPE_OTLP_ENDPOINT, if that is set."`
+}
+
+func (l listenFlags) validate() error {
+	_, err := l.proxies()
+	return errors.Join(l.adminFlags.validate(l.Listen), l.apiFlags.config().Validate(), err)
+}
+
+// validate checks them and the address of the public listener.
+func (a adminFlags) validate(listen string) error {
+	err := errors.Join(checkAddress("LISTEN", listen), checkAddress("ADMIN", a.Admin))
+	if !(a.TraceRatio >= 0 && a.TraceRatio <= 1) { // NaN is neither
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_TRACE_RATIO is %v: want 0 to 1", a.TraceRatio))
+	}
+	return err
+}
+
+func checkAddress(name, address string) error {
+	if err := config.Address(address); err != nil {
+		return fmt.Errorf("ANSWERSCOPE_%s is %q: %w", name, address, err)
+	}
+	return nil
+}
+
+func (a adminFlags) listeners(public string) service.Listeners {
+	return service.Listeners{Public: public, Admin: a.Admin, TraceRatio: a.TraceRatio}
+}
+
+// serve runs a plan, unless its flags are wrong, and prints the ready line once everything is ready.
+func (p *process) serve(ctx context.Context, wrong error, plan service.Plan) error {
+	if err := errors.Join(p.Settings.Validate(), wrong); err != nil {
+		return usageError{err}
+	}
+	p.Log = p.logger(slog.LevelInfo)
+	if err := p.checkEngines(plan); err != nil {
+		return usageError{err}
+	}
+	prepare := plan.Ready
+	plan.Ready = func(ctx context.Context, url string) error {
+		if prepare != nil {
+			if err := prepare(ctx, url); err != nil {
+				return err
+			}
+		}
+		return p.print("ready " + url)
+	}
+	return service.Run(ctx, &p.Process, plan, thisBuild().metric())
+}
+
+// checkEngines warns of variables that name no setting. If some engines of a server are given and others are not, one
+// of the variables may be the misspelt address of an engine, in whose place an empty one would be started.
+func (p *process) checkEngines(plan service.Plan) error {
+	for _, unknown := range p.unknown {
+		p.Log.Warn("a variable has no effect", "cause", unknown, "next", "correct its name, or remove it")
+	}
+	embedded := p.Embedded(plan.Needs)
+	if plan.Exclusive || embedded == (service.Needs{}) || embedded == plan.Needs {
+		return nil
+	}
+	if len(p.unknown) > 0 {
+		return fmt.Errorf("some engines are given and others are not, and %w", errors.Join(p.unknown...))
+	}
+	p.Log.Warn("some engines are given, and the others are those of the data directory", "directory", p.Settings.DataDir,
+		"next", "nothing, if that is meant; else give the addresses of all")
+	return nil
+}

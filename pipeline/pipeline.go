@@ -1,0 +1,196 @@
+// Package pipeline wires what reads the log into the warehouse, and the scheduled tasks that keep the warehouse right.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/pipeline/reconcile"
+	"github.com/answerscope/answerscope/pipeline/reread"
+	"github.com/answerscope/answerscope/pipeline/results"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/pipeline/upkeep"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Deps are what the pipeline works with.
+type Deps struct {
+	DB        *postgres.DB
+	Warehouse *clickhouse.Conn
+	Kafka     producer.Connection
+	Producer  *producer.Producer // appends rereads
+	Prefix    string             // of topics and consumer groups
+	Retention config.Retention
+
+	Traces  trace.TracerProvider
+	Tasks   *timetable.Metrics
+	Metrics prometheus.Registerer
+	Log     *slog.Logger
+}
+
+// What parts wait for.
+var (
+	databases  = []lifecycle.Store{lifecycle.Postgres, lifecycle.ClickHouse}
+	everything = append(databases, lifecycle.Kafka)
+)
+
+// Build returns the parts of the pipeline: first the mirror, so that dimensions are there early, then the consumers,
+// and last the timetable, whose tasks need the others.
+func Build(d Deps) ([]lifecycle.Part, error) {
+	leader, purgeLeader := d.DB.NewLeader("timetable"), d.DB.NewLeader("purge")
+	table := timetable.New(leader, d.DB.TaskHistory(), d.Tasks, d.Log)
+	feed := upkeep.NewMirror(d.DB, d.Warehouse, d.Metrics, d.Log)
+	parts := []lifecycle.Part{
+		lifecycle.Closing("leaders", func() error { return errors.Join(leader.Close(), purgeLeader.Close()) }),
+		{Name: "mirror", After: databases, Run: feed.Run, Ready: feed.Ready},
+	}
+
+	var errs []error
+	for _, topic := range event.Topics {
+		part, err := sinks[topic.Name].part(d, topic)
+		parts, errs = append(parts, part), append(errs, err)
+	}
+	resultRows := results.New(extract.Version, d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
+	resultConfig := d.consumerConfig(groupResults, event.TopicAnswers)
+	resultConfig.Limits.Records, resultConfig.Limits.Bytes = 1000, 8<<20 // a batch is a transaction
+	part, err := consumerPart(d, "results", resultConfig, resultRows)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	parts = append(parts, part)
+	table.Every("prune results", timetable.Daily(3, 20), resultRows.Prune)
+	table.Every("renew results", timetable.Daily(3, 40), resultRows.Renew)
+
+	rereadConfig := reread.DefaultConfig()
+	rereadConfig.Connection = d.Kafka
+	rereadConfig.Group, rereadConfig.Topic = d.Prefix+event.Topics[0].Group, d.Prefix+event.TopicAnswers
+	rereader, err := reread.New(rereadConfig, d.DB, d.Warehouse, d.Producer, d.Metrics, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	table.Every("sweep of rereads", timetable.Hourly(17), rereader.Sweep)
+
+	reconciler, err := NewReconciler(d)
+	if err != nil {
+		return nil, err
+	}
+	table.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
+	// About how long rollups may be wrong after a batch was repeated.
+	table.Every("reconcile suspect months", timetable.Interval(10*time.Second), reconciler.Suspects)
+	// How soon a part that was broken at a start is known.
+	table.Every("broken parts", timetable.Interval(30*time.Second), reconciler.BrokenParts)
+	table.WhereNotLeading(reconciler.ForgetBrokenParts)
+
+	expiry, err := upkeep.NewRetention(d.retentionConfig(), d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	// Hourly, since a machine that sleeps at night has months too.
+	table.Every("retention", timetable.Hourly(37), expiry.Enforce)
+	purger := upkeep.NewPurger(d.DB, d.Warehouse, purgeLeader, d.Metrics, d.Log)
+	table.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+	// Collectors do so too; their salts must go also when none runs any more.
+	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
+
+	return append(parts,
+		lifecycle.Part{Name: "reread", After: everything, Run: rereader.Run},
+		lifecycle.Part{Name: "purge", After: everything, Run: purger.Run},
+		lifecycle.Part{Name: "timetable", After: everything, Run: table.Run},
+	), nil
+}
+
+// groupResults is the consumer group that reads answers for prompt_results.
+const groupResults = "answerscope-results"
+
+// sinks has the sink of each topic.
+var sinks = map[string]topicSink{
+	event.TopicAnswers: sinkOf(sink.NewAnswers),
+	event.TopicVisits: sinkOf(func(conn *clickhouse.Conn, metrics prometheus.Registerer, log *slog.Logger) *sink.Visits {
+		return sink.NewVisits(conn, sink.CachedVisitIDs, metrics, log)
+	}),
+	event.TopicCrawls: sinkOf(sink.NewCrawls),
+}
+
+// A topicSink runs the sink of a topic, or recovers lost rows with it. Sinks have different types of rows.
+type topicSink struct {
+	part    func(Deps, event.Topic) (lifecycle.Part, error)
+	recover func(ctx context.Context, d Deps, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error)
+}
+
+func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *slog.Logger) *sink.Sink[R]) topicSink {
+	return topicSink{
+		part: func(d Deps, topic event.Topic) (lifecycle.Part, error) {
+			target := newSink(d.Warehouse, d.Metrics, d.Log)
+			cfg := d.consumerConfig(topic.Group, topic.Name)
+			cfg.Lock, cfg.Assigned = consume.LockWith(d.DB.LockSinksShared), target.Assigned
+			if topic.Name == event.TopicVisits {
+				cfg.Limits = sink.VisitLimits(cfg.Limits)
+			}
+			return consumerPart(d, "sink of "+topic.Name, cfg, target)
+		},
+		recover: func(ctx context.Context, d Deps, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+			reconciler, err := NewReconciler(d)
+			if err != nil {
+				return reconcile.Recovered{}, err
+			}
+			return reconcile.Recover(ctx, reconciler, newSink(d.Warehouse, d.Metrics, d.Log), month, step)
+		},
+	}
+}
+
+// Recover puts back the rows that a topic's landing table has lost of a month, from the log.
+func Recover(ctx context.Context, d Deps, topic string, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+	return sinks[topic].recover(ctx, d, month, step)
+}
+
+// Sinks returns the sinks whose batches must not be under way while something is replaced, with a prefix of their
+// topics and groups.
+func Sinks(prefix string) (all []consume.Sink) {
+	for _, topic := range event.Topics {
+		all = append(all, consume.Sink{Group: prefix + topic.Group, Topic: prefix + topic.Name, Landing: topic.Name})
+	}
+	return all
+}
+
+func (d Deps) consumerConfig(group, topic string) consume.Config {
+	cfg := consume.DefaultConfig()
+	cfg.Connection, cfg.Group, cfg.Topic = d.Kafka, d.Prefix+group, d.Prefix+topic
+	cfg.Shards, cfg.Traces = d.Warehouse.Shards(), d.Traces
+	return cfg
+}
+
+// consumerPart hands the batches of a topic to a target.
+func consumerPart[T any](d Deps, name string, cfg consume.Config, target consume.Target[T]) (lifecycle.Part, error) {
+	consumer, err := consume.New(cfg, target, d.Metrics, d.Log)
+	if err != nil {
+		return lifecycle.Part{}, err
+	}
+	return lifecycle.Part{Name: name, After: everything, Run: consumer.Run, Ready: consumer.Ready}, nil
+}
+
+// NewReconciler compares rollups with their landing rows, and stops the sinks for a repair. It needs no producer.
+func NewReconciler(d Deps) (*reconcile.Reconciler, error) {
+	cfg := reconcile.DefaultConfig()
+	cfg.Connection, cfg.Sinks = d.Kafka, Sinks(d.Prefix)
+	return reconcile.New(cfg, d.DB, d.Warehouse, d.Metrics, d.Log)
+}
+
+func (d Deps) retentionConfig() upkeep.RetentionConfig {
+	cfg := upkeep.DefaultRetention()
+	cfg.Months, cfg.DeadLetters = d.Retention.Months(), d.Retention.Deadletters
+	cfg.Connection, cfg.Sinks = d.Kafka, Sinks(d.Prefix)
+	return cfg
+}

@@ -1,0 +1,159 @@
+// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys and the dashboard.
+package queryapi
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/token"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/rest"
+	"github.com/answerscope/answerscope/queryapi/web"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Deps are what the surfaces work with.
+type Deps struct {
+	DB        *postgres.DB
+	Warehouse *clickhouse.Conn
+	Gateway   string // DSN of the login of /rest/v1; "" serves none
+	Settings  config.Settings
+	Proxies   httpd.Proxies
+	Origins   []string // of pages that may ask from a browser
+	Log       *slog.Logger
+}
+
+// Auth finds who sends a request.
+type Auth struct {
+	Keys     *apikey.Resolver
+	Tokens   *identity.Tokens   // nil where nobody can sign in
+	Provider *identity.Provider // the built-in identity provider; nil where tokens come from an outside issuer
+
+	anonKeys identity.AnonKeys // what clients of /rest/v1 send beside their token
+}
+
+// NewAuth accepts API keys, and the access tokens of an outside issuer or of the built-in identity provider.
+func NewAuth(ctx context.Context, d Deps) (*Auth, error) {
+	auth := &Auth{Keys: apikey.New(d.DB, d.Log)}
+	if key := d.Settings.AnonKey.Reveal(); key != "" {
+		auth.anonKeys = func(context.Context) ([]string, error) { return []string{key}, nil }
+	}
+	issuer := d.Settings.Issuer
+	audience := cmp.Or(issuer.Audience, "authenticated")
+	switch {
+	case issuer.JWKS.IsSet():
+		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), d.Log)
+		auth.Tokens = identity.NewTokens(d.DB, verifier)
+		return auth, err
+	case issuer.IsSet():
+		auth.Tokens = identity.NewTokens(d.DB, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
+		return auth, nil
+	}
+	provider, err := NewProvider(d)
+	if err != nil {
+		return nil, err
+	}
+	if provider == nil {
+		d.Log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
+		return auth, nil
+	}
+	auth.Provider, auth.Tokens = provider, provider.Tokens()
+	if auth.anonKeys == nil {
+		auth.anonKeys = provider.AnonKeys
+	}
+	return auth, nil
+}
+
+// NewProvider makes the built-in identity provider; nil without keys for its secrets.
+func NewProvider(d Deps) (*identity.Provider, error) {
+	ring, err := d.Settings.SecretRing()
+	if err != nil || !ring.IsSet() {
+		return nil, err
+	}
+	cfg := identity.Config{Proxies: d.Proxies, CORSOrigins: d.Origins, PublicURL: d.Settings.PublicURL}
+	return identity.New(cfg, d.DB, ring, d.Log), nil
+}
+
+// Parts watches the API keys.
+func (a *Auth) Parts() []lifecycle.Part {
+	return []lifecycle.Part{{Name: "api keys", After: []lifecycle.Store{lifecycle.Postgres}, Run: a.Keys.Run}}
+}
+
+// Mount adds /api/v1 to a server, and for users the rest and the dashboard. The rate limit is of requests a second.
+func Mount(ctx context.Context, d Deps, auth *Auth, rateLimit int, server *httpd.Server) ([]lifecycle.Part, error) {
+	cfg := metrics.DefaultConfig()
+	cfg.RateLimit, cfg.CORSOrigins = rateLimit, d.Origins
+	api := metrics.New(cfg, d.DB, d.Warehouse, time.Now)
+	api.Mount(server, auth.Keys)
+	if auth.Provider == nil {
+		web.MountElsewhere(server)
+	} else {
+		auth.Provider.Mount(server)
+	}
+	if auth.Tokens == nil {
+		return nil, nil
+	}
+	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(rateLimit, time.Now) } // of one surface
+	minted := apikey.NewManager(d.DB, time.Now)
+	minted.Mount(auth.Tokens.Mount(server).Group("/keys"), auth.Tokens.RequireToken, limit().Handle)
+	tables, parts, err := mountTables(ctx, d, auth, limit(), server)
+	if err != nil || auth.Provider == nil {
+		return parts, err
+	}
+
+	// The same once more for the dashboard, whose users have a cookie.
+	minted.Mount(auth.Provider.MountDashboard(server).Group("/keys"), auth.Provider.RequireDashboard, limit().Handle)
+	api.MountAt(server, identity.DashboardPrefix+"/v1", auth.Provider.RequireDashboard)
+	if tables != nil {
+		tables.At(identity.DashboardPrefix+"/rest/v1", auth.Provider.DashboardCallers(limit())).Mount(server)
+	}
+	web.New(d.DB, d.Warehouse, auth.Provider).Mount(server)
+	return parts, nil
+}
+
+// mountTables adds /rest/v1, our own tables for users; nil where it cannot be served.
+func mountTables(ctx context.Context, d Deps, auth *Auth, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, []lifecycle.Part, error) {
+	if d.Gateway == "" || auth.anonKeys == nil {
+		d.Log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
+		return nil, nil, nil
+	}
+	cfg := TablesConfig()
+	if !slices.Contains(d.Origins, "*") {
+		cfg.Origins = d.Origins
+	}
+	return MountREST(ctx, cfg, d.Gateway, auth.Tokens.Callers(auth.anonKeys, limit), d.Log, server)
+}
+
+// TablesConfig is how /rest/v1 serves our own tables.
+func TablesConfig() rest.Config {
+	cfg := rest.DefaultConfig()
+	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	rows := int64(1000)
+	cfg.MaxRows, cfg.MaxBytes = &rows, 8<<20
+	return cfg
+}
+
+// MountREST serves the schemas of a database on a server.
+func MountREST(
+	ctx context.Context, cfg rest.Config, dsn string, authenticate rest.Authenticator, log *slog.Logger, server *httpd.Server,
+) (*rest.API, []lifecycle.Part, error) {
+	pool, err := rest.OpenPool(ctx, dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	api := rest.New(cfg, pool, authenticate, log)
+	api.Mount(server)
+	return api, []lifecycle.Part{
+		lifecycle.Closing("connections", func() error { pool.Close(); return nil }),
+		{Name: "rest", After: []lifecycle.Store{lifecycle.Postgres}, Run: api.Run, Ready: api.Ready},
+	}, nil
+}
