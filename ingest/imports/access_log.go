@@ -238,7 +238,7 @@ func (i *logImport) appendable(ctx context.Context) ([]loggedCrawl, error) {
 			good = append(good, f)
 		}
 	}
-	open, frozen, err := postgres.WithoutFrozen(ctx, i.store, event.TopicCrawls, good, func(f loggedCrawl) time.Time { return f.crawl.At.Time })
+	open, frozen, err := postgres.SplitFrozen(ctx, i.store, event.TopicCrawls, good, func(f loggedCrawl) time.Time { return f.crawl.At.Time })
 	for _, f := range frozen {
 		i.refuse(f.line, fmt.Errorf("%s: raw crawls of that month have expired, and no more are taken; want a later one", f.crawl.At))
 	}

@@ -96,7 +96,7 @@ func (d *delivery) interrupted(line int, cause error) error {
 
 // withoutFrozen leaves out and refuses the facts of frozen months, which the sink does not take.
 func withoutFrozen[T any](ctx context.Context, store *postgres.DB, topic string, batch []T, at func(T) time.Time, refuse func(T, error)) ([]T, error) {
-	open, frozen, err := postgres.WithoutFrozen(ctx, store, topic, batch, at)
+	open, frozen, err := postgres.SplitFrozen(ctx, store, topic, batch, at)
 	field := "at"
 	if topic == event.TopicAnswers {
 		field = "answered_at"

@@ -19,7 +19,7 @@ func (j *Jobs) announce(ctx context.Context) error {
 			slugs = append(slugs, k.Slug)
 		}
 	}
-	return j.DB.BeatWorker(ctx, j.gates.holder, slugs, j.silence)
+	return j.DB.RegisterWorker(ctx, j.gates.holder, slugs, j.silence)
 }
 
 // known lists the organization's platforms; a key of the environment counts only if every worker announced it. Without

@@ -156,7 +156,7 @@ func (a *asker) answered(ctx context.Context, r *run, reply platform.Reply, took
 
 // answerSame stores the answer for runs of other jobs that wait with the same question, each under its own id.
 func (a *asker) answerSame(ctx context.Context, r *run, record event.Answer) {
-	same, err := a.claim.Same(ctx, r.ID)
+	same, err := a.claim.IdenticalRuns(ctx, r.ID)
 	if err != nil {
 		a.log.Warn("other jobs with the same question unknown", "job", a.claim.ID, "cause", err, "next", "nothing: they ask it themselves")
 		return
@@ -166,7 +166,7 @@ func (a *asker) answerSame(ctx context.Context, r *run, record event.Answer) {
 		encoded, err := answer.Record(&record, a.Now())
 		if err == nil {
 			outcome := postgres.RunOutcome{ID: s.ID, State: "answered", Answer: string(encoded.Value), Cost: "0"}
-			err = a.claim.EndSame(ctx, s.JobID, outcome)
+			err = a.claim.EndIdenticalRun(ctx, s.JobID, outcome)
 		}
 		if err != nil {
 			a.log.Warn("answer not given to another job with the same question", "job", s.JobID, "cause", err, "next", "nothing: it asks itself")

@@ -57,7 +57,7 @@ func (w *worker) appendAnswers(ctx context.Context, asked <-chan struct{}) error
 
 // appendSome appends some of the stored records, and reports whether there were any.
 func (w *worker) appendSome(ctx context.Context) (bool, error) {
-	stored, err := retryRead(ctx, w.claim.Unappended)
+	stored, err := retryRead(ctx, w.claim.UnappendedAnswers)
 	if err != nil || len(stored) == 0 {
 		return false, err
 	}
@@ -80,7 +80,7 @@ func (w *worker) appendSome(ctx context.Context) (bool, error) {
 	}
 	fault.Pass(fault.Appended)
 	for marked := false; !marked; {
-		if marked, err = retryRead(ctx, func(ctx context.Context) (bool, error) { return w.claim.Appended(ctx, ids) }); err != nil {
+		if marked, err = retryRead(ctx, func(ctx context.Context) (bool, error) { return w.claim.ClearAppended(ctx, ids) }); err != nil {
 			return false, err
 		}
 		if !marked { // a backup is made
@@ -96,7 +96,7 @@ func (w *worker) appendSome(ctx context.Context) (bool, error) {
 // land waits until the warehouse has every answer of the job, and finishes it. It does not wait for ever: what the log
 // has lost does not land.
 func (w *worker) land(ctx, asking context.Context) error {
-	if all, err := retryRead(ctx, w.claim.Land); err != nil || !all {
+	if all, err := retryRead(ctx, w.claim.BeginLanding); err != nil || !all {
 		if err == nil {
 			err = errUnfinished
 		}
@@ -141,13 +141,13 @@ func (w *worker) land(ctx, asking context.Context) error {
 // order.
 func (w *worker) settle(ctx context.Context) error {
 	began := time.Now()
-	atWork, err := retryRead(ctx, w.DB.SinksAtWork)
+	atWork, err := retryRead(ctx, w.DB.ActiveSinks)
 	for err == nil && len(atWork) > 0 && time.Since(began) < landSettles {
 		if err := lifecycle.Pause(ctx, landInterval/5); err != nil {
 			return err
 		}
 		var now []int
-		now, err = retryRead(ctx, w.DB.SinksAtWork)
+		now, err = retryRead(ctx, w.DB.ActiveSinks)
 		atWork = slices.DeleteFunc(atWork, func(connection int) bool { return !slices.Contains(now, connection) })
 	}
 	return err

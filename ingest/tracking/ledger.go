@@ -155,7 +155,7 @@ func retry(ctx context.Context, f func(context.Context) error) error {
 		limited, done := context.WithTimeout(ctx, writeTimeout)
 		err := f(limited)
 		done()
-		if err == nil || !postgres.Unreached(err) || lifecycle.Pause(ctx, retryWrite) != nil {
+		if err == nil || !postgres.IsTransient(err) || lifecycle.Pause(ctx, retryWrite) != nil {
 			return err
 		}
 	}

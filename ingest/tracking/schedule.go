@@ -134,7 +134,7 @@ func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlat
 	if err == nil {
 		started, refused, err = s.jobs.StartDue(ctx, brand, due)
 	}
-	if err != nil && (ctx.Err() != nil || postgres.Unreached(err)) {
+	if err != nil && (ctx.Err() != nil || postgres.IsTransient(err)) {
 		return err
 	}
 	if err == nil {

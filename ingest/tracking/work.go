@@ -224,7 +224,7 @@ func (w *worker) beat(ctx context.Context, stop context.CancelCauseFunc) {
 func (w *worker) beatOnce(ctx context.Context, stop context.CancelCauseFunc) {
 	limited, done := context.WithTimeout(ctx, w.silence/3)
 	defer done()
-	cancelled, err := w.claim.Beat(limited, w.queued)
+	cancelled, err := w.claim.Heartbeat(limited, w.queued)
 	switch {
 	case errors.Is(err, postgres.ErrNotFound):
 		w.fail(err)

@@ -52,7 +52,7 @@ func (c *budgetList) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		list, err := on.DB.Budgeted(ctx, organization.ID, time.Now())
+		list, err := on.DB.BudgetUsage(ctx, organization.ID, time.Now())
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (c *budgetList) Run(ctx context.Context, p *process) error {
 	})
 }
 
-func budgetLine(b postgres.Budgeted) string {
+func budgetLine(b postgres.BudgetUsage) string {
 	name := b.Platform
 	if name == "" {
 		name = "all"

@@ -160,5 +160,5 @@ func (s *Service) prepare(ctx context.Context, plan Plan, store lifecycle.Store)
 // away reports whether an error is that a store cannot be reached, and not its answer.
 func away(err error) bool {
 	_, failed := errors.AsType[net.Error](err)
-	return failed || postgres.Unreached(err) || clickhouse.Unreached(err) || errors.Is(err, context.DeadlineExceeded)
+	return failed || postgres.IsTransient(err) || clickhouse.Unreached(err) || errors.Is(err, context.DeadlineExceeded)
 }

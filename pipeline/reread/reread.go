@@ -132,7 +132,7 @@ func (r *Rereader) work(ctx context.Context) error {
 
 // report sets the metrics of what waits.
 func (r *Rereader) report(ctx context.Context) error {
-	waiting, err := within(ctx, r.cfg.Timeout, r.control.RereadsWaiting)
+	waiting, err := within(ctx, r.cfg.Timeout, r.control.RereadBacklog)
 	if err == nil {
 		r.metrics.brands.Set(float64(waiting.Brands))
 		r.metrics.seconds.Set(waiting.Seconds)

@@ -121,7 +121,7 @@ func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows
 
 // report sets the metrics of what waits.
 func (p *Purger) report(ctx context.Context) error {
-	waiting, oldest, err := p.db.Unpurged(ctx)
+	waiting, oldest, err := p.db.PurgeBacklog(ctx)
 	if err == nil {
 		p.metrics.set(waiting, oldest)
 	}

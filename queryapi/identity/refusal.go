@@ -77,7 +77,7 @@ var errUnavailable = problem.New(problem.Unavailable, "the database of this serv
 // isAway reports whether an error is of a database that cannot be reached, or does not answer in time.
 func isAway(err error) bool {
 	kind, _ := problem.Of(err)
-	return postgres.Unreached(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
+	return postgres.IsTransient(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
 }
 
 // plainRefusal answers 503 while the database cannot be reached.

@@ -144,7 +144,7 @@ func refusal(c *fiber.Ctx, err error) (status int, body any) {
 	case kind != problem.Internal:
 	case errors.Is(err, context.DeadlineExceeded):
 		err = problem.New(problem.Unavailable, "a database of this service did not answer in time; ask again in a moment, or for fewer days")
-	case postgres.Unreached(err), clickhouse.Unreached(err):
+	case postgres.IsTransient(err), clickhouse.Unreached(err):
 		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	}
 	return httpd.PlainError(c, err)

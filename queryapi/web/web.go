@@ -138,7 +138,7 @@ func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, re
 // away shows the page, which says what is wrong, while a database cannot be reached.
 func (d *Dashboard) away(c *fiber.Ctx, err error) error {
 	kind, _ := problem.Of(err)
-	if !postgres.Unreached(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable && !errors.Is(err, context.DeadlineExceeded) {
+	if !postgres.IsTransient(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return d.send(c, http.StatusServiceUnavailable)

@@ -52,15 +52,15 @@ func (db *DB) Spent(ctx context.Context, organization uuid.UUID, at time.Time) (
 	return queryAll[Spent](ctx, db, "spent", organization, at)
 }
 
-// Budgeted is a budget with what is spent of it, or what is spent without one.
-type Budgeted struct {
+// BudgetUsage is a budget with what is spent of it, or what is spent without one.
+type BudgetUsage struct {
 	Budget
 	Spent Spent `json:"spent"`
 }
 
-// Budgeted returns what an organization may spend, and has spent in the day and the month of an instant: of all
+// BudgetUsage returns what an organization may spend, and has spent in the day and the month of an instant: of all
 // platforms together first, then of each platform that has a budget or was asked.
-func (db *DB) Budgeted(ctx context.Context, organization uuid.UUID, at time.Time) ([]Budgeted, error) {
+func (db *DB) BudgetUsage(ctx context.Context, organization uuid.UUID, at time.Time) ([]BudgetUsage, error) {
 	limits, err := db.Budgets(ctx, organization)
 	if err != nil {
 		return nil, err
@@ -72,13 +72,13 @@ func (db *DB) Budgeted(ctx context.Context, organization uuid.UUID, at time.Time
 	if len(limits) == 0 || limits[0].Platform != "" {
 		limits = slices.Insert(limits, 0, Budget{})
 	}
-	var list []Budgeted
+	var list []BudgetUsage
 	left := map[string]Spent{}
 	for _, s := range already {
 		left[s.Platform] = s
 	}
 	for _, b := range limits {
-		of := Budgeted{Budget: b, Spent: SumSpent([]Spent{left[b.Platform]})}
+		of := BudgetUsage{Budget: b, Spent: SumSpent([]Spent{left[b.Platform]})}
 		if b.Platform == "" {
 			of.Spent = SumSpent(already)
 		}
@@ -88,7 +88,7 @@ func (db *DB) Budgeted(ctx context.Context, organization uuid.UUID, at time.Time
 	}
 	for _, s := range already {
 		if _, without := left[s.Platform]; without {
-			list = append(list, Budgeted{Budget{Platform: s.Platform}, s})
+			list = append(list, BudgetUsage{Budget{Platform: s.Platform}, s})
 		}
 	}
 	return list, nil

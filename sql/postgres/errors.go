@@ -69,10 +69,10 @@ type refusedValue struct{ cause *pgconn.PgError }
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
 
-// Unreached reports whether a statement may succeed if it is sent again: the connection failed, no connection was free
+// IsTransient reports whether a statement may succeed if it is sent again: the connection failed, no connection was free
 // or no answer came in time, the server is starting, stopping, read-only or out of a resource, or it cancelled the
 // statement or its transaction, as after a deadlock.
-func Unreached(err error) bool {
+func IsTransient(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false // by the caller
 	}

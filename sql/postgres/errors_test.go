@@ -11,7 +11,7 @@ import (
 
 // A statement is sent again whose failure passes, and no other. A deadlock, a server that had become read-only and a
 // pool without a free connection ended a tracking job with all of its requests.
-func TestUnreachedIsWhatPasses(t *testing.T) {
+func TestTransientErrorsAreThoseThatPass(t *testing.T) {
 	t.Parallel()
 	cfg := DefaultConfig()
 	cfg.DSN, cfg.MaxConns = migratedDSN(t), 1
@@ -25,15 +25,15 @@ func TestUnreachedIsWhatPasses(t *testing.T) {
 		"25006": true, "22001": false, "23505": false, "25001": false, "42501": false, "42P01": false, "55P03": false, "XX000": false,
 	} {
 		_, err := db.Exec(t.Context(), fmt.Sprintf("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '%s'; END $$", code))
-		if err == nil || Unreached(wrap(err, "try")) != want {
-			t.Errorf("Unreached(%v) is not %t", err, want)
+		if err == nil || IsTransient(wrap(err, "try")) != want {
+			t.Errorf("IsTransient(%v) is not %t", err, want)
 		}
 	}
 	err = pgx.BeginTxFunc(t.Context(), db, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		return exec(t.Context(), tx, "set_checked", nil, nil, nil)
 	})
-	if !Unreached(err) {
-		t.Errorf("Unreached(%v) is not true", err)
+	if !IsTransient(err) {
+		t.Errorf("IsTransient(%v) is not true", err)
 	}
 	busy, err := db.Acquire(t.Context())
 	if err != nil {
@@ -42,12 +42,12 @@ func TestUnreachedIsWhatPasses(t *testing.T) {
 	defer busy.Release()
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer done()
-	if _, err := db.TrackingWorkers(ctx); !Unreached(err) {
-		t.Errorf("without a free connection: Unreached(%v) is not true", err)
+	if _, err := db.TrackingWorkers(ctx); !IsTransient(err) {
+		t.Errorf("without a free connection: IsTransient(%v) is not true", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := db.TrackingWorkers(cancelled); err == nil || Unreached(err) {
-		t.Errorf("of a caller that went away: Unreached(%v) is not false", err)
+	if _, err := db.TrackingWorkers(cancelled); err == nil || IsTransient(err) {
+		t.Errorf("of a caller that went away: IsTransient(%v) is not false", err)
 	}
 }

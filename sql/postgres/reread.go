@@ -51,8 +51,8 @@ type RereadState struct {
 	LastError      string     `db:"last_error" json:"last_error"`
 }
 
-// RereadsWaiting is how much is to be read again now.
-type RereadsWaiting struct {
+// RereadBacklog is how much is to be read again now.
+type RereadBacklog struct {
 	Brands  int64   `db:"brands"`
 	Seconds float64 `db:"seconds"` // for which the first of them has been due
 }
@@ -151,7 +151,7 @@ func (db *DB) Rereads(ctx context.Context, organization, brand *uuid.UUID) ([]Re
 	return queryAll[RereadState](ctx, db, "rereads", organization, brand)
 }
 
-// RereadsWaiting counts the rereads that are due now.
-func (db *DB) RereadsWaiting(ctx context.Context) (RereadsWaiting, error) {
-	return queryOne[RereadsWaiting](ctx, db, "rereads_waiting")
+// RereadBacklog counts the rereads that are due now.
+func (db *DB) RereadBacklog(ctx context.Context) (RereadBacklog, error) {
+	return queryOne[RereadBacklog](ctx, db, "rereads_waiting")
 }

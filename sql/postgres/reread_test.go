@@ -290,7 +290,7 @@ func TestRereadsTakeTurns(t *testing.T) {
 	if n, err := w.db.RequestRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 2 {
 		t.Fatalf("asked for %d, %v; want 2", n, err)
 	}
-	waiting, err := w.db.RereadsWaiting(t.Context())
+	waiting, err := w.db.RereadBacklog(t.Context())
 	if err != nil || waiting.Brands != 2 || waiting.Seconds < 0 {
 		t.Errorf("waiting %+v, %v", waiting, err)
 	}

@@ -38,8 +38,8 @@ func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time
 	return frozen, nil
 }
 
-// WithoutFrozen parts facts of a topic from those of frozen months, of which it is no longer known which have landed.
-func WithoutFrozen[T any](ctx context.Context, db *DB, topic string, facts []T, at func(T) time.Time) (open, frozen []T, err error) {
+// SplitFrozen parts facts of a topic from those of frozen months, of which it is no longer known which have landed.
+func SplitFrozen[T any](ctx context.Context, db *DB, topic string, facts []T, at func(T) time.Time) (open, frozen []T, err error) {
 	var months []time.Time
 	for _, fact := range facts {
 		if month := MonthOf(at(fact)); !slices.Contains(months, month) {
@@ -113,8 +113,8 @@ func (db *DB) MarkPurged(ctx context.Context, due []Tombstone) error {
 	return wrap(exec(ctx, db, "purged", kinds, ids, due[0].ReadAt), "record %d purges", len(due))
 }
 
-// Unpurged is how many deletions were never purged, and how long the oldest of them has waited.
-func (db *DB) Unpurged(ctx context.Context) (waiting int, oldest time.Duration, err error) {
+// PurgeBacklog is how many deletions were never purged, and how long the oldest of them has waited.
+func (db *DB) PurgeBacklog(ctx context.Context) (waiting int, oldest time.Duration, err error) {
 	row, err := queryOne[unpurgedRow](ctx, db, "unpurged")
 	return row.Waiting, time.Duration(row.Oldest * float64(time.Second)), err
 }

@@ -122,9 +122,9 @@ func (l *SharedSinkLock) Release() {
 	l.conn.Release()
 }
 
-// SinksAtWork are the connections under which batches are being inserted. Once one is missing, the batch that it had
+// ActiveSinks are the connections under which batches are being inserted. Once one is missing, the batch that it had
 // before is in every table, unless its process has died.
-func (db *DB) SinksAtWork(ctx context.Context) ([]int, error) {
+func (db *DB) ActiveSinks(ctx context.Context) ([]int, error) {
 	return queryAll[int](ctx, db, "sinks_at_work")
 }
 

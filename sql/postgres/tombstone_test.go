@@ -29,7 +29,7 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.own.brand.ID); err != nil {
 		t.Fatal(err)
 	}
-	if waiting, oldest, err := w.db.Unpurged(t.Context()); err != nil || waiting != 1 || oldest < 0 {
+	if waiting, oldest, err := w.db.PurgeBacklog(t.Context()); err != nil || waiting != 1 || oldest < 0 {
 		t.Errorf("%d wait for %v, %v", waiting, oldest, err)
 	}
 	first := due(time.Hour, 24*time.Hour)
@@ -39,7 +39,7 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	if err := w.db.MarkPurged(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	if waiting, _, err := w.db.Unpurged(t.Context()); err != nil || waiting != 0 {
+	if waiting, _, err := w.db.PurgeBacklog(t.Context()); err != nil || waiting != 0 {
 		t.Errorf("%d wait, %v", waiting, err)
 	}
 	if got := due(time.Hour, 24*time.Hour); len(got) > 0 {

@@ -53,8 +53,8 @@ type RunOutcome struct {
 	NextAttemptAt *time.Time
 }
 
-// SameRun is a run of another job that waits with the question of a run that was answered.
-type SameRun struct {
+// IdenticalRun is a run of another job that waits with the question of a run that was answered.
+type IdenticalRun struct {
 	ID       uuid.UUID `db:"id"`
 	JobID    uuid.UUID `db:"job_id"`
 	AnswerID uuid.UUID `db:"answer_id"`
@@ -170,12 +170,12 @@ func (c *TrackingClaim) CancelWaiting(ctx context.Context) error {
 }
 
 // Same returns runs of other jobs that wait with the question of a run of this one.
-func (c *TrackingClaim) Same(ctx context.Context, run uuid.UUID) ([]SameRun, error) {
-	return queryAll[SameRun](ctx, c.db, "same_tracking_runs", c.ID, run)
+func (c *TrackingClaim) IdenticalRuns(ctx context.Context, run uuid.UUID) ([]IdenticalRun, error) {
+	return queryAll[IdenticalRun](ctx, c.db, "same_tracking_runs", c.ID, run)
 }
 
 // EndSame stores an answer for a run of another job, if that still waits for it.
-func (c *TrackingClaim) EndSame(ctx context.Context, job uuid.UUID, o RunOutcome) error {
+func (c *TrackingClaim) EndIdenticalRun(ctx context.Context, job uuid.UUID, o RunOutcome) error {
 	err := pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
 		waiting, err := queryAll[uuid.UUID](ctx, tx, "lock_tracking_runs", job, []uuid.UUID{o.ID})
 		if err != nil || len(waiting) == 0 {
@@ -187,18 +187,18 @@ func (c *TrackingClaim) EndSame(ctx context.Context, job uuid.UUID, o RunOutcome
 }
 
 // Unappended returns some of the records that the log may lack; none if it has all.
-func (c *TrackingClaim) Unappended(ctx context.Context) ([]UnappendedAnswer, error) {
+func (c *TrackingClaim) UnappendedAnswers(ctx context.Context) ([]UnappendedAnswer, error) {
 	return queryAll[UnappendedAnswer](ctx, c.db, "unappended_answers", c.ID)
 }
 
 // Appended lets go of records that the log has, and reports whether it did. It does not while a process holds the sink
 // lock exclusively, as a backup does, which copies the log before PostgreSQL: one of both must have a record.
-func (c *TrackingClaim) Appended(ctx context.Context, runs []uuid.UUID) (bool, error) {
+func (c *TrackingClaim) ClearAppended(ctx context.Context, runs []uuid.UUID) (bool, error) {
 	return queryOne[bool](ctx, c.db, "mark_appended", runs)
 }
 
 // Land reports whether all runs have ended, and says in the job that its answers are about to land.
-func (c *TrackingClaim) Land(ctx context.Context) (bool, error) {
+func (c *TrackingClaim) BeginLanding(ctx context.Context) (bool, error) {
 	n, err := execRows(ctx, c.db, "land_tracking_job", c.ID, c.Claim)
 	return n > 0, err
 }
@@ -221,7 +221,7 @@ func (c *TrackingClaim) Finish(ctx context.Context) error {
 
 // Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it
 // is another worker's, or gone.
-func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool, err error) {
+func (c *TrackingClaim) Heartbeat(ctx context.Context, queued int64) (cancelled bool, err error) {
 	b, err := queryOne[beat](ctx, c.db, "beat_tracking_job", c.ID, c.Claim, queued)
 	if err == nil && !b.IsOurs {
 		err = fmt.Errorf("tracking job %s is another worker's: %w", c.ID, ErrNotFound)

@@ -143,7 +143,7 @@ func TestALateAnswerIsStoredIfItComesFirst(t *testing.T) {
 	if granted, err := claim.Ask(t.Context(), runs); err != nil || len(granted) != 1 || granted[0] != runs[2] {
 		t.Errorf("%v may be asked, want %s alone: %v", granted, runs[2], err)
 	}
-	answers, err := claim.Unappended(t.Context())
+	answers, err := claim.UnappendedAnswers(t.Context())
 	for _, a := range answers {
 		if a.Answer != `"late"` {
 			t.Errorf("%s is stored of a run that was answered before", a.Answer)

@@ -28,9 +28,9 @@ func (db *DB) LeasePlatform(ctx context.Context, account string, holder uuid.UUI
 	return part, wrap(err, "lease limits of %s", account)
 }
 
-// BeatWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its
+// RegisterWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its
 // environment.
-func (db *DB) BeatWorker(ctx context.Context, id uuid.UUID, platforms []string, lasts time.Duration) error {
+func (db *DB) RegisterWorker(ctx context.Context, id uuid.UUID, platforms []string, lasts time.Duration) error {
 	return exec(ctx, db, "beat_tracking_worker", id, platforms, lasts.Seconds())
 }
 

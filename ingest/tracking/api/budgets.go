@@ -14,7 +14,7 @@ import (
 
 // budgets are what the caller's organization may spend, with what it has spent.
 func (s *Server) budgets(c *fiber.Ctx) error {
-	list, err := s.db.Budgeted(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID, s.now())
+	list, err := s.db.BudgetUsage(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID, s.now())
 	if err != nil {
 		return err
 	}
