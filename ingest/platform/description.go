@@ -20,26 +20,26 @@ type Description struct {
 
 // Model is a model that may be requested.
 type Model struct {
-	Slug    string
-	Price   *Price      // nil: unknown, which is not free
-	Typical event.Usage // of one answer, for estimates
+	Slug    string      `json:"model"`
+	Price   *Price      `json:"price"` // nil: unknown, which is not free
+	Typical event.Usage `json:"-"`     // of one answer, for estimates
 }
 
 // Price is what a model costs, in decimal numbers as text; "" is nothing.
 type Price struct {
-	Currency               string // ISO 4217
-	Date                   string // YYYY-MM-DD, the day on which the platform's list said so
-	PerMillionInputTokens  string
-	PerMillionOutputTokens string
-	PerThousandSearches    string
-	PerThousandRequests    string
+	Currency               string `json:"currency"` // ISO 4217
+	Date                   string `json:"date"`     // YYYY-MM-DD, the day on which the platform's list said so
+	PerMillionInputTokens  string `json:"per_million_input_tokens,omitempty"`
+	PerMillionOutputTokens string `json:"per_million_output_tokens,omitempty"`
+	PerThousandSearches    string `json:"per_thousand_searches,omitempty"`
+	PerThousandRequests    string `json:"per_thousand_requests,omitempty"`
 }
 
 // Limits apply to one account at the platform; 0 is none. All processes of an installation share them.
 type Limits struct {
-	RequestsPerMinute int
-	TokensPerMinute   int
-	InFlight          int // requests at one time
+	RequestsPerMinute int `json:"requests_per_minute"`
+	TokensPerMinute   int `json:"tokens_per_minute"`
+	InFlight          int `json:"in_flight"` // requests at one time
 }
 
 // String describes the limits to people.

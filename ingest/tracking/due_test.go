@@ -22,13 +22,13 @@ func TestASlotIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
 	slot := time.Now().UTC().Truncate(time.Hour)
-	alpha, beta := tracking.Due{Platform: "alpha", Slot: slot}, tracking.Due{Platform: "beta", Slot: slot}
+	alpha, beta := tracking.Target{Platform: "alpha", Slot: slot}, tracking.Target{Platform: "beta", Slot: slot}
 	var together sync.WaitGroup
 	var started, refused atomic.Int64
 	for range 4 {
 		jobs, _ := e.jobs(t)
 		together.Go(func() {
-			_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{alpha})
+			_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{alpha})
 			switch {
 			case err == nil:
 				started.Add(1)
@@ -44,20 +44,20 @@ func TestASlotIsAskedOnce(t *testing.T) {
 		t.Errorf("%d started, %d refused as asked", started.Load(), refused.Load())
 	}
 	jobs, _ := e.run(t)
-	id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{alpha, beta})
+	id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{alpha, beta})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j, r := e.finished(t, id); j.Total != 3 || r.Answered != 3 {
 		t.Errorf("the rest of the slot: %+v", j)
 	}
-	next := tracking.Due{Platform: "alpha", Slot: slot.Add(time.Hour)}
-	if _, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{next}); err != nil {
+	next := tracking.Target{Platform: "alpha", Slot: slot.Add(time.Hour)}
+	if _, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{next}); err != nil {
 		t.Errorf("the next slot: %v", err)
 	}
 	// Two schedules that ask the same: the default, and the same model by its name.
-	hourly, daily := tracking.Due{Platform: "alpha", Slot: slot.Add(5 * time.Hour)}, tracking.Due{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
-	for _, due := range [][]tracking.Due{{daily, hourly}, {hourly, daily}} {
+	hourly, daily := tracking.Target{Platform: "alpha", Slot: slot.Add(5 * time.Hour)}, tracking.Target{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
+	for _, due := range [][]tracking.Target{{daily, hourly}, {hourly, daily}} {
 		_, _, err = jobs.StartDue(t.Context(), e.brand, due)
 	}
 	if !errors.Is(err, postgres.ErrAsked) {
@@ -75,16 +75,16 @@ func TestASlotTwiceNeedsNoBudget(t *testing.T) {
 	}
 	jobs, _ := e.jobs(t)
 	slot := time.Now().UTC().Truncate(time.Hour)
-	alpha, beta := tracking.Due{Platform: "alpha", Slot: slot}, tracking.Due{Platform: "beta", Slot: slot}
+	alpha, beta := tracking.Target{Platform: "alpha", Slot: slot}, tracking.Target{Platform: "beta", Slot: slot}
 	for _, c := range []struct {
-		due  []tracking.Due
+		due  []tracking.Target
 		want error
-	}{{[]tracking.Due{alpha}, nil}, {[]tracking.Due{alpha, beta}, nil}, {[]tracking.Due{alpha, beta}, postgres.ErrAsked}} {
+	}{{[]tracking.Target{alpha}, nil}, {[]tracking.Target{alpha, beta}, nil}, {[]tracking.Target{alpha, beta}, postgres.ErrAsked}} {
 		if _, _, err := jobs.StartDue(t.Context(), e.brand, c.due); !errors.Is(err, c.want) {
 			t.Errorf("start of %+v: %v, want %v", c.due, err, c.want)
 		}
 	}
-	_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{{Platform: "alpha", Slot: slot.Add(time.Hour)}})
+	_, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{{Platform: "alpha", Slot: slot.Add(time.Hour)}})
 	over, refused := errors.AsType[*postgres.BudgetError](err)
 	if !refused || over.What != "runs" || over.Period != "day" || over.Limit != "7" || over.Spent != "6" || over.Wanted != "3" {
 		t.Errorf("the next slot: %v", err)
@@ -100,7 +100,7 @@ func TestAnOldSlotIsGivenUp(t *testing.T) {
 	jobs, _ := e.run(t)
 	var ids []uuid.UUID
 	for _, age := range []time.Duration{24*time.Hour + time.Millisecond, 30 * time.Hour, 40 * 24 * time.Hour} {
-		id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Due{{Platform: "alpha", Slot: now.Add(-age)}})
+		id, _, err := jobs.StartDue(t.Context(), e.brand, []tracking.Target{{Platform: "alpha", Slot: now.Add(-age)}})
 		if err != nil {
 			t.Fatal(err)
 		}

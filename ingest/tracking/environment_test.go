@@ -156,7 +156,7 @@ func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *
 		},
 	}, prometheus.NewRegistry(), log)
 	if err == nil && s.Silence > 0 {
-		jobs.SetSilence(s.Silence)
+		jobs.SetHeartbeatTimeout(s.Silence)
 	}
 	return jobs, appends, err
 }

@@ -93,7 +93,7 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 	e.Lacks = "alpha"
 	_, stop := e.run(t)
 	refused := func() string {
-		plan, err := starter.Plan(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, time.Now())
+		plan, err := starter.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 	e.Lacks = ""
 	e.run(t)
 	wait.For(t, "a platform whose key the worker alone has", func() bool {
-		plan, err := lacking.Plan(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, time.Now())
+		plan, err := lacking.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, time.Now())
 		return err == nil && len(plan.Runs) == 1
 	})
 }

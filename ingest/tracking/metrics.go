@@ -1,6 +1,8 @@
 package tracking
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -53,4 +55,14 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		}
 	}
 	return m
+}
+
+func (m *metrics) observe(slug string, took time.Duration, reply platform.Reply, failure *platform.Error) {
+	outcome := outcomeAnswered
+	if failure != nil {
+		outcome = string(failure.Class)
+	}
+	m.requests.WithLabelValues(slug, outcome).Inc()
+	m.seconds.WithLabelValues(slug).Observe(took.Seconds())
+	m.unknown.WithLabelValues(slug).Add(float64(len(reply.Unknown)))
 }

@@ -23,7 +23,7 @@ func TestRateLimitsUseUpNoAttempts(t *testing.T) {
 		{platform.RateLimited, 100, 94, time.Minute},
 		{platform.Auth, 1, 0, 0},
 	} {
-		at, ok := again(&platform.Error{Class: c.class}, c.failures, c.rateLimited, now, now.Add(runTimeout))
+		at, ok := nextAttempt(&platform.Error{Class: c.class}, c.failures, c.rateLimited, now, now.Add(runTimeout))
 		if ok != (c.delay > 0) || ok && at.Sub(now) != c.delay {
 			t.Errorf("%+v: again %t, after %s", c, ok, at.Sub(now))
 		}

@@ -3,6 +3,7 @@ package tracking
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"log/slog"
 	"time"
 	_ "time/tzdata" // a machine or an image may have none
@@ -16,20 +17,20 @@ import (
 )
 
 const (
-	// Interval is the time between two looks for what is due.
-	Interval = 10 * time.Second
+	// ScheduleInterval is the time between two calls of Schedule.Tick.
+	ScheduleInterval = 10 * time.Second
 
-	skippedFor   = time.Hour        // until a brand or platform that could not be asked is tried again
-	failedFor    = time.Minute      // the same, if the reason is none of the brand's
-	stalledAfter = 30 * time.Minute // without a move a job is stalled
-	keptFor      = 90               // days from its end until a job is deleted; what it spent, and its answers, stay
+	refusedDelay = time.Hour        // until a brand or platform that could not be asked is tried again
+	failedDelay  = time.Minute      // the same, where the cause is not the brand's
+	stalledAfter = 30 * time.Minute // without progress
+	keepDays     = 90               // from its end until a job is deleted; what it spent, and its answers, stay
 )
 
-// Schedule starts tracking jobs of the brands that are due. It is safe for concurrent use.
+// Schedule starts jobs of the brands that are due. It is safe for concurrent use.
 //
 // A platform of a brand is due once a slot: an hour, day, week or month of the organization's time zone, some minutes
-// after its start, which differ by brand. After an outage a brand is asked once, for the slot that it is in. The runs
-// of a slot have the same ids whenever they are started, so that a slot that comes twice is asked once.
+// after its start, which differ by brand. After an outage a brand is asked once, for the present slot. The runs of a
+// slot have the same ids whenever they are started, so a slot that is started twice is asked once.
 type Schedule struct {
 	db      *postgres.DB
 	jobs    *Jobs
@@ -38,22 +39,23 @@ type Schedule struct {
 	stalled prometheus.Gauge
 }
 
-// NewSchedule makes a schedule that starts jobs.
+// NewSchedule returns a schedule, which runs as tasks of a timetable.
 func NewSchedule(db *postgres.DB, jobs *Jobs, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) *Schedule {
 	return &Schedule{db, jobs, now, log, promauto.With(registerer).NewGauge(prometheus.GaugeOpts{
-		Name: "answerscope_tracking_stalled_jobs", Help: "Running tracking jobs that have not moved for half an hour, as the process that keeps the schedule sees it.",
+		Name: "answerscope_tracking_stalled_jobs",
+		Help: "Running tracking jobs that have not moved for half an hour, as the process that keeps the schedule sees it.",
 	})}
 }
 
-// Report is what a look at the schedule came to.
+// Report lists what a schedule has started.
 type Report struct {
-	Organizations int       // that were looked at
-	BrandsDue     int       // of them some were skipped
-	Jobs          []Started // that were started
-	Skipped       []Skipped
+	Organizations int       `json:"organizations"` // that were looked at
+	BrandsDue     int       `json:"brandsDue"`     // with those that were skipped
+	Jobs          []Started `json:"jobs"`
+	Skipped       []Skipped `json:"skipped"`
 }
 
-// Started is a job of a brand.
+// Started is a job that was started for a brand.
 type Started struct {
 	BrandID uuid.UUID `json:"brandId"`
 	JobID   uuid.UUID `json:"jobId"`
@@ -65,28 +67,28 @@ type Skipped struct {
 	Reason  string    `json:"reason"`
 }
 
-// Tick starts what is due now: a task of a timetable.
+// Tick starts jobs of the brands that are due now, and counts stalled jobs.
 func (s *Schedule) Tick(ctx context.Context) error {
 	_, err := s.start(ctx, nil, false)
-	stalled, counting := s.db.StalledTracking(ctx, s.now().Add(-stalledAfter))
+	stalled, countErr := s.db.StalledTracking(ctx, s.now().Add(-stalledAfter))
 	s.stalled.Set(float64(stalled))
-	return errors.Join(err, counting)
+	return errors.Join(err, countErr)
 }
 
-// Prune deletes jobs that ended long ago, with their runs: a daily task of a timetable.
+// Prune deletes jobs that ended long ago, with their runs.
 func (s *Schedule) Prune(ctx context.Context) error {
-	jobs, err := s.db.PruneTracking(ctx, s.now().AddDate(0, 0, -keptFor))
+	jobs, err := s.db.PruneTracking(ctx, s.now().AddDate(0, 0, -keepDays))
 	if jobs > 0 {
 		s.log.Info("old tracking jobs deleted", "jobs", jobs)
 	}
 	return err
 }
 
-// ForgetStalled is for a process that no longer keeps the schedule: the one that does reports what is stalled.
+// ForgetStalled clears the gauge on a process that has lost the schedule: the next one reports what is stalled.
 func (s *Schedule) ForgetStalled() { s.stalled.Set(0) }
 
-// StartAll starts what was not asked in its slot yet, of an organization or of all (nil), without waiting for the
-// minute.
+// StartAll starts jobs of all brands that were not asked in their present slot, of an organization or of every one (nil),
+// before their minute, too.
 func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Report, error) {
 	report, err := s.start(ctx, organization, true)
 	if err == nil {
@@ -95,117 +97,188 @@ func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Repor
 	return report, err
 }
 
-func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (report Report, err error) {
+func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (Report, error) {
+	report := Report{Jobs: []Started{}, Skipped: []Skipped{}}
 	now := s.now().UTC()
 	rows, err := s.db.ScheduledPlatforms(ctx, organization, onDemand, now)
 	if err != nil {
 		return report, err
 	}
-	for from := 0; from < len(rows) && ctx.Err() == nil; {
-		to := from + 1
-		for to < len(rows) && rows[to].BrandID == rows[from].BrandID {
-			to++
+	for start, end := 0, 0; start < len(rows) && ctx.Err() == nil; start = end {
+		for end < len(rows) && rows[end].BrandID == rows[start].BrandID {
+			end++
 		}
-		if err := s.startBrand(ctx, rows[from:to], now, onDemand, &report); err != nil {
+		if err := s.startBrand(ctx, rows[start:end], now, onDemand, &report); err != nil {
 			return report, err
 		}
-		from = to
 	}
 	return report, context.Cause(ctx)
 }
 
-// startBrand starts a job of what is due of a brand's platforms. The error is of the stores: one that is the brand's
-// alone stops no other.
+// startBrand starts a job for the due platforms of a brand. It returns an error if PostgreSQL is away; one that concerns
+// this brand alone must not stop the others.
 func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform, now time.Time, onDemand bool, report *Report) error {
-	due, next, later := dueAt(now, rows, onDemand)
-	if len(later) > 0 {
-		if err := s.db.SetChecked(ctx, later, nil); err != nil {
+	targets, nextDue, notDue := dueTargets(now, rows, onDemand)
+	if len(notDue) > 0 {
+		if err := s.db.SetChecked(ctx, notDue, nil); err != nil {
 			return err
 		}
 	}
-	if len(due) == 0 {
+	if len(targets) == 0 {
 		return nil
 	}
 	report.BrandsDue++
 	id := rows[0].BrandID
-	var started uuid.UUID
+	var jobID uuid.UUID
 	var refused []Refusal
 	brand, err := s.db.Brand(ctx, rows[0].OrganizationID, id)
 	if err == nil {
-		started, refused, err = s.jobs.StartDue(ctx, brand, due)
+		jobID, refused, err = s.jobs.StartDue(ctx, brand, targets)
 	}
-	if err != nil && (ctx.Err() != nil || postgres.IsTransient(err)) {
+	switch {
+	case err == nil:
+		s.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", jobID)
+		report.Jobs = append(report.Jobs, Started{id, jobID})
+		return s.setChecked(ctx, rows, nextDue, refused, now)
+	case ctx.Err() != nil || postgres.IsTransient(err):
 		return err
 	}
-	if err == nil {
-		s.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", started)
-		report.Jobs = append(report.Jobs, Started{id, started})
-		return s.setChecked(ctx, rows, next, refused, now)
-	}
-	reason, wait := reasonOf(err)
+	reason, delay := skipReason(err)
 	report.Skipped = append(report.Skipped, Skipped{id, reason})
 	if errors.Is(err, postgres.ErrAsked) {
-		return s.setChecked(ctx, rows, next, refused, now)
+		return s.setChecked(ctx, rows, nextDue, refused, now)
 	}
-	s.log.Warn("brand is due and is not asked", "brand", id, "cause", err, "next", "do what the cause says; it is tried again within the hour")
-	for row := range next {
-		next[row] = now.Add(wait)
+	s.log.Warn("brand is due and is not asked", "brand", id, "cause", err,
+		"next", "do what the cause says; it is tried again within the hour")
+	for row := range nextDue {
+		nextDue[row] = now.Add(delay)
 	}
-	return s.db.SetChecked(ctx, next, nil)
+	return s.db.SetChecked(ctx, nextDue, nil)
 }
 
-// setChecked says that a brand's platforms were asked now; those that were refused are tried again.
-func (s *Schedule) setChecked(ctx context.Context, rows []postgres.ScheduledPlatform, next map[uuid.UUID]time.Time, refused []Refusal, now time.Time) error {
-	again := map[uuid.UUID]time.Time{}
+// setChecked stores that a brand's platforms were asked now. Those that were refused are tried again later.
+func (s *Schedule) setChecked(
+	ctx context.Context, rows []postgres.ScheduledPlatform, nextDue map[uuid.UUID]time.Time, refused []Refusal, now time.Time,
+) error {
+	retryAt := map[uuid.UUID]time.Time{}
 	for _, r := range refused {
 		s.log.Warn("platform is due and is not asked", "brand", rows[0].BrandID, "platform", r.Platform, "cause", r.Reason,
 			"next", "do what the cause says; it is tried again within the hour")
 		for _, row := range rows {
-			if _, due := next[row.ID]; due && row.Platform == r.Platform {
-				again[row.ID] = now.Add(skippedFor)
-				delete(next, row.ID)
+			if _, due := nextDue[row.ID]; due && row.Platform == r.Platform {
+				retryAt[row.ID] = now.Add(refusedDelay)
+				delete(nextDue, row.ID)
 			}
 		}
 	}
-	return errors.Join(s.db.SetChecked(ctx, next, &now), s.db.SetChecked(ctx, again, nil))
+	return errors.Join(s.db.SetChecked(ctx, nextDue, &now), s.db.SetChecked(ctx, retryAt, nil))
 }
 
-// reasonOf is why a brand is skipped, and how long until it is tried again.
-func reasonOf(err error) (string, time.Duration) {
-	if over, ok := errors.AsType[*postgres.BudgetError](err); ok {
-		return over.Error(), skippedFor
+// skipReason describes why a brand is skipped, and after what time it is tried again.
+func skipReason(err error) (reason string, delay time.Duration) {
+	if overBudget, ok := errors.AsType[*postgres.BudgetError](err); ok {
+		return overBudget.Error(), refusedDelay
 	}
 	if errors.Is(err, postgres.ErrAsked) {
-		return postgres.ErrAsked.Error(), skippedFor
+		return postgres.ErrAsked.Error(), refusedDelay
 	}
 	kind, public := problem.Of(err)
 	if kind == problem.Internal || kind == problem.Unavailable {
-		return public, failedFor
+		return public, failedDelay
 	}
-	return public, skippedFor
+	return public, refusedDelay
 }
 
-// dueAt says which of a brand's platforms are due, each with its slot, and when those are due next; and when the others
-// are due. On demand a platform is due that was not asked in its slot, else only from the brand's minute on, or if it
-// was never asked.
-func dueAt(now time.Time, rows []postgres.ScheduledPlatform, onDemand bool) (due []Due, next, later map[uuid.UUID]time.Time) {
-	next, later = map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
+// dueTargets returns the targets of a brand that are due, with the times when those rows are due next, and the times
+// when the other rows are due. A row that was asked in its slot is not due. On demand every other row is; else from the
+// brand's minute on, or if it was never asked.
+func dueTargets(now time.Time, rows []postgres.ScheduledPlatform, onDemand bool) (due []Target, nextDue, notDue map[uuid.UUID]time.Time) {
+	nextDue, notDue = map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
 	for _, r := range rows {
 		zone, err := time.LoadLocation(r.TimeZone)
 		if err != nil {
-			zone = time.UTC // one that this machine does not know
+			zone = time.UTC // this machine does not know it
 		}
-		slot, wait := slotOf(r.CheckFrequency, now, zone), spread(r.BrandID)
-		following := after(r.CheckFrequency, slot, zone).Add(wait)
+		slot, offset := slotStart(r.CheckFrequency, now, zone), brandOffset(r.BrandID)
+		next := nextSlot(r.CheckFrequency, slot, zone).Add(offset)
 		switch {
 		case r.LastCheckedAt != nil && !r.LastCheckedAt.Before(slot):
-			later[r.ID] = following
-		case onDemand || r.LastCheckedAt == nil || !now.Before(slot.Add(wait)):
-			due = append(due, Due{Platform: r.Platform, Model: r.Model, Slot: startOf(slot, now, zone).UTC()})
-			next[r.ID] = following
+			notDue[r.ID] = next
+		case onDemand || r.LastCheckedAt == nil || !now.Before(slot.Add(offset)):
+			due = append(due, Target{r.Platform, r.Model, runSlot(slot, now, zone).UTC()})
+			nextDue[r.ID] = next
 		default:
-			later[r.ID] = slot.Add(wait)
+			notDue[r.ID] = slot.Add(offset)
 		}
 	}
-	return due, next, later
+	return due, nextDue, notDue
+}
+
+// slotStart returns the start of the hour, day, week (from Monday) or month of an instant in a time zone.
+func slotStart(frequency string, at time.Time, zone *time.Location) time.Time {
+	at = at.In(zone)
+	year, month, day := at.Date()
+	switch frequency {
+	case "hourly":
+		// Not by the clock's hour, which a change of the clocks repeats.
+		minutes, seconds := time.Duration(at.Minute())*time.Minute, time.Duration(at.Second())*time.Second
+		hour := at.Add(-minutes - seconds - time.Duration(at.Nanosecond()))
+		// A change by half an hour, as on Lord Howe Island, makes the hour before it longer.
+		if changed, _ := at.ZoneBounds(); hour.Before(changed) {
+			return slotStart(frequency, changed.Add(-1), zone)
+		}
+		return hour
+	case "weekly":
+		return startOfDay(year, month, day-(int(at.Weekday())+6)%7, zone)
+	case "monthly":
+		return startOfDay(year, month, 1, zone)
+	}
+	return startOfDay(year, month, day, zone)
+}
+
+// startOfDay returns the first instant of a day, which is not midnight where the clocks change then: there may be none,
+// or two.
+func startOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if midnight.Hour() == 23 { // of the day before: the clocks go from 0 to 1 o'clock
+		_, change := midnight.ZoneBounds()
+		return change
+	}
+	if first := midnight.Add(-time.Hour); first.Hour() == 0 {
+		return first
+	}
+	return midnight
+}
+
+// runSlot returns the slot of runs that start now: the schedule's, or the start of today if that began on an earlier
+// day. A run ends within a day of its slot, so a week's runs would be given up unasked from its second day on.
+func runSlot(slot, now time.Time, zone *time.Location) time.Time {
+	if today := slotStart("daily", now, zone); today.After(slot) {
+		return today
+	}
+	return slot
+}
+
+func nextSlot(frequency string, slot time.Time, zone *time.Location) time.Time {
+	year, month, day := slot.In(zone).Date()
+	switch frequency {
+	case "hourly":
+		next := slot.Add(time.Hour).In(zone)
+		return next.Add(time.Duration((60-next.Minute())%60) * time.Minute)
+	case "weekly":
+		return startOfDay(year, month, day+7, zone)
+	case "monthly":
+		return startOfDay(year, month+1, 1, zone)
+	}
+	return startOfDay(year, month, day+1, zone)
+}
+
+// maxBrandOffset leaves some of an hour to the tick that finds a brand due.
+const maxBrandOffset = 50 * time.Minute
+
+// brandOffset spreads brands over the first hour of a slot. A brand's offset is always the same.
+func brandOffset(brand uuid.UUID) time.Duration {
+	h := fnv.New32a()
+	h.Write(brand[:])
+	return time.Duration(h.Sum32()%uint32(maxBrandOffset/time.Second)) * time.Second
 }

@@ -33,8 +33,8 @@ func TestSlotsAreThoseOfTheTimeZone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slot := slotOf(c.frequency, at(c.now), zone)
-		if next := after(c.frequency, slot, zone); !slot.Equal(at(c.slot)) || !next.Equal(at(c.next)) {
+		slot := slotStart(c.frequency, at(c.now), zone)
+		if next := nextSlot(c.frequency, slot, zone); !slot.Equal(at(c.slot)) || !next.Equal(at(c.next)) {
 			t.Errorf("%s in %s at %s: %s until %s, want %s until %s", c.frequency, c.zone, c.now, slot.UTC(), next.UTC(), c.slot, c.next)
 		}
 	}
@@ -43,7 +43,7 @@ func TestSlotsAreThoseOfTheTimeZone(t *testing.T) {
 // A platform is due once a slot, from the brand's minute on; at once, if it never was, or on demand.
 func TestDue(t *testing.T) {
 	brand := uuid.UUID{7}
-	wait := spread(brand)
+	wait := brandOffset(brand)
 	midnight := at("2026-11-23T00:00:00Z")
 	minute := midnight.Add(wait)
 	yesterday, today := midnight.Add(-time.Hour), midnight.Add(time.Second)
@@ -65,7 +65,7 @@ func TestDue(t *testing.T) {
 	} {
 		id := uuid.UUID{1}
 		rows := []postgres.ScheduledPlatform{{ID: id, BrandID: brand, Platform: "alpha", CheckFrequency: "daily", TimeZone: "UTC", LastCheckedAt: c.last}}
-		due, next, later := dueAt(c.now, rows, c.onDemand)
+		due, next, later := dueTargets(c.now, rows, c.onDemand)
 		when := later[id]
 		if c.due {
 			when = next[id]
@@ -96,12 +96,12 @@ func TestALateSlotHasADay(t *testing.T) {
 		{"hourly", &ago, monday.Add(23*time.Hour + 59*time.Minute + 59*time.Second), monday.Add(23 * time.Hour)},
 	} {
 		row := postgres.ScheduledPlatform{ID: uuid.UUID{1}, Platform: "alpha", CheckFrequency: c.frequency, TimeZone: "UTC", LastCheckedAt: c.last}
-		due, next, _ := dueAt(c.now, []postgres.ScheduledPlatform{row}, true)
+		due, next, _ := dueTargets(c.now, []postgres.ScheduledPlatform{row}, true)
 		if len(due) != 1 || !due[0].Slot.Equal(c.slot) {
 			t.Errorf("%s at %s: %v, want slot %s", c.frequency, c.now, due, c.slot)
 		}
 		row.LastCheckedAt = &c.now
-		if again, _, later := dueAt(c.now.Add(time.Second), []postgres.ScheduledPlatform{row}, true); len(again) != 0 && c.frequency != "hourly" || len(later)+len(again) != 1 || !next[row.ID].After(c.now) {
+		if again, _, later := dueTargets(c.now.Add(time.Second), []postgres.ScheduledPlatform{row}, true); len(again) != 0 && c.frequency != "hourly" || len(later)+len(again) != 1 || !next[row.ID].After(c.now) {
 			t.Errorf("%s a second later: %v", c.frequency, again)
 		}
 	}
@@ -110,11 +110,11 @@ func TestALateSlotHasADay(t *testing.T) {
 func TestBrandsAreSpreadOverAnHour(t *testing.T) {
 	var quarters [4]int
 	for range 4000 {
-		wait := spread(uuid.Must(uuid.NewV4()))
-		if wait < 0 || wait >= spreadOver {
+		wait := brandOffset(uuid.Must(uuid.NewV4()))
+		if wait < 0 || wait >= maxBrandOffset {
 			t.Fatal(wait)
 		}
-		quarters[int(wait/(spreadOver/4))]++
+		quarters[int(wait/(maxBrandOffset/4))]++
 	}
 	for _, n := range quarters {
 		if n < 800 {

@@ -26,13 +26,13 @@ func TestSlotsFollowOneAnother(t *testing.T) {
 		zone := location(t, name)
 		for _, frequency := range []string{"hourly", "daily", "weekly", "monthly"} {
 			end := time.Date(year+1, 1, 2, 0, 0, 0, 0, time.UTC)
-			for slot := slotOf(frequency, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), zone); slot.Before(end); {
-				next := after(frequency, slot, zone)
+			for slot := slotStart(frequency, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), zone); slot.Before(end); {
+				next := nextSlot(frequency, slot, zone)
 				if !next.After(slot) {
 					t.Fatalf("%s in %s: %s comes after %s", frequency, name, next, slot)
 				}
 				for _, at := range []time.Time{slot, slot.Add(next.Sub(slot) / 2), next.Add(-time.Hour), next.Add(-time.Minute), next.Add(-1)} {
-					if got := slotOf(frequency, at.UTC(), zone); !at.Before(slot) && !got.Equal(slot) {
+					if got := slotStart(frequency, at.UTC(), zone); !at.Before(slot) && !got.Equal(slot) {
 						t.Errorf("%s in %s at %s: slot %s, want %s", frequency, name, at, got, slot)
 					}
 				}
@@ -57,24 +57,24 @@ func TestEverySlotIsAskedOnce(t *testing.T) {
 				now := time.Date(year, 1, 1, 0, 0, 3+i, 0, time.UTC)
 				end := now.AddDate(1, 0, 1)
 				row.LastCheckedAt = new(now)
-				slot := slotOf(frequency, now, zone)
+				slot := slotStart(frequency, now, zone)
 				for now.Before(end) {
-					due, next, later := dueAt(now, []postgres.ScheduledPlatform{row}, false)
+					due, next, later := dueTargets(now, []postgres.ScheduledPlatform{row}, false)
 					at := later[row.ID]
 					if len(due) > 0 {
 						at = next[row.ID]
 						row.LastCheckedAt = new(now)
-						if slot = after(frequency, slot, zone); !slotOf(frequency, now, zone).Equal(slot) {
-							t.Fatalf("%s in %s: asked at %s in slot %s, want that of %s", frequency, name, now, slotOf(frequency, now, zone), slot)
+						if slot = nextSlot(frequency, slot, zone); !slotStart(frequency, now, zone).Equal(slot) {
+							t.Fatalf("%s in %s: asked at %s in slot %s, want that of %s", frequency, name, now, slotStart(frequency, now, zone), slot)
 						}
 					}
 					if !at.After(now) {
 						t.Fatalf("%s in %s at %s: next at %s", frequency, name, now, at)
 					}
-					now = now.Add((at.Sub(now) + Interval - 1).Truncate(Interval))
+					now = now.Add((at.Sub(now) + ScheduleInterval - 1).Truncate(ScheduleInterval))
 				}
-				if after(frequency, slot, zone).Before(slotOf(frequency, end, zone)) {
-					t.Errorf("%s in %s, %s after the hour: asked last in slot %s", frequency, name, spread(brand), slot)
+				if nextSlot(frequency, slot, zone).Before(slotStart(frequency, end, zone)) {
+					t.Errorf("%s in %s, %s after the hour: asked last in slot %s", frequency, name, brandOffset(brand), slot)
 				}
 			}
 		}
@@ -86,7 +86,7 @@ func brandWaiting(below time.Duration) (found uuid.UUID) {
 	latest := time.Duration(-1)
 	for i := range 20_000 {
 		brand := uuid.UUID{byte(i), byte(i >> 8), byte(i >> 16)}
-		if wait := spread(brand); wait < below && wait > latest {
+		if wait := brandOffset(brand); wait < below && wait > latest {
 			found, latest = brand, wait
 		}
 	}

@@ -1,35 +1,34 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/riverqueue/river"
 
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Due is where a brand is to be asked.
-type Due struct {
-	Platform string
-	Model    string    // "": the platform's default
-	Slot     time.Time // when its schedule says
-}
-
-// Caller is who starts a job.
+// Caller starts a job.
 type Caller struct {
 	UserID         *uuid.UUID // nil: a schedule, or the command line
 	IdempotencyKey string     // "": none
 }
 
-// Start starts a job, and returns its id: a new one, or that of a running job that asks the same, or of one that the
-// key began within a day. What is wrong is a problem, or a *postgres.BudgetError.
+// Start starts a job and returns its id. Where a running job has the same runs, or the idempotency key began a job
+// within a day, it returns the id of that one. A wrong request is a problem or a *postgres.BudgetError.
 func (j *Jobs) Start(ctx context.Context, brand postgres.Brand, r Request, by Caller) (uuid.UUID, error) {
 	if !brand.IsActive {
 		return uuid.Nil, problem.New(problem.Conflict, "brand %s is inactive: make it active first", brand.Slug)
@@ -40,67 +39,327 @@ func (j *Jobs) Start(ctx context.Context, brand postgres.Brand, r Request, by Ca
 			return id, err
 		}
 	}
-	now := j.Now().UTC().Truncate(time.Millisecond)
-	plan, err := j.plan(ctx, brand, r, nil, now)
+	draft, err := j.Draft(ctx, brand, r, j.Now())
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if err := plan.check(); err != nil {
+	if err := draft.check(); err != nil {
 		return uuid.Nil, err
 	}
-	return j.start(ctx, brand, plan, r, by, now, plan.digest())
+	return j.enqueue(ctx, draft, by, draft.digest())
 }
 
-// StartDue starts a job of what a schedule says is due. What was asked in its slot is not asked again: the error is
-// postgres.ErrAsked where that is all. refused are the platforms that the job leaves out.
-func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Due) (id uuid.UUID, refused []Refusal, err error) {
-	now := j.Now().UTC().Truncate(time.Millisecond)
-	plan, err := j.plan(ctx, brand, Request{}, due, now)
+// StartDue starts a job for the targets of a schedule, and returns the platforms that the job leaves out. Runs that were
+// started in their slot before are not started again; if there are no others, the error is postgres.ErrAsked.
+func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Target) (id uuid.UUID, refused []Refusal, err error) {
+	draft, err := j.draft(ctx, brand, Request{}, due, j.Now())
 	if err != nil {
 		return uuid.Nil, nil, err
 	}
-	if err := plan.check(); err != nil {
+	if err := draft.check(); err != nil {
 		return uuid.Nil, nil, err
 	}
-	for _, r := range plan.Refused {
-		if !slices.ContainsFunc(plan.Runs, func(run postgres.NewRun) bool { return run.Platform == r.Platform }) {
+	for _, r := range draft.Refused {
+		if !slices.ContainsFunc(draft.Runs, func(run postgres.NewRun) bool { return run.Platform == r.Platform }) {
 			refused = append(refused, r)
 		}
 	}
-	id, err = j.start(ctx, brand, plan, Request{}, Caller{}, now, nil)
+	id, err = j.enqueue(ctx, draft, Caller{}, nil)
 	return id, refused, err
 }
 
-// check says why a plan asks nothing.
-func (p *Plan) check() error {
-	switch {
-	case len(p.Runs) > 0:
-		return nil
-	case len(p.Refused) > 0:
-		var why []string
-		for _, r := range p.Refused {
-			why = append(why, r.Platform+": "+r.Reason)
-		}
-		return problem.New(problem.Unprocessable, "no platform can be asked: %s", strings.Join(why, "; "))
-	}
-	return problem.New(problem.Conflict, "there is nothing to ask: want an active prompt in an active prompt set, and a platform: in the request, of the brand, or one with a key")
-}
-
-func (j *Jobs) start(ctx context.Context, brand postgres.Brand, plan *Plan, r Request, by Caller, now time.Time, digest []byte) (uuid.UUID, error) {
-	asked, err := json.Marshal(r)
+// enqueue stores the job with its runs, and puts it on the queue in the same transaction. A digest joins a running job
+// that has the same one.
+func (j *Jobs) enqueue(ctx context.Context, d *Draft, by Caller, digest []byte) (uuid.UUID, error) {
+	request, err := json.Marshal(d.request)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("encode request: %w", err)
 	}
-	var key *string
-	if by.IdempotencyKey != "" {
-		key = &by.IdempotencyKey
+	job := postgres.NewTracking{
+		OrganizationID: d.brand.OrganizationID, BrandID: d.brand.ID, RequestedBy: by.UserID, Request: request, Plan: digest,
+		CreatedAt: d.createdAt, Runs: d.Runs,
 	}
-	id, err := j.DB.StartTracking(ctx, postgres.NewTracking{
-		OrganizationID: brand.OrganizationID, BrandID: brand.ID, RequestedBy: by.UserID, IdempotencyKey: key, Request: asked, Plan: digest,
-		CreatedAt: now, Runs: plan.Runs, Prompts: plan.prompts,
-	}, j.enqueue(ctx))
+	if by.IdempotencyKey != "" {
+		job.IdempotencyKey = &by.IdempotencyKey
+	}
+	for _, p := range d.prompts {
+		text, err := json.Marshal(answer.Prompt(p.Prompt))
+		if err != nil {
+			return uuid.Nil, fmt.Errorf("encode prompt %s: %w", p.ID, err)
+		}
+		job.Prompts = append(job.Prompts, postgres.NewRunPrompt{PromptID: p.ID, Prompt: text})
+	}
+	id, err := j.DB.StartTracking(ctx, job, func(tx postgres.Tx, id uuid.UUID) error {
+		_, err := j.queue.InsertTx(ctx, tx, jobArgs{id}, &river.InsertOpts{Queue: queueName, MaxAttempts: math.MaxInt16})
+		return err
+	})
 	if _, over := errors.AsType[*postgres.BudgetError](err); over {
 		j.metrics.refused.WithLabelValues(refusedForBudget).Inc()
 	}
 	return id, err
+}
+
+// Target is a model of a platform that a brand's prompts are sent to, and the slot of those runs.
+type Target struct {
+	Platform string
+	Model    string    // "": the platform's default
+	Slot     time.Time // the due time of the schedule; of other jobs, when they are created
+}
+
+// Draft is a job that is not started: a run for each prompt, platform, model, region and sample.
+type Draft struct {
+	Runs    []postgres.NewRun
+	Refused []Refusal // platforms that are left out
+
+	brand     postgres.Brand
+	request   Request
+	createdAt time.Time
+	prompts   []postgres.PromptToAsk
+	index     map[postgres.NewRun]int // positions in Runs, by question
+}
+
+// Refusal is a platform that cannot be asked, with the reason.
+type Refusal struct {
+	Platform string `json:"platform"`
+	Reason   string `json:"reason"`
+}
+
+// maxRuns bounds a job, which is held in memory.
+const maxRuns = 50_000
+
+// Draft returns the job that a request at an instant would start. A wrong request is a problem.
+func (j *Jobs) Draft(ctx context.Context, brand postgres.Brand, r Request, now time.Time) (*Draft, error) {
+	return j.draft(ctx, brand, r, nil, now)
+}
+
+// draft takes the targets of the request if there are none of a schedule.
+func (j *Jobs) draft(ctx context.Context, brand postgres.Brand, r Request, targets []Target, now time.Time) (*Draft, error) {
+	d := newDraft(brand, r, now)
+	platforms, err := j.availablePlatforms(ctx, brand.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	if targets == nil {
+		if targets, err = j.requestedTargets(ctx, d, platforms); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkTargets(targets, r.Models, platforms); err != nil {
+		return nil, err
+	}
+	budgets, err := j.DB.Budgets(ctx, brand.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	if d.prompts, err = j.DB.PromptsToAsk(ctx, brand.ID, r.PromptIDs); err != nil {
+		return nil, err
+	}
+	for _, target := range targets {
+		p, _ := findPlatform(platforms, target.Platform)
+		if p.Unavailable != "" {
+			d.refuse(p.Slug, p.Unavailable)
+			continue
+		}
+		costLimited := slices.ContainsFunc(budgets, func(b postgres.Budget) bool {
+			return b.LimitsCost() && (b.Platform == "" || b.Platform == p.Slug)
+		})
+		for _, prompt := range d.prompts {
+			d.addPrompt(target, p, prompt, costLimited)
+		}
+	}
+	if len(d.Runs) > maxRuns {
+		return nil, problem.New(problem.Invalid,
+			"the request comes to more than %d runs: name fewer promptIds, platforms, models, regions or samples", maxRuns)
+	}
+	return d, nil
+}
+
+func newDraft(brand postgres.Brand, r Request, now time.Time) *Draft {
+	return &Draft{brand: brand, request: r, createdAt: now.UTC().Truncate(time.Millisecond), index: map[postgres.NewRun]int{}}
+}
+
+// availablePlatforms lists the organization's platforms. Any worker may run the job, so a key of the environment counts
+// only if every worker has announced it. Without workers this process's own environment decides.
+func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) ([]Platform, error) {
+	platforms, err := j.Platforms.List(ctx, organization)
+	if err != nil {
+		return nil, err
+	}
+	workers, err := j.DB.TrackingWorkers(ctx)
+	if err != nil || len(workers) == 0 {
+		return platforms, err
+	}
+	for i, p := range platforms {
+		lacksKey := func(worker []string) bool { return !slices.Contains(worker, p.Slug) }
+		platforms[i] = p.WithKeyStatus(!slices.ContainsFunc(workers, lacksKey))
+	}
+	return platforms, nil
+}
+
+func findPlatform(platforms []Platform, slug string) (Platform, bool) {
+	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
+	if i < 0 {
+		return Platform{}, false
+	}
+	return platforms[i], true
+}
+
+// requestedTargets returns the platforms of the request, else the brand's, else all that need a key and have one.
+func (j *Jobs) requestedTargets(ctx context.Context, d *Draft, platforms []Platform) (targets []Target, err error) {
+	for _, slug := range d.request.Platforms {
+		targets = append(targets, Target{Platform: slug, Slot: d.createdAt})
+	}
+	if len(targets) > 0 {
+		return targets, nil
+	}
+	rows, err := j.DB.BrandPlatforms(ctx, d.brand.ID)
+	for _, row := range rows {
+		targets = append(targets, Target{row.Platform, row.Model, d.createdAt})
+	}
+	if err != nil || len(targets) > 0 {
+		return targets, err
+	}
+	for _, p := range platforms {
+		if p.NeedsKey && p.Unavailable == "" {
+			targets = append(targets, Target{Platform: p.Slug, Slot: d.createdAt})
+		}
+	}
+	return targets, nil
+}
+
+// checkTargets refuses unknown platforms, and models that no target's platform lists.
+func checkTargets(targets []Target, models []string, platforms []Platform) error {
+	var available []string
+	for _, target := range targets {
+		p, ok := findPlatform(platforms, target.Platform)
+		if !ok {
+			var slugs []string
+			for _, p := range platforms {
+				slugs = append(slugs, p.Slug)
+			}
+			return problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s", target.Platform, strings.Join(slugs, ", "))
+		}
+		for _, m := range p.Models {
+			available = append(available, m.Slug)
+		}
+	}
+	if len(available) == 0 && len(targets) > 0 {
+		return nil // there is no choice of models
+	}
+	slices.Sort(available)
+	for _, model := range models {
+		if !slices.Contains(available, model) {
+			return problem.New(problem.Unprocessable, "model %.100q is on no platform of the request: want some of %s",
+				model, strings.Join(slices.Compact(available), ", "))
+		}
+	}
+	return nil
+}
+
+// addPrompt adds the runs of a prompt. costLimited refuses models without a price.
+func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk, costLimited bool) {
+	r := d.request
+	if len(d.Runs) > maxRuns || len(r.Platforms) == 0 && len(prompt.Platforms) > 0 && !slices.Contains(prompt.Platforms, p.Slug) {
+		return
+	}
+	regions := firstNonEmpty(r.Regions, countries(prompt.Regions), countries([]string{d.brand.Region}))
+	if !p.TakesRegion { // it would be asked, and paid, the same for each
+		regions = []string{""}
+	}
+	samples := cmp.Or(r.Samples, prompt.Samples, 1)
+	for _, model := range target.models(p, firstNonEmpty(r.Models, prompt.Models)) {
+		estimate := typicalCost(p.Description, model)
+		if estimate == nil && costLimited {
+			d.refuse(p.Slug, fmt.Sprintf("the price of model %q is not known, and the organization has a budget of cost", model))
+			continue
+		}
+		for _, region := range regions {
+			for sample := 1; sample <= samples && len(d.Runs) <= maxRuns; sample++ { // one too many shows that there are more
+				d.addRun(postgres.NewRun{
+					PromptID: prompt.ID, Platform: p.Slug, Model: model, Region: region, Sample: sample, Slot: target.Slot,
+					Estimate: estimate,
+					AnswerID: event.RunID(event.Identity{
+						BrandID: d.brand.ID, PromptText: prompt.Text, Platform: p.Slug, Model: model, Region: region,
+						Sample: int64(sample), Due: target.Slot,
+					}),
+				})
+			}
+		}
+	}
+}
+
+// models returns the requested models that the platform lists, or the target's own model if none is requested.
+func (t Target) models(p Platform, requested []string) (models []string) {
+	switch {
+	case len(p.Models) == 0:
+		return []string{""} // there is no choice
+	case len(requested) == 0:
+		return []string{cmp.Or(t.Model, p.Models[0].Slug)}
+	}
+	for _, m := range p.Models {
+		if slices.Contains(requested, m.Slug) {
+			models = append(models, m.Slug)
+		}
+	}
+	return models
+}
+
+// addRun adds a run unless there is one with its question. Where two schedules ask the same at once, the later slot
+// stays: it belongs to the shorter schedule.
+func (d *Draft) addRun(r postgres.NewRun) {
+	question := r
+	question.Slot, question.Estimate, question.AnswerID = time.Time{}, nil, uuid.Nil
+	i, ok := d.index[question]
+	switch {
+	case !ok:
+		d.index[question] = len(d.Runs)
+		d.Runs = append(d.Runs, r)
+	case r.Slot.After(d.Runs[i].Slot):
+		d.Runs[i] = r
+	}
+}
+
+func (d *Draft) refuse(slug, reason string) {
+	if refusal := (Refusal{slug, reason}); !slices.Contains(d.Refused, refusal) {
+		d.Refused = append(d.Refused, refusal)
+	}
+}
+
+// check explains why a draft without runs asks nothing.
+func (d *Draft) check() error {
+	switch {
+	case len(d.Runs) > 0:
+		return nil
+	case len(d.Refused) > 0:
+		var reasons []string
+		for _, r := range d.Refused {
+			reasons = append(reasons, r.Platform+": "+r.Reason)
+		}
+		return problem.New(problem.Unprocessable, "no platform can be asked: %s", strings.Join(reasons, "; "))
+	}
+	return problem.New(problem.Conflict, "there is nothing to ask: want an active prompt in an active prompt set, and a platform: "+
+		"in the request, of the brand, or one with a key")
+}
+
+// digest is equal for drafts that ask the same questions with the same texts.
+func (d *Draft) digest() []byte {
+	var lines []string
+	for _, p := range d.prompts {
+		lines = append(lines, p.ID.String()+" "+p.Text)
+	}
+	for _, r := range d.Runs {
+		lines = append(lines, fmt.Sprintf("%s %q %q %q %d", r.PromptID, r.Platform, r.Model, r.Region, r.Sample))
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return sum[:]
+}
+
+func firstNonEmpty(lists ...[]string) []string {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }

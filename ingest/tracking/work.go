@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -19,20 +20,34 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Why nothing more is asked.
 var (
 	errStopping  = errors.New("the process stops")
 	errCancelled = errors.New("the job was cancelled")
+	// errUnfinished leaves a run that has not ended after all were asked to the next worker.
+	errUnfinished = errors.New("not every run has ended")
 )
 
-// errUnfinished says that not every run has ended when all were asked, which the next worker mends.
-var errUnfinished = errors.New("not every run has ended")
+// worker drives one job to its end: load, ask, append, await landed, finish.
+type worker struct {
+	*Jobs
+	claim        postgres.TrackingClaim
+	riverID      int64 // of the job in River's table
+	writer       *batchWriter
+	fail         context.CancelCauseFunc // ends the worker
+	recordStored chan struct{}           // a record may wait to be appended
 
-// work drives a job to its end.
-func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
+	snapshot answer.Snapshot
+	prompts  map[uuid.UUID]event.Prompt
+	noRecord *platform.Error // why no record can be made of the brand; nil: one can
+
+	queues atomic.Pointer[[]*runQueue] // one per platform, once they are loaded
+}
+
+// work claims a job and drives it. After an error River gives the job to the next worker.
+func (j *Jobs) work(ctx context.Context, riverID int64, id uuid.UUID) error {
 	claim, err := j.DB.ClaimTracking(ctx, id)
 	if errors.Is(err, postgres.ErrNotFound) {
-		return nil // it is over, or its brand is gone
+		return nil // it has finished, or its brand is gone
 	}
 	if err != nil {
 		return err
@@ -42,17 +57,20 @@ func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
 	defer j.metrics.working.Dec()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	storing, stored := lifecycle.Finishing(ctx, finishing/2) // answers that have come, when the worker ends
-	defer stored()
-	w := &worker{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim, ctx: storing}, fail: fail, ended: make(chan struct{}, 1)}
-	asking, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(j.stopping, func() { stop(errStopping) })()
-	var beating sync.WaitGroup
-	defer beating.Wait()
+	storing, stopStoring := lifecycle.Finishing(ctx, drainTimeout/2) // answers that come while the worker ends
+	defer stopStoring()
+	w := &worker{
+		Jobs: j, claim: claim, riverID: riverID, writer: &batchWriter{claim: claim, ctx: storing}, fail: fail,
+		recordStored: make(chan struct{}, 1),
+	}
+	asking, stopAsking := context.WithCancelCause(ctx)
+	defer stopAsking(nil)
+	defer context.AfterFunc(j.stopping, func() { stopAsking(errStopping) })()
+	var heartbeats sync.WaitGroup
+	defer heartbeats.Wait()
 	defer fail(nil)
-	beating.Go(func() { w.beat(ctx, stop) })
-	err = w.run(ctx, asking)
+	heartbeats.Go(func() { w.sendHeartbeats(ctx, stopAsking) })
+	err = w.process(ctx, asking)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, postgres.ErrNotFound), errors.Is(cause, postgres.ErrNotFound):
 		j.log.Info("tracking job left to another worker", "job", id)
@@ -61,45 +79,42 @@ func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
 		err = cause
 	}
 	if err != nil && !errors.Is(err, errStopping) {
-		j.log.Warn("tracking job interrupted", "job", id, "cause", err, "next", "nothing, if the cause passes: the job goes on in some seconds")
+		j.log.Warn("tracking job interrupted", "job", id, "cause", err,
+			"next", "nothing, if the cause passes: the job goes on in some seconds")
 	}
 	return err
 }
 
-// worker works on one job.
-type worker struct {
-	*Jobs
-	claim  postgres.TrackingClaim
-	queued int64 // id of the queue's job
-	ledger *ledger
-	fail   context.CancelCauseFunc // ends everything
-	ended  chan struct{}           // a record may be stored that is to be appended
-
-	snapshot     answer.Snapshot
-	prompts      map[uuid.UUID]event.Prompt
-	unrecordable *platform.Error // why no record can be made of the brand; nil: one can
-
-	mu    sync.Mutex
-	lists []*runs // one a platform, once they are loaded
-}
-
-// run asks what is to be asked, appends the answers, waits until they have landed, and finishes the job. Asking is cut
-// short when asking ends.
-func (w *worker) run(ctx, asking context.Context) error {
-	platforms, err := w.load(ctx)
+// process sends no more requests once asking ends.
+func (w *worker) process(ctx, asking context.Context) error {
+	askers, err := w.load(ctx)
 	if err != nil {
 		return err
 	}
-	asked := make(chan struct{})
+	allAsked := make(chan struct{})
 	appended := make(chan error, 1)
-	go func() { appended <- w.appendAnswers(ctx, asked) }()
-	requests, done := lifecycle.Finishing(w.stopping, finishing)
+	go func() { appended <- w.appendAnswers(ctx, allAsked) }()
+	w.askAll(ctx, asking, askers)
+	close(allAsked)
+	defer context.AfterFunc(w.stopping, func() { w.fail(errStopping) })()
+	if err := <-appended; err != nil {
+		return err
+	}
+	if err := w.awaitLanded(ctx, asking); err != nil {
+		return err
+	}
+	return retry(ctx, w.claim.Finish)
+}
+
+// askAll returns once all requests have ended. When the process stops, those in flight have some seconds.
+func (w *worker) askAll(ctx, asking context.Context, askers []*asker) {
+	requests, done := lifecycle.Finishing(w.stopping, drainTimeout)
 	defer done()
 	requests, cancel := context.WithCancel(requests)
 	defer context.AfterFunc(ctx, cancel)()
 	var all sync.WaitGroup
-	for _, p := range platforms {
-		all.Go(func() { p.ask(ctx, asking, requests) })
+	for _, a := range askers {
+		all.Go(func() { a.ask(asking, requests) })
 	}
 	all.Wait()
 	if cause := context.Cause(asking); errors.Is(cause, errCancelled) {
@@ -109,22 +124,13 @@ func (w *worker) run(ctx, asking context.Context) error {
 	} else if cause != nil {
 		w.fail(cause)
 	}
-	close(asked)
-	defer context.AfterFunc(w.stopping, func() { w.fail(errStopping) })()
-	if err := <-appended; err != nil {
-		return err
-	}
-	return w.land(ctx, asking)
 }
 
-// load reads what is to be asked, by platform.
+// load reads the runs that have not ended, and returns an asker for each of their platforms.
 func (w *worker) load(ctx context.Context) ([]*asker, error) {
-	list, prompts, err := w.claim.Runs(ctx)
-	if err != nil {
+	runs, prompts, err := w.claim.Runs(ctx)
+	if err != nil || len(runs) == 0 {
 		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, nil
 	}
 	w.prompts = make(map[uuid.UUID]event.Prompt, len(prompts))
 	for id, text := range prompts {
@@ -137,126 +143,116 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 	if w.snapshot, err = answer.ReadSnapshot(ctx, w.DB, w.claim.BrandID); err != nil {
 		return nil, err
 	}
-	w.checkRecord(list[0])
-	known, err := w.Platforms.List(ctx, w.claim.OrganizationID)
+	w.checkRecord(runs[0])
+	platforms, err := w.Platforms.List(ctx, w.claim.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
 	var askers []*asker
+	var queues []*runQueue
 	bySlug := map[string]*asker{}
-	for _, r := range list {
+	for _, r := range runs {
 		a := bySlug[r.Platform]
 		if a == nil {
-			if a, err = w.asker(ctx, r.Platform, known); err != nil {
+			if a, err = w.newAsker(ctx, r.Platform, platforms); err != nil {
 				return nil, err
 			}
-			bySlug[r.Platform], askers = a, append(askers, a)
+			bySlug[r.Platform], askers, queues = a, append(askers, a), append(queues, a.queue)
 		}
-		next := &run{TrackingRun: r}
+		queued := &queuedRun{TrackingRun: r}
 		if r.NextAttemptAt != nil {
-			next.at = *r.NextAttemptAt
+			queued.notBefore = *r.NextAttemptAt
 		}
-		a.runs.add(next)
+		a.queue.add(queued)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, a := range askers {
-		w.lists = append(w.lists, a.runs)
-	}
+	w.queues.Store(&queues)
 	return askers, nil
 }
 
-// mostSnapshot leaves half of a record to the answer.
-const mostSnapshot = event.MaxValueBytes / 2
+// maxSnapshotBytes leaves half of a record to the answer.
+const maxSnapshotBytes = event.MaxValueBytes / 2
 
-// checkRecord tries out, before anything is asked and paid, whether a run's record can be made. If the brand is too
-// large, its runs are given up with records that have its name alone.
+// checkRecord tries out, before a request is paid for, whether a record of a run can be made. If the brand is too large,
+// all runs are given up with records that have its name alone.
 func (w *worker) checkRecord(first postgres.TrackingRun) {
-	r := &run{TrackingRun: first}
-	ended := w.runOf(r)
-	ended.EndedAt = w.endOf(r)
-	record := ended.GaveUp(&platform.Error{Class: platform.Unavailable})
-	encoded, err := answer.Record(&record, w.Now())
-	if err == nil && len(encoded.Value) > mostSnapshot {
-		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d", len(encoded.Value), mostSnapshot)
+	r := &queuedRun{TrackingRun: first}
+	run := w.answerRun(r)
+	run.EndedAt = w.endTime(r)
+	gaveUp := run.GaveUp(&platform.Error{Class: platform.Unavailable})
+	record, err := answer.Record(&gaveUp, w.Now())
+	if err == nil && len(record.Value) > maxSnapshotBytes {
+		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d", len(record.Value), maxSnapshotBytes)
 	}
 	if err == nil {
 		return
 	}
-	w.unrecordable = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
+	w.noRecord = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
 	w.snapshot.Brand.Aliases, w.snapshot.Brand.Domains, w.snapshot.Competitors, w.claim.Language = nil, nil, nil, ""
 }
 
-// asker opens a platform. One that cannot be asked, any more, fails every run; the error is of what says whether it
-// can.
-func (w *worker) asker(ctx context.Context, slug string, known []Platform) (*asker, error) {
-	a := &asker{worker: w, runs: newRuns(), description: platform.Description{Slug: slug}}
-	account := ""
-	for _, k := range known {
-		if k.Slug == slug {
-			a.description, account = k.Description, k.Account
-		}
+// newAsker opens a platform. All runs of one that can no longer be asked are given up. An error means that it is not
+// known whether it can.
+func (w *worker) newAsker(ctx context.Context, slug string, platforms []Platform) (*asker, error) {
+	p, ok := findPlatform(platforms, slug)
+	if !ok {
+		p.Slug = slug
 	}
-	a.gate = w.gates.gate(a.description, account)
+	a := &asker{worker: w, queue: newRunQueue(), description: p.Description, limit: w.limits.account(p.Description, p.Account)}
 	cast := simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors}
-	opened, err := w.Platforms.Open(ctx, w.claim.OrganizationID, slug, cast)
+	var err error
+	a.platform, err = w.Platforms.Open(ctx, w.claim.OrganizationID, slug, cast)
 	if _, unusable := errors.AsType[*problem.Error](err); unusable {
 		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
 	} else if err != nil {
 		return nil, err
 	}
-	a.platform = opened
-	if w.unrecordable != nil {
-		a.unusable = w.unrecordable
+	if w.noRecord != nil {
+		a.unusable = w.noRecord
 	}
 	return a, nil
 }
 
-// beat sends heartbeats, and hears of a cancelled job. It ends the worker once the job is another one's. While PostgreSQL
-// is away nobody can take the job, so that the requests in flight go on.
-func (w *worker) beat(ctx context.Context, stop context.CancelCauseFunc) {
-	for ctx.Err() == nil {
-		w.beatOnce(ctx, stop)
-		_ = lifecycle.Pause(ctx, w.beatInterval)
+// sendHeartbeats stops asking once the job is cancelled, and ends the worker once the job is another one's. While
+// PostgreSQL is away no other worker can claim the job, so the requests in flight go on.
+func (w *worker) sendHeartbeats(ctx context.Context, stopAsking context.CancelCauseFunc) {
+	for ; ctx.Err() == nil; _ = lifecycle.Pause(ctx, w.heartbeatInterval) {
+		limited, done := context.WithTimeout(ctx, w.heartbeatTimeout/3)
+		cancelled, err := w.claim.Heartbeat(limited, w.riverID)
+		switch {
+		case errors.Is(err, postgres.ErrNotFound):
+			w.fail(err)
+		case cancelled:
+			stopAsking(errCancelled)
+		}
+		if err == nil {
+			w.unblockRuns(limited)
+		}
+		done()
+		w.signalRecord()
 	}
 }
 
-func (w *worker) beatOnce(ctx context.Context, stop context.CancelCauseFunc) {
-	limited, done := context.WithTimeout(ctx, w.silence/3)
-	defer done()
-	cancelled, err := w.claim.Heartbeat(limited, w.queued)
-	switch {
-	case errors.Is(err, postgres.ErrNotFound):
-		w.fail(err)
-	case cancelled:
-		stop(errCancelled)
+// unblockRuns readies runs whose question no other job asks any more.
+func (w *worker) unblockRuns(ctx context.Context) {
+	queues := w.queues.Load()
+	if queues == nil {
+		return
 	}
-	if err == nil {
-		w.resumeWaiting(limited)
-	}
-	w.signal()
-}
-
-// resumeWaiting has waiting runs asked once no other job asks their questions any more.
-func (w *worker) resumeWaiting(ctx context.Context) {
-	w.mu.Lock()
-	lists := w.lists
-	w.mu.Unlock()
-	for _, list := range lists {
-		ids := list.waitingIDs()
+	for _, q := range *queues {
+		ids := q.blockedIDs()
 		if len(ids) == 0 {
 			continue
 		}
-		if free, err := w.claim.Free(ctx, ids); err == nil { // else the next beat tries again
-			list.resume(ids, free)
+		if free, err := w.claim.Free(ctx, ids); err == nil { // else the next heartbeat tries again
+			q.unblock(ids, free)
 		}
 	}
 }
 
-// signal has stored records appended.
-func (w *worker) signal() {
+// signalRecord wakes appendAnswers.
+func (w *worker) signalRecord() {
 	select {
-	case w.ended <- struct{}{}:
+	case w.recordStored <- struct{}{}:
 	default:
 	}
 }

@@ -86,7 +86,7 @@ func (f *trackingFlags) addTracking(
 	schedule := tracking.NewSchedule(s.DB, jobs, time.Now, s.Metrics, s.Log)
 	leader := s.DB.NewLeader("schedule")
 	table := timetable.New(leader, s.DB.TaskHistory(), s.Tasks, s.Log)
-	table.Every("schedule", timetable.Interval(tracking.Interval), schedule.Tick)
+	table.Every("schedule", timetable.Interval(tracking.ScheduleInterval), schedule.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), schedule.Prune)
 	table.WhereNotLeading(schedule.ForgetStalled)
 	s.Add(

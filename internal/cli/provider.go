@@ -13,7 +13,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/term"
 
-	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
@@ -41,7 +40,7 @@ func (c *providerSet) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		if err := asUsage(known.Set(ctx, uuid.Nil, organization, c.Platform, key)); err != nil {
+		if err := asUsage(known.SetKey(ctx, uuid.Nil, organization, c.Platform, key)); err != nil {
 			return err
 		}
 		p.say("%s is asked with the key of %s from now on", c.Platform, c.Org)
@@ -60,7 +59,7 @@ func (c *providerRemove) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		return asUsage(known.Remove(ctx, uuid.Nil, organization, c.Platform))
+		return asUsage(known.RemoveKey(ctx, uuid.Nil, organization, c.Platform))
 	})
 }
 
@@ -133,7 +132,7 @@ func providerLines(v tracking.View) []string {
 	if !v.Available {
 		key = "unavailable"
 	}
-	limits := platform.Limits(v.Limits).String()
+	limits := v.Limits.String()
 	var lines []string
 	for i, m := range v.Models {
 		start, end := v.Platform+"\t"+key, limits
@@ -144,7 +143,7 @@ func providerLines(v tracking.View) []string {
 		if m.Price != nil {
 			price = fmt.Sprintf("%s, %s %s\t%s\t%s", m.Price.PerMillionInputTokens, m.Price.PerMillionOutputTokens, m.Price.Currency, m.Price.PerThousandSearches, m.Price.Date)
 		}
-		lines = append(lines, start+"\t"+m.Model+"\t"+price+"\t"+end)
+		lines = append(lines, start+"\t"+m.Slug+"\t"+price+"\t"+end)
 	}
 	return lines
 }

@@ -97,7 +97,7 @@ func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *htt
 		s.Log.Info("/api/cron is not served", "reason", "CRON_SECRET or --tracking-url is empty")
 		return
 	}
-	trackingapi.MountWebCron(server, secret, trackingapi.Forward(secret, address))
+	trackingapi.MountWebCron(server, secret, trackingapi.ForwardCron(secret, address))
 }
 
 // restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty

@@ -28,7 +28,7 @@ func (c *secretsRotate) Run(ctx context.Context, p *process) error {
 			return usageError{err}
 		}
 		resealed, err := identity.Reseal(ctx, on.DB, ring)
-		keys, keysErr := tracking.Reseal(ctx, on.DB, ring)
+		keys, keysErr := tracking.ResealKeys(ctx, on.DB, ring)
 		resealed += keys
 		if err := errors.Join(err, keysErr); err != nil {
 			return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)

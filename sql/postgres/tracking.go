@@ -33,18 +33,6 @@ func (db *DB) TrackingJob(ctx context.Context, organization, id uuid.UUID) (Trac
 	return j, wrap(err, "find tracking job %s", id)
 }
 
-// JobKey is a job of an organization.
-type JobKey struct{ OrganizationID, ID uuid.UUID }
-
-// TrackingJobsByKey finds jobs, in no order; those that are not there are left out.
-func (db *DB) TrackingJobsByKey(ctx context.Context, keys []JobKey) ([]TrackingJob, error) {
-	organizations, ids := make([]uuid.UUID, len(keys)), make([]uuid.UUID, len(keys))
-	for i, k := range keys {
-		organizations[i], ids[i] = k.OrganizationID, k.ID
-	}
-	return queryAll[TrackingJob](ctx, db, "tracking_jobs_by_key", organizations, ids)
-}
-
 // TrackingJobs returns at most limit jobs of the organization, newest first: of a brand or of all (nil), and those
 // before the job of below, or from the newest one on (nil).
 func (db *DB) TrackingJobs(ctx context.Context, organization uuid.UUID, brand *uuid.UUID, below *TrackingJob, limit int) ([]TrackingJob, error) {

@@ -13,36 +13,36 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// cronPath is the tracking server's route; the web side has one below /api, which a scheduler of a platform triggers.
+// cronPath is the route on the tracking server. The web side has one below /api, for a hosting platform's scheduler.
 const cronPath = "/cron/daily-tracking"
 
-// MountCron adds the tracking server's route for who knows the secret, which is not empty.
+// MountCron adds the tracking server's route for callers that know the secret, which is not empty.
 func (s *Server) MountCron(server *httpd.Server, secret string) {
-	routes := server.Mount(httpd.Surface{Prefix: "/cron", BodyLimit: bodyLimit, Error: s.refusal})
-	routes.Post("/daily-tracking", knows(secret), s.StartDue)
+	routes := server.Mount(httpd.Surface{Prefix: "/cron", BodyLimit: bodyLimit, Error: s.errorBody})
+	routes.Post("/daily-tracking", requireSecret(secret), s.StartDue)
 }
 
-// MountWebCron adds the web side's route: do is StartDue of the same process, or Forward.
-func MountWebCron(server *httpd.Server, secret string, do fiber.Handler) {
+// MountWebCron adds the web side's route. startDue is StartDue of the same process, or ForwardCron.
+func MountWebCron(server *httpd.Server, secret string, startDue fiber.Handler) {
 	routes := server.Mount(httpd.Surface{Prefix: "/api/cron", BodyLimit: bodyLimit})
-	routes.Get("/daily-tracking", knows(secret), do)
-	routes.Post("/daily-tracking", knows(secret), do)
+	routes.Get("/daily-tracking", requireSecret(secret), startDue)
+	routes.Post("/daily-tracking", requireSecret(secret), startDue)
 }
 
-// knows lets those pass who know a secret. Its comparison takes the same time whatever they send.
-func knows(secret string) fiber.Handler {
+// requireSecret refuses callers that do not send the secret. The comparison takes the same time whatever they send.
+func requireSecret(secret string) fiber.Handler {
 	want := sha256.Sum256([]byte(secret))
 	return func(c *fiber.Ctx) error {
 		got := sha256.Sum256([]byte(httpd.Bearer(c.Get(fiber.HeaderAuthorization))))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			return problem.New(problem.Unauthenticated, "missing or wrong secret: send Authorization: Bearer and the CRON_SECRET of this installation")
+			return problem.New(problem.Unauthenticated,
+				"missing or wrong secret: send Authorization: Bearer and the CRON_SECRET of this installation")
 		}
-		c.Set(fiber.HeaderCacheControl, "no-store")
-		return c.Next()
+		return noStore(c)
 	}
 }
 
-// StartDue starts what was not asked in its slot yet.
+// StartDue starts jobs of the brands that were not asked in their present slot.
 func (s *Server) StartDue(c *fiber.Ctx) error {
 	var body struct {
 		OrganizationID *string `json:"organization_id"`
@@ -60,19 +60,16 @@ func (s *Server) StartDue(c *fiber.Ctx) error {
 		}
 		organization = &id
 	}
-	r, err := s.schedule.StartAll(c.UserContext(), organization)
+	report, err := s.schedule.StartAll(c.UserContext(), organization)
 	if err != nil {
 		return err
 	}
-	if organization != nil && r.Organizations == 0 {
+	if organization != nil && report.Organizations == 0 {
 		return problem.New(problem.Missing, "no such organization")
 	}
 	return c.JSON(struct {
-		Success       bool               `json:"success"`
-		Organizations int                `json:"organizations"`
-		BrandsDue     int                `json:"brandsDue"`
-		JobsEnqueued  int                `json:"jobsEnqueued"`
-		Jobs          []tracking.Started `json:"jobs"`
-		Skipped       []tracking.Skipped `json:"skipped"`
-	}{true, r.Organizations, r.BrandsDue, len(r.Jobs), append([]tracking.Started{}, r.Jobs...), append([]tracking.Skipped{}, r.Skipped...)})
+		Success bool `json:"success"`
+		tracking.Report
+		JobsEnqueued int `json:"jobsEnqueued"`
+	}{true, report, len(report.Jobs)})
 }

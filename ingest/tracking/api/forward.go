@@ -14,35 +14,34 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// forwardTimeout is for the tracking server to start what is due.
-const forwardTimeout = 5 * time.Minute
+const maxForwardedBytes = 16 << 20 // of a response
 
-// forwarder is the web side's way to the tracking server.
-var forwarder = &http.Client{Timeout: forwardTimeout}
+// forwarder is the web side's client of the tracking server, which takes its time to start what is due.
+var forwarder = &http.Client{Timeout: 5 * time.Minute}
 
-// Forward calls the schedule of the tracking server at an address.
-func Forward(secret, address string) fiber.Handler {
+// ForwardCron calls the schedule of the tracking server at an address.
+func ForwardCron(secret, address string) fiber.Handler {
 	return func(c *fiber.Ctx) error { return forward(c, http.MethodPost, address+cronPath, secret) }
 }
 
-// MountForward adds to a prefix of the web side what the tracking server at an address has below /api for users, as the
-// user whose access token the function finds. Without an address they say what is missing.
-func MountForward(server *httpd.Server, prefix, address string, token func(*fiber.Ctx) (string, error)) {
+// MountForward adds the user's routes of the tracking server at an address to the web side, below a prefix. Requests are
+// sent with the access token that the function finds. Without an address the routes answer what is missing.
+func MountForward(server *httpd.Server, prefix, address string, accessToken func(*fiber.Ctx) (string, error)) {
 	for _, path := range []string{"/tracking/*", "/providers", "/providers/*"} {
 		server.App.All(prefix+path, func(c *fiber.Ctx) error {
-			access, err := token(c)
+			token, err := accessToken(c)
 			if err != nil {
 				return err
 			}
 			if address == "" {
 				return errNoAddress
 			}
-			below := strings.TrimPrefix(string(c.Request().URI().RequestURI()), prefix)
-			if err := forward(c, c.Method(), address+"/api"+below, access); err != nil {
+			path := strings.TrimPrefix(string(c.Request().URI().RequestURI()), prefix)
+			if err := forward(c, c.Method(), address+"/api"+path, token); err != nil {
 				return err
 			}
-			if c.Response().StatusCode() == http.StatusUnauthorized { // the user is signed in all the same
-				return errCallerUnknown
+			if c.Response().StatusCode() == http.StatusUnauthorized { // the user is signed in here
+				return errTokenRefused
 			}
 			return nil
 		})
@@ -50,33 +49,38 @@ func MountForward(server *httpd.Server, prefix, address string, token func(*fibe
 }
 
 var (
-	errNoAddress     = problem.New(problem.Missing, "the tracking server is not known here: its operator gives queryapi the address, with --tracking-url")
-	errCallerUnknown = problem.New(problem.Conflict, "the tracking server does not know who asks: its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
+	errNoAddress = problem.New(problem.Missing,
+		"the tracking server is not known here: its operator gives queryapi the address, with --tracking-url")
+	errTokenRefused = problem.New(problem.Conflict,
+		"the tracking server does not know who asks: its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
+	errUnreachable = problem.New(problem.Unavailable, "the tracking server does not answer; try again")
+	errBrokenOff   = problem.New(problem.Unavailable, "the tracking server broke off; try again")
 )
 
-func forward(c *fiber.Ctx, method, url, credential string) error {
+// forward sends the body and no header but those named here: a cookie of the web side is not for another server.
+func forward(c *fiber.Ctx, method, url, token string) error {
 	r, err := http.NewRequestWithContext(c.UserContext(), method, url, bytes.NewReader(c.Body()))
 	if err != nil {
 		return err
 	}
-	r.Header.Set(fiber.HeaderAuthorization, "Bearer "+credential)
+	r.Header.Set(fiber.HeaderAuthorization, "Bearer "+token)
 	r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	if key := c.Get(idempotencyKey); key != "" {
-		r.Header.Set(idempotencyKey, key)
+	if key := c.Get(idempotencyKeyHeader); key != "" {
+		r.Header.Set(idempotencyKeyHeader, key)
 	}
 	response, err := forwarder.Do(r)
 	if err != nil {
-		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "the tracking server does not answer; try again"), err)
+		return fmt.Errorf("%w: %w", errUnreachable, err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxForwardedBytes))
 	if err != nil {
-		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "the tracking server broke off; try again"), err)
+		return fmt.Errorf("%w: %w", errBrokenOff, err)
 	}
 	for _, name := range []string{fiber.HeaderContentType, fiber.HeaderRetryAfter} {
 		if value := response.Header.Get(name); value != "" {
 			c.Set(name, value)
 		}
 	}
-	return c.Status(response.StatusCode).Send(answer)
+	return c.Status(response.StatusCode).Send(body)
 }

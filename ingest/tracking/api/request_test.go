@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
@@ -15,7 +14,7 @@ func TestARequestNamesAThousandAtMost(t *testing.T) {
 		names = append(names, fmt.Sprint(i))
 	}
 	for _, body := range []startBody{{Platforms: names}, {Models: names}, {Regions: names}} {
-		err := body.check(&tracking.Request{})
+		_, err := body.request()
 		if kind, _ := problem.Of(err); kind != problem.Invalid {
 			t.Errorf("1001 names: %v", err)
 		}

@@ -1,8 +1,9 @@
-// Package api is the tracking server: /api/tracking starts tracking jobs and shows them, /cron starts those that are
-// due.
+// Package api serves what users and programs do with tracking: /api/tracking starts jobs and shows them, /api/providers
+// has platforms and their keys, and /cron starts the jobs that are due.
 package api
 
 import (
+	_ "embed"
 	"errors"
 	"math"
 	"net/http"
@@ -18,33 +19,35 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
+//go:embed openapi.json
+var openAPI []byte
+
 const bodyLimit = 1 << 20
 
-// Server answers for jobs and a schedule.
+// Server answers requests about tracking jobs, and starts them.
 type Server struct {
 	db       *postgres.DB
 	jobs     *tracking.Jobs
 	schedule *tracking.Schedule
 	now      func() time.Time
-	watch    *watch
 }
 
-// New makes a server.
-func New(db *postgres.DB, jobs *tracking.Jobs, due *tracking.Schedule, now func() time.Time) *Server {
-	return &Server{db, jobs, due, now, newWatch(db)}
+// New returns a server without routes.
+func New(db *postgres.DB, jobs *tracking.Jobs, schedule *tracking.Schedule, now func() time.Time) *Server {
+	return &Server{db, jobs, schedule, now}
 }
 
-// Mount adds the routes below a prefix, /api/tracking. require finds who asks and refuses all others; starts
-// and estimates limit those of a caller.
-func (s *Server) Mount(server *httpd.Server, prefix string, require, starts, estimates fiber.Handler) {
-	routes := server.Mount(httpd.Surface{Prefix: prefix, BodyLimit: bodyLimit, Error: s.refusal})
+// Mount adds the routes below a prefix, such as /api/tracking. authenticate sets the caller's identity and refuses
+// requests without one; startLimit and estimateLimit limit the rate of a caller.
+func (s *Server) Mount(server *httpd.Server, prefix string, authenticate, startLimit, estimateLimit fiber.Handler) {
+	routes := server.Mount(httpd.Surface{Prefix: prefix, BodyLimit: bodyLimit, Error: s.errorBody})
 	routes.Get("/openapi.json", func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return c.Send(openAPI)
 	})
-	routes.Use(require, private)
-	routes.Post("/start", starts, s.start)
-	routes.Post("/estimate", estimates, s.estimate)
+	routes.Use(authenticate, noStore)
+	routes.Post("/start", startLimit, s.start)
+	routes.Post("/estimate", estimateLimit, s.estimate)
 	routes.Get("/jobs", s.list)
 	routes.Get("/job/:id", s.show)
 	routes.Delete("/job/:id", s.cancel)
@@ -52,26 +55,27 @@ func (s *Server) Mount(server *httpd.Server, prefix string, require, starts, est
 	routes.Put("/budgets", s.setBudget)
 }
 
-// private keeps answers out of caches that others share.
-func private(c *fiber.Ctx) error {
+// noStore keeps responses out of shared caches.
+func noStore(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.Next()
 }
 
-// mayStart says why a caller may not spend the organization's money; nil where they may.
-func mayStart(caller identity.Identity) error {
+// checkMaySpend refuses a caller who may not spend the organization's money.
+func checkMaySpend(caller identity.Identity) error {
 	if !caller.AtLeast(identity.Member) {
-		return problem.New(problem.Forbidden, "a %s may not start or cancel tracking jobs: want the role %s or one above it", caller.Role, identity.Member)
+		return problem.New(problem.Forbidden, "a %s may not start or cancel tracking jobs: want the role %s or one above it",
+			caller.Role, identity.Member)
 	}
 	return nil
 }
 
-// refusal is {"error": message}; of a budget with the time until it resets.
-func (s *Server) refusal(c *fiber.Ctx, err error) (status int, body any) {
-	over, ok := errors.AsType[*postgres.BudgetError](err)
+// errorBody returns {"error": message}; where a budget is spent, Retry-After has the seconds until it resets.
+func (s *Server) errorBody(c *fiber.Ctx, err error) (status int, body any) {
+	overBudget, ok := errors.AsType[*postgres.BudgetError](err)
 	if !ok {
 		return httpd.PlainError(c, err)
 	}
-	c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(over.Resets.Sub(s.now()).Seconds()))))
-	return http.StatusTooManyRequests, fiber.Map{"error": over.Error()}
+	c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(overBudget.Resets.Sub(s.now()).Seconds()))))
+	return http.StatusTooManyRequests, fiber.Map{"error": overBudget.Error()}
 }

@@ -16,13 +16,13 @@ func TestTokensKeepWithinTheLimit(t *testing.T) {
 	const took, perMinute, minutes = 15_900, 30_000, 20
 	for _, typical := range []int64{took, 1000} { // the second is learned
 		synctest.Test(t, func(t *testing.T) {
-			g := newGates(nil, nil).gate(platform.Description{
+			limit := newRateLimits(nil, nil).account(platform.Description{
 				Slug: "alpha", Models: []platform.Model{{Typical: event.Usage{InputTokens: typical}}}, Limits: platform.Limits{TokensPerMinute: perMinute},
 			}, "")
-			g.take(postgres.PlatformLease{InFlight: 10, PerMinute: mostPerMinute}, time.Now().Add(time.Hour))
+			limit.setLease(postgres.PlatformLease{InFlight: 10, PerMinute: maxPerMinute}, time.Now().Add(time.Hour))
 			began, requests := time.Now(), 0
 			for {
-				expected, err := g.enter(t.Context())
+				expected, err := limit.acquire(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -31,7 +31,7 @@ func TestTokensKeepWithinTheLimit(t *testing.T) {
 				}
 				requests++
 				<-time.After(5 * time.Second)
-				g.leave(expected, took)
+				limit.release(expected, took)
 			}
 			if want := minutes * perMinute / took; requests < want-4 || requests > want+1 {
 				t.Errorf("%d requests of %d tokens within %d minutes, want %d", requests, took, minutes, want)

@@ -124,7 +124,7 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 	if got := keyOf(t, p, p.own.ID); got != "environment  " {
 		t.Errorf("before: %q", got)
 	}
-	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", " "+ownKey+"\n"); err != nil {
+	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", " "+ownKey+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if own, other := keyOf(t, p, p.own.ID), keyOf(t, p, p.other.ID); own != "organization wxyz " || other != "environment  " {
@@ -145,7 +145,7 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 		t.Error("it is opened with the environment's key, which is another account")
 	}
 	for range 2 {
-		err = p.Remove(t.Context(), uuid.Nil, p.own.ID, "openai")
+		err = p.RemoveKey(t.Context(), uuid.Nil, p.own.ID, "openai")
 	}
 	if kind, _ := problem.Of(err); kind != problem.Missing || keyOf(t, p, p.own.ID) != "environment  " {
 		t.Errorf("removed twice: %v; then %q", err, keyOf(t, p, p.own.ID))
@@ -159,13 +159,13 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 func TestKeysAreEncryptedAnew(t *testing.T) {
 	t.Parallel()
 	p := newProviders(t)
-	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err != nil {
+	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := tracking.Reseal(t.Context(), p.db, ring(t, "b")); n != 0 || err == nil {
+	if n, err := tracking.ResealKeys(t.Context(), p.db, ring(t, "b")); n != 0 || err == nil {
 		t.Errorf("without the old key: %d, %v", n, err)
 	}
-	if n, err := tracking.Reseal(t.Context(), p.db, ring(t, "b", "a")); n != 1 || err != nil {
+	if n, err := tracking.ResealKeys(t.Context(), p.db, ring(t, "b", "a")); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if got := keyOf(t, p, p.own.ID); !strings.Contains(got, "cannot be decrypted") {
@@ -190,16 +190,16 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 		{"simulator", ownKey, "simulator needs no key"},
 		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`},
 	} {
-		err := p.Set(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)
+		err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)
 		if _, public := problem.Of(err); public != c.want {
 			t.Errorf("%s: %v, want %s", c.slug, err, c.want)
 		}
 	}
-	if err := p.Set(t.Context(), uuid.Nil, p.own.ID, "openai", "short"); err != nil || keyOf(t, p, p.own.ID) != "organization  " {
+	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", "short"); err != nil || keyOf(t, p, p.own.ID) != "organization  " {
 		t.Errorf("a short key: %v, %q", err, keyOf(t, p, p.own.ID))
 	}
 	bare := tracking.NewPlatforms(fromEnvironment, p.db, secret.Ring{})
-	if err := bare.Set(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS is missing") {
+	if err := bare.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS is missing") {
 		t.Errorf("without a ring: %v", err)
 	}
 }

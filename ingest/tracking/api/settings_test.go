@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -28,8 +30,17 @@ const (
 	organizationKey = "sk-own-hunter2-0123456789wxyz"
 )
 
-// servePlatforms serves /api/providers to callers whose role is in a header.
-func servePlatforms(t *testing.T) (ask func(caller, method, path, body string) (int, string)) {
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// served is /api/providers and /api/tracking of two organizations.
+type served struct {
+	db         *postgres.DB
+	own, other postgres.Organization
+	// ask sends a request of a caller by name: owner, admin, member and viewer of own, stranger of other.
+	ask func(caller, method, path, body string) (int, string)
+}
+
+func serve(t *testing.T) *served {
 	t.Helper()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	ring, err := secret.ParseRing("a:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), 32)))
@@ -60,11 +71,13 @@ func servePlatforms(t *testing.T) (ask func(caller, method, path, body string) (
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
 	platforms := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey}), db, ring)
-	MountPlatforms(server.App.Group("/api/providers"), platforms, func(c *fiber.Ctx) error {
+	authenticate := func(c *fiber.Ctx) error {
 		u := users[c.Get("As")]
 		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, OrganizationID: u.OrganizationID, Role: u.Role}))
 		return c.Next()
-	})
+	}
+	MountPlatforms(server.App.Group("/api/providers"), platforms, authenticate)
+	New(db, nil, nil, time.Now).Mount(server, "/api/tracking", authenticate, authenticate, authenticate)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -74,9 +87,9 @@ func servePlatforms(t *testing.T) (ask func(caller, method, path, body string) (
 			t.Error(err)
 		}
 	})
-	return func(caller, method, path, body string) (int, string) {
+	return &served{db, own, other, func(caller, method, path, body string) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, server.URL()+"/api/providers"+path, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL()+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,13 +104,13 @@ func servePlatforms(t *testing.T) (ask func(caller, method, path, body string) (
 			t.Fatal(err)
 		}
 		return response.StatusCode, string(text)
-	}
+	}}
 }
 
 // Members read the list of their organization, only owners write, and no answer shows a key.
 func TestMembersReadAndOwnersWrite(t *testing.T) {
 	t.Parallel()
-	ask := servePlatforms(t)
+	ask := serve(t).ask
 	body := `{"key":"` + organizationKey + `"}`
 	for _, c := range []struct {
 		caller, method, path, body string
@@ -118,7 +131,7 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"owner", "DELETE", "/openai", "", 204, ""},
 		{"viewer", "GET", "", "", 200, `"available":true,"key_from":"environment","takes_region"`},
 	} {
-		status, text := ask(c.caller, c.method, c.path, c.body)
+		status, text := ask(c.caller, c.method, "/api/providers"+c.path, c.body)
 		if status != c.status || !strings.Contains(text, c.want) && !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) {
 			t.Errorf("%s %s %s: %d %s, want %d with %s", c.caller, c.method, c.path, status, text, c.status, c.want)
 		}
@@ -126,7 +139,7 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 			t.Errorf("%s %s %s shows a key: %s", c.caller, c.method, c.path, text)
 		}
 	}
-	_, text := ask("viewer", "GET", "", "")
+	_, text := ask("viewer", "GET", "/api/providers", "")
 	var list struct{ Providers []tracking.View }
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 8 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
 		t.Errorf("%v: %s", err, text)

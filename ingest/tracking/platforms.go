@@ -1,0 +1,290 @@
+package tracking
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Platforms finds which AI platforms an organization can ask, and with whose key: its own, or else that of the
+// environment. It is safe for concurrent use.
+type Platforms struct {
+	environment config.Outside
+	db          *postgres.DB
+	ring        secret.Ring
+}
+
+// NewPlatforms returns the platforms of the catalog. ring decrypts the organizations' keys in db; without a database
+// there are only the environment's.
+func NewPlatforms(environment config.Outside, db *postgres.DB, ring secret.Ring) *Platforms {
+	return &Platforms{environment, db, ring}
+}
+
+// Sources of a platform's key.
+const (
+	FromEnvironment  = "environment"
+	FromOrganization = "organization"
+)
+
+// Platform is a platform as one organization has it.
+type Platform struct {
+	platform.Description        // with the models of the environment, if it names any
+	KeyFrom              string // FromEnvironment or FromOrganization; "": it has or needs none
+	KeyEnd               string // the last characters of the organization's own key, by which people recognize it
+	Unavailable          string // why it cannot be asked, and how to change that; "": it can
+	Account              string // shares the limits: the platform's name and a digest of the key; "": it has no key
+
+	entry    catalog.Entry
+	settings catalog.Settings
+}
+
+// View shows a platform to people and clients, without its key.
+type View struct {
+	Platform    string           `json:"platform"`
+	Name        string           `json:"name"`
+	Available   bool             `json:"available"`
+	Reason      string           `json:"reason,omitempty"`   // why it is unavailable
+	KeyFrom     string           `json:"key_from,omitempty"` // environment or organization
+	KeyEnd      string           `json:"key_ends_with,omitempty"`
+	TakesRegion bool             `json:"takes_region"`
+	Models      []platform.Model `json:"models"` // the first is the default
+	Limits      platform.Limits  `json:"limits"`
+}
+
+// View returns the platform without its key.
+func (p Platform) View() View {
+	return View{
+		Platform: p.Slug, Name: p.Name, Available: p.Unavailable == "", Reason: p.Unavailable, KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd,
+		TakesRegion: p.TakesRegion, Models: append([]platform.Model{}, p.Models...), Limits: p.Limits,
+	}
+}
+
+// List returns every platform of the catalog as the organization has it.
+func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
+	keys := map[string]postgres.ProviderKey{}
+	if p.db != nil {
+		stored, err := p.db.ProviderKeys(ctx, organizationID)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range stored {
+			keys[key.Platform] = key
+		}
+	}
+	var platforms []Platform
+	for _, entry := range catalog.All() {
+		found := p.fromEnvironment(entry)
+		if key, ok := keys[entry.Slug]; ok {
+			found = p.withOrganizationKey(found, key)
+		}
+		found.Account = account(found.Slug, found.settings.Key)
+		platforms = append(platforms, found)
+	}
+	return platforms, nil
+}
+
+func (p *Platforms) fromEnvironment(entry catalog.Entry) Platform {
+	env := p.environment.Platform(entry.Slug)
+	found := Platform{
+		Description: entry.Description, entry: entry,
+		settings: catalog.Settings{Key: env.APIKey.Reveal(), BaseURL: env.BaseURL},
+	}
+	if len(env.Models) > 0 {
+		found.Models = selectModels(entry.Models, env.Models)
+	}
+	switch {
+	case !entry.NeedsKey:
+	case env.APIKey.IsSet():
+		found.KeyFrom = FromEnvironment
+	default:
+		found.Unavailable = fmt.Sprintf("%s is missing: want the API key of an account at %s", env.Variable(config.KeyVariable), entry.Name)
+	}
+	return found
+}
+
+// selectModels returns the models of these slugs. One that the platform does not declare has no price, and the typical
+// usage of the default model.
+func selectModels(declared []platform.Model, slugs []string) []platform.Model {
+	var models []platform.Model
+	for _, slug := range slugs {
+		model := platform.Model{Slug: slug}
+		if i := slices.IndexFunc(declared, func(m platform.Model) bool { return m.Slug == slug }); i >= 0 {
+			model = declared[i]
+		} else if len(declared) > 0 {
+			model.Typical = declared[0].Typical
+		}
+		models = append(models, model)
+	}
+	return models
+}
+
+// withOrganizationKey replaces the environment's key, even by a key that cannot be decrypted: otherwise the owner of the
+// other account would pay.
+func (p *Platforms) withOrganizationKey(found Platform, key postgres.ProviderKey) Platform {
+	found.KeyFrom, found.KeyEnd, found.Unavailable = FromOrganization, key.LastCharacters, ""
+	plain, err := p.ring.Open(key.Sealed, sealedName(key.OrganizationID, key.Platform))
+	if err != nil {
+		found.Unavailable = fmt.Sprintf("the organization's key cannot be decrypted: want the key of ANSWERSCOPE_SECRET_KEYS "+
+			"that encrypted it, or the platform's key again, by answerscope provider set %s", key.Platform)
+	}
+	found.settings.Key = string(plain)
+	return found
+}
+
+// account names the account of a key. Too many keys share the digest's 48 bits for anybody to find the key by trying.
+func account(slug, key string) string {
+	if key == "" {
+		return ""
+	}
+	digest := sha256.Sum256([]byte("account at " + slug + ": " + key))
+	return fmt.Sprintf("%s %x", slug, digest[:6])
+}
+
+// WithKeyStatus returns the platform as a process has it whose environment has a key of it, or has none.
+func (p Platform) WithKeyStatus(hasKey bool) Platform {
+	switch {
+	case !p.NeedsKey || p.KeyFrom == FromOrganization:
+	case hasKey:
+		p.KeyFrom, p.Unavailable = FromEnvironment, ""
+	case p.Unavailable == "":
+		p.Unavailable = fmt.Sprintf("%s is missing where tracking jobs are worked on: start answerscope all (or ingest) again "+
+			"with it, or give the organization a key by answerscope provider set %s",
+			config.Outside{}.Platform(p.Slug).Variable(config.KeyVariable), p.Slug)
+	}
+	return p
+}
+
+// Find returns the platform of that slug as the organization has it, or a problem of kind Missing.
+func (p *Platforms) Find(ctx context.Context, organizationID uuid.UUID, slug string) (Platform, error) {
+	platforms, err := p.List(ctx, organizationID)
+	if err != nil {
+		return Platform{}, err
+	}
+	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
+	if i < 0 {
+		return Platform{}, unknownPlatform(slug)
+	}
+	return platforms[i], nil
+}
+
+func unknownPlatform(slug string) error {
+	return problem.New(problem.Missing, "platform %.60q is unknown: want one of %s", slug, catalog.Slugs())
+}
+
+// Open opens the platform of that slug for the organization; the simulator's answers name the cast. A platform that is
+// unknown or unavailable is a problem of kind Missing.
+func (p *Platforms) Open(ctx context.Context, organizationID uuid.UUID, slug string, cast simulator.Cast) (platform.Platform, error) {
+	found, err := p.Find(ctx, organizationID, slug)
+	if err != nil {
+		return nil, err
+	}
+	return found.Open(cast)
+}
+
+// Open opens the platform. An unavailable one is a problem of kind Missing.
+func (p Platform) Open(cast simulator.Cast) (platform.Platform, error) {
+	if p.Unavailable != "" {
+		return nil, problem.New(problem.Missing, "%s is unavailable: %s", p.Slug, p.Unavailable)
+	}
+	settings := p.settings
+	settings.Cast = cast
+	opened, err := p.entry.Open(settings)
+	if err != nil {
+		return nil, problem.New(problem.Missing, "%s cannot be opened: %v", p.Slug, err)
+	}
+	return opened, nil
+}
+
+const (
+	maxKeyLength = 2000
+	keyEndLength = 4
+	minShownKey  = 16 // characters of the shortest key whose end is shown
+)
+
+// SetKey stores an organization's key of a platform in place of its previous one. user is in the audit log; nil is the
+// command line. A wrong key or platform is a problem, whose text does not show the key.
+func (p *Platforms) SetKey(ctx context.Context, user, organizationID uuid.UUID, slug, key string) error {
+	if err := CheckNeedsKey(slug); err != nil {
+		return err
+	}
+	key = strings.TrimSpace(key)
+	if key == "" || len(key) > maxKeyLength || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return problem.New(problem.Invalid, "the key of %s: want 1 to %d letters, digits and signs, without spaces", slug, maxKeyLength)
+	}
+	if !p.ring.IsSet() {
+		return problem.New(problem.Invalid,
+			"ANSWERSCOPE_SECRET_KEYS is missing: want that of all processes, which encrypts keys of platforms")
+	}
+	end := ""
+	if len(key) >= minShownKey {
+		end = key[len(key)-keyEndLength:]
+	}
+	return p.db.SetProviderKey(ctx, user, postgres.ProviderKey{
+		OrganizationID: organizationID, Platform: slug, LastCharacters: end,
+		Sealed: p.ring.Seal([]byte(key), sealedName(organizationID, slug)),
+	})
+}
+
+// RemoveKey deletes an organization's key of a platform. Without one it is a problem of kind Missing.
+func (p *Platforms) RemoveKey(ctx context.Context, user, organizationID uuid.UUID, slug string) error {
+	if err := CheckNeedsKey(slug); err != nil {
+		return err
+	}
+	err := p.db.RemoveProviderKey(ctx, user, organizationID, slug)
+	if errors.Is(err, postgres.ErrNotFound) {
+		return problem.New(problem.Missing, "the organization has no key of its own of %s", slug)
+	}
+	return err
+}
+
+// CheckNeedsKey refuses a platform that is unknown or needs no key.
+func CheckNeedsKey(slug string) error {
+	switch entry, ok := catalog.Find(slug); {
+	case !ok:
+		return unknownPlatform(slug)
+	case !entry.NeedsKey:
+		return problem.New(problem.Invalid, "%s needs no key", slug)
+	}
+	return nil
+}
+
+// ResealKeys encrypts every key with the first key of the ring, and returns how many there are. A key that the ring
+// cannot decrypt stays as it is, and is named in the error.
+func ResealKeys(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
+	keys, err := db.AllProviderKeys(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, key := range keys {
+		name := sealedName(key.OrganizationID, key.Platform)
+		plain, err := ring.Open(key.Sealed, name)
+		if err == nil {
+			err = db.ResealProviderKey(ctx, key, ring.Seal(plain, name))
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		resealed++
+	}
+	return resealed, errors.Join(errs...)
+}
+
+// sealedName binds an encrypted key to its row.
+func sealedName(organizationID uuid.UUID, slug string) string {
+	return "provider key " + organizationID.String() + " " + slug
+}
