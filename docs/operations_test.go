@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,30 +20,35 @@ import (
 // series ends the names of what a histogram is kept as.
 var series = regexp.MustCompile(`_(bucket|sum|count)$`)
 
-// Each metric of the code has an item on the page, and each item a metric.
-func TestEveryMetricIsOnThePageOfOperations(t *testing.T) {
-	coded, explained := codedMetrics(t), map[string]bool{}
-	for _, item := range regexp.MustCompile("(?m)^- ((?:`answerscope_[a-z_]+`(?:,\\s+)?)+): \\S").FindAllStringSubmatch(page(t), -1) {
-		for _, named := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(item[1], -1) {
-			if explained[named[1]] {
-				t.Errorf("operations.md has %s twice", named[1])
-			}
-			explained[named[1]] = true
+// metrics.md lists the metrics of the code with their help texts, and pages and alerts name no others.
+func TestMetricsAreThoseOfTheCode(t *testing.T) {
+	metrics := codedMetrics(t)
+	var list strings.Builder
+	list.WriteString("# Metrics\n\nGenerated from the help texts of the code by `go test ./docs -update`.\n" +
+		"[operations.md](operations.md#metrics) has the address that serves them.\n")
+	tree := ""
+	for _, m := range slices.SortedFunc(maps.Values(metrics), func(a, b metric) int { return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.name, b.name)) }) {
+		if m.tree != tree {
+			tree = m.tree
+			list.WriteString("\n## " + tree + "\n\n")
+		}
+		labels := ""
+		if len(m.labels) > 0 {
+			labels = " by `" + strings.Join(m.labels, "`, `") + "`"
+		}
+		list.WriteString(wrap("- ", "`"+m.name+"`"+labels+": "+strings.TrimSuffix(m.help, ".")) + "\n")
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile("metrics.md", []byte(list.String()), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for name, where := range coded {
-		if !explained[name] {
-			t.Errorf("%s has metric %s, which operations.md does not explain: give it an item under Metrics", where, name)
-		}
-	}
-	for name := range explained {
-		if coded[name] == "" {
-			t.Errorf("operations.md explains %s, which no code has", name)
-		}
+	if list.String() != read(t, "metrics.md") {
+		t.Error("metrics.md differs from the code: run go test ./docs -run TestMetrics -update and review the difference")
 	}
 	for _, file := range []string{"operations.md", "../deploy/alerts.yaml", "../deploy/alerts_test.yaml"} {
 		for _, named := range regexp.MustCompile(`[^'\w](answerscope_[a-z_]+)`).FindAllStringSubmatch(read(t, file), -1) { // quoted ones are names in SQL
-			if name := named[1]; coded[name] == "" && coded[series.ReplaceAllString(name, "")] == "" {
+			if name := named[1]; metrics[name].name == "" && metrics[series.ReplaceAllString(name, "")].name == "" {
 				t.Errorf("%s names %s, which no code has", file, name)
 			}
 		}
@@ -103,35 +109,84 @@ func TestEveryAlertIsExplainedAndTried(t *testing.T) {
 	}
 }
 
-// codedMetrics are the metrics of the code, each with the file that has it. Files that work with metrics name them in
-// full, so that they can be searched for.
-func codedMetrics(t *testing.T) map[string]string {
+// A metric is a name of the code, which is written in full so that it can be searched for, with its help text.
+type metric struct {
+	name, help, tree string
+	labels           []string
+}
+
+// codedMetrics returns the metrics of the code by name: the first two texts of a composite literal or call are a name
+// and its help; further texts of the call, or a list of texts beside the literal, are labels.
+func codedMetrics(t *testing.T) map[string]metric {
 	t.Helper()
-	found := map[string]string{}
-	eachSource(t, func(name string, file *ast.File, _ func(ast.Node) int) {
-		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`) }) {
+	metrics := map[string]metric{}
+	eachSource(t, func(file string, parsed *ast.File, _ func(ast.Node) int) {
+		if !slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool { return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`) }) {
 			return
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, ok := n.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING {
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
 				return true
 			}
-			text, err := strconv.Unquote(literal.Value)
-			if err != nil || !regexp.MustCompile(`^answerscope_[a-z_]+$`).MatchString(text) {
+			texts := textsOf(call.Args)
+			for _, arg := range call.Args {
+				if options, ok := arg.(*ast.CompositeLit); ok && len(texts) == 0 {
+					texts = append(textsOf(options.Elts), labelsBeside(call.Args, options)...)
+				}
+			}
+			if len(texts) < 2 || !regexp.MustCompile(`^answerscope_[a-z_]*[a-z]$`).MatchString(texts[0]) {
 				return true
 			}
-			if strings.HasSuffix(text, "_") {
-				t.Errorf("%s makes names of metrics that begin with %s: write each in full", name, text)
-			}
-			found[text] = name
+			tree := path.Dir(file)
+			metrics[texts[0]] = metric{name: texts[0], help: texts[1], tree: tree, labels: texts[2:]}
 			return true
 		})
 	})
-	if len(found) < 20 {
-		t.Fatalf("found %d metrics: %v", len(found), slices.Sorted(maps.Keys(found)))
+	if len(metrics) < 60 {
+		t.Fatalf("found %d metrics: %v", len(metrics), slices.Sorted(maps.Keys(metrics)))
 	}
-	return found
+	return metrics
+}
+
+// textsOf returns the texts among expressions, of keyed ones those of Name and Help.
+func textsOf(expressions []ast.Expr) (texts []string) {
+	for _, e := range expressions {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); !ok || key.Name != "Name" && key.Name != "Help" {
+				continue
+			}
+			e = pair.Value
+		}
+		if text, ok := textOf(e); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// textOf evaluates a text, or a sum of them.
+func textOf(e ast.Expr) (text string, ok bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, ok1 := textOf(e.X)
+		right, ok2 := textOf(e.Y)
+		return left + right, ok1 && ok2
+	}
+	return "", false
+}
+
+// labelsBeside returns the texts of the other lists among the arguments.
+func labelsBeside(args []ast.Expr, options *ast.CompositeLit) (labels []string) {
+	for _, arg := range args {
+		if list, ok := arg.(*ast.CompositeLit); ok && list != options {
+			labels = append(labels, textsOf(list.Elts)...)
+		}
+	}
+	return labels
 }
 
 // eachSource visits every Go file of the program, but its tests. at returns a line number.

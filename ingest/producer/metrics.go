@@ -34,7 +34,7 @@ func newMetrics(reg prometheus.Registerer, p *Producer) *metrics {
 		bytes:   counter("answerscope_producer_bytes_total", "Bytes of their keys and values, before compression."),
 		retries: counter("answerscope_producer_retries_total",
 			"Attempts after the first: each may have put its records on the log twice."),
-		failures: counter("answerscope_producer_failures_total", "Appends and batches that failed, by reason.", "reason"),
+		failures: counter("answerscope_producer_failures_total", "Appends and batches that failed, by reason: too_large, overloaded, not_ready, away, stopped, given_up, refused, disk.", "reason"),
 		batches: histogram("answerscope_producer_batch_records", "Records a batch.",
 			prometheus.ExponentialBuckets(1, 4, 8)),
 		seconds: histogram("answerscope_producer_batch_seconds", "From a batch's first attempt to its end.",
@@ -71,8 +71,8 @@ func (m *metrics) addSpool(auto promauto.Factory, s *spill) {
 	m.fsync = auto.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_spool_fsync_seconds",
 		Help: "Fsyncs of the spool, each for all that waited.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14)})
 	gauge("answerscope_spool_records", "Records in the spool.", func(disk *spool.Spool) float64 { return float64(disk.Records()) })
-	gauge("answerscope_spool_bytes", "Bytes of the spool on disk.", func(disk *spool.Spool) float64 { return float64(disk.Used()) })
-	gauge("answerscope_spool_limit_bytes", "Bytes that it may have.", func(*spool.Spool) float64 { return float64(s.cfg.MaxBytes) })
+	gauge("answerscope_spool_bytes", "Bytes of the spool's files, of which up to 1 MB may be drained already.", func(disk *spool.Spool) float64 { return float64(disk.Used()) })
+	gauge("answerscope_spool_limit_bytes", "Bytes that the spool may have; beyond them appends are overloaded.", func(*spool.Spool) float64 { return float64(s.cfg.MaxBytes) })
 	gauge("answerscope_spool_oldest_seconds", "Age of the oldest record in the spool.", func(disk *spool.Spool) float64 {
 		if oldest := disk.Oldest(); !oldest.IsZero() {
 			return max(0, time.Since(oldest).Seconds())

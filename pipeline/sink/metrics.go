@@ -37,7 +37,7 @@ func newMetrics(registerer prometheus.Registerer, table string) *metrics {
 	return &metrics{
 		rows:        register.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
 		records:     register.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were decoded, by outcome: inserted, duplicate (dropped: the id had landed), corrected (a reread that was inserted), outdated (a reread that changes nothing: dropped), deleted (dropped: of a brand or an organization that was deleted).", ConstLabels: labels}, []string{"outcome"}),
-		deadLetters: register.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
+		deadLetters: register.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters, by reason: malformed, month frozen.", ConstLabels: labels}, []string{"reason"}),
 	}
 }
 
