@@ -8,9 +8,9 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Identity is what one run differs in from every other. Due is the run's due time, of an import its answered_at.
-// PromptText, and not the prompt's id, is part of it: a file that is imported into a rebuilt organization must give the
-// same answers.
+// Identity distinguishes one run from every other. Due is the run's due time, of an import its answered_at. PromptText,
+// and not the prompt's id, is part of it: a file that is imported into a rebuilt organization must give the same
+// answers.
 type Identity struct {
 	BrandID    uuid.UUID
 	PromptText string
@@ -21,8 +21,8 @@ type Identity struct {
 	Due        time.Time
 }
 
-// RunID is a UUID in the layout of version 7 (RFC 9562 §5.7): 48 bits of Due in Unix milliseconds, then bits of SHA-256
-// of the identity in place of randomness. A run that is appended twice therefore has one id.
+// RunID returns a UUID in the layout of version 7 (RFC 9562 §5.7): 48 bits of Due in Unix milliseconds, then bits of
+// SHA-256 of the identity in place of randomness. A run that is appended twice therefore has one id.
 func RunID(i Identity) uuid.UUID {
 	var parts []byte
 	for _, part := range []string{string(i.BrandID[:]), i.PromptText, i.Platform, i.Model, i.Region} {
@@ -33,9 +33,9 @@ func RunID(i Identity) uuid.UUID {
 	return timedID(i.Due, parts)
 }
 
-// CrawlID is a UUID in the layout of version 7 whose time is that of the request, and whose other bits come from
-// SHA-256 of the site, the line of its log and the line's ordinal among equal lines of the file, from 0. Reading a log
-// again therefore makes the same ids, and equal lines are as many crawls.
+// CrawlID returns a UUID in the layout of version 7 with the time of the request, and SHA-256 of the site, the line of
+// its log and the line's ordinal among equal lines of the file, from 0. Reading a log again therefore makes the same
+// ids, and equal lines are as many crawls.
 func CrawlID(site string, line []byte, ordinal int, at time.Time) uuid.UUID {
 	parts := appendPart(appendPart(nil, site), string(line))
 	return timedID(at, binary.BigEndian.AppendUint64(parts, uint64(ordinal)))
@@ -58,8 +58,7 @@ func timedID(at time.Time, parts []byte) (id uuid.UUID) {
 	return id
 }
 
-// IDTime is the instant in the first 48 bits of an id.
+// IDTime returns the instant in the first 48 bits of an id.
 func IDTime(id uuid.UUID) time.Time {
-	ms := uint64(id[0])<<40 | uint64(id[1])<<32 | uint64(id[2])<<24 | uint64(id[3])<<16 | uint64(id[4])<<8 | uint64(id[5])
-	return time.UnixMilli(int64(ms)).UTC()
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }

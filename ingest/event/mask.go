@@ -5,40 +5,40 @@ import (
 	"strings"
 )
 
-// Masked stands in a path for a segment that looks like a secret. Browsers escape braces, so no page has that name.
+// Masked replaces a segment that looks like a secret. Browsers escape braces, so no page has that name.
 const Masked = "{masked}"
 
-// What is random is long.
+// The shortest texts that may be secrets.
 const (
-	leastJSON   = 16 // characters of base64: those of {"alg":"none"}, the shortest header of a token, are 19
+	leastJSON   = 16 // characters of base64: {"alg":"none"}, the shortest header of a token, has 19
 	leastRandom = 20 // characters of base64url: 120 bits
 	leastHex    = 41 // digits: more than a commit of Git has
 	leastID     = 32 // digits: a UUID's, or an MD5 hash's
 )
 
-// MaskPath replaces the segments of a page's path that look like a secret: with it one can open something, or it
-// names a person. Visits and crawls have their paths from it, so that they can be compared. Such a segment has
+// MaskPath replaces the segments of a page's path that look like a secret: they open something, or name a person.
+// Visits and crawls have masked paths, so that they can be compared. Such a segment has
 //
 //   - an e-mail address,
 //   - base64 of JSON, which begins with eyJ, as a JSON Web Token does (RFC 7519),
 //   - 20 characters of base64url or more that look random (isRandom),
 //   - more than 40 hexadecimal digits on end, or
-//   - a UUID or 32 hexadecimal digits, in a path whose words say that it opens something, such as /invite/….
-//     Elsewhere these name public pages: articles, products, commits.
+//   - a UUID or 32 hexadecimal digits, in a path with a word such as invite or reset (opens). Elsewhere these name
+//     public pages: articles, products, commits.
 //
 // Of 1,282 URLs that real answers cite this masks two, both opaque filters of a shop's lists.
 //
-// A path without any is returned as it is, and nothing allocated.
+// A path without any is returned as it is, without an allocation.
 func MaskPath(path string) string {
 	var masked strings.Builder
-	copied := 0 // bytes of path
-	asked, opening := false, false
+	copied := 0                       // bytes of path
+	searched, opening := false, false // for words that open something
 	for start := 0; start < len(path); {
 		segment, _, _ := strings.Cut(path[start:], "/")
 		end := start + len(segment)
 		kind := kindOf(segment)
-		if kind == identifier && !asked {
-			asked, opening = true, opens(path)
+		if kind == identifier && !searched {
+			searched, opening = true, opens(path)
 		}
 		if kind == secret || kind == identifier && opening {
 			masked.WriteString(path[copied:start])
@@ -54,13 +54,13 @@ func MaskPath(path string) string {
 	return masked.String()
 }
 
-// segmentKind is what a segment of a path looks like.
+// segmentKind is the guess at a segment of a path.
 type segmentKind int
 
 const (
 	noSecret   segmentKind = iota
 	identifier             // a UUID or 32 hexadecimal digits
-	secret                 // whatever the path's words say
+	secret                 // in every path
 )
 
 func kindOf(segment string) segmentKind {
@@ -82,7 +82,7 @@ func kindOf(segment string) segmentKind {
 	return kind
 }
 
-// kindOfWord judges a word of the characters of base64url.
+// kindOfWord classifies a word of the characters of base64url.
 func kindOfWord(word string) segmentKind {
 	if len(word) < leastJSON {
 		return noSecret
@@ -99,11 +99,11 @@ func kindOfWord(word string) segmentKind {
 
 // hasAddress reports whether segment has an e-mail address. @name, package@1.2.3 and logo@2x.png are none.
 func hasAddress(segment string) bool {
-	name, host, found := strings.Cut(segment, "@")
-	if !found {
-		name, host, found = strings.Cut(segment, "%40")
+	name, host, ok := strings.Cut(segment, "@")
+	if !ok {
+		name, host, ok = strings.Cut(segment, "%40")
 	}
-	if !found || name == "" {
+	if !ok || name == "" {
 		return false
 	}
 	n := 0
@@ -141,20 +141,19 @@ func countHex(word string) (onEnd, hyphened int) {
 	return onEnd, hyphened
 }
 
-// opens reports whether words of path say that an id in it opens something.
-func opens(path string) bool {
-	path = strings.ToLower(path)
-	for _, word := range [...]string{"activat", "confirm", "invit", "login", "magic", "password", "reset", "sessionid", "token", "unsubscri", "verif"} {
-		if strings.Contains(path, word) {
-			return true
-		}
-	}
-	return false
+var openingWords = []string{
+	"activat", "confirm", "invit", "login", "magic", "password", "reset", "sessionid", "token", "unsubscri", "verif",
 }
 
-// isRandom reports whether word has lower case, upper case and digits, and a third of its characters are of another
-// class than the one before. Of random ones three of five are, of titles and model numbers hardly more than one of
-// five, of a NameWithoutHyphens2026 more: one such was among 30,000 URLs.
+// opens reports whether path has a word that makes an id in it open something.
+func opens(path string) bool {
+	path = strings.ToLower(path)
+	return slices.ContainsFunc(openingWords, func(word string) bool { return strings.Contains(path, word) })
+}
+
+// isRandom reports whether word has lower case, upper case and digits, and a third of its characters differ in class
+// from the one before. In random words three of five do, in titles and model numbers hardly more than one of five, in a
+// NameWithoutHyphens2026 more: one such was among 30,000 URLs.
 func isRandom(word string) bool {
 	if len(word) < leastRandom {
 		return false
@@ -172,7 +171,7 @@ func isRandom(word string) bool {
 	return has[lowerCase] && has[upperCase] && has[digit] && 3*changes >= len(word)
 }
 
-// charClass is a class of characters; all but noClass are of base64url.
+// charClass is a class of characters. Base64url has all but noClass.
 type charClass uint8
 
 const (
@@ -183,18 +182,18 @@ const (
 	separator
 )
 
-var classes = func() (of [256]charClass) {
-	for c := range of {
+var classes = func() (classes [256]charClass) {
+	for c := range classes {
 		switch {
 		case c >= 'a' && c <= 'z':
-			of[c] = lowerCase
+			classes[c] = lowerCase
 		case c >= 'A' && c <= 'Z':
-			of[c] = upperCase
+			classes[c] = upperCase
 		case c >= '0' && c <= '9':
-			of[c] = digit
+			classes[c] = digit
 		case c == '-' || c == '_':
-			of[c] = separator
+			classes[c] = separator
 		}
 	}
-	return of
+	return classes
 }()

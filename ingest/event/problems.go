@@ -3,21 +3,61 @@ package event
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofrs/uuid/v5"
 )
+
+// The kinds of refused records, for errors.Is.
+var (
+	ErrNewer     = errors.New("record of a newer version")
+	ErrMalformed = errors.New("malformed record")
+	ErrTooLarge  = errors.New("record too large")
+)
+
+// MalformedError refuses a record because of one field. It is ErrMalformed.
+type MalformedError struct {
+	Field string // path from the record, for example "competitors[2].id"; "" is the record itself
+	Want  string // the right form, and the value that it has where that helps
+}
+
+func (e *MalformedError) Error() string {
+	if e.Field == "" {
+		return "record: want " + e.Want
+	}
+	return e.Field + ": want " + e.Want
+}
+
+// Is reports whether target is ErrMalformed.
+func (e *MalformedError) Is(target error) bool { return target == ErrMalformed }
+
+func malformed(field, want string, args ...any) error {
+	return &MalformedError{Field: field, Want: fmt.Sprintf(want, args...)}
+}
+
+// TooLargeError refuses a record that does not fit on the log. It is ErrTooLarge.
+type TooLargeError struct{ Bytes, Most int }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("record of %d bytes: want at most %d", e.Bytes, e.Most)
+}
+
+// Is reports whether target is ErrTooLarge.
+func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
 
 // maxProblems is how many problems of a record are listed: a record can have millions.
 const maxProblems = 10
 
-// problems collects what is wrong with a record. A record without a problem costs no allocation.
+// problems collects the problems of a record. A record without a problem costs no allocation.
 type problems struct {
 	errs  []error
-	more  int    // beyond those listed
+	more  int    // beyond errs
 	list  string // the list, and the number of the item, that fields belong to; "" is the record itself
 	index int
 }
@@ -29,13 +69,13 @@ func (p *problems) err() error {
 	return errors.Join(p.errs...)
 }
 
-// in makes the next fields those of an item of a list.
+// in makes the next fields belong to an item of a list.
 func (p *problems) in(list string, index int) *problems {
 	p.list, p.index = list, index
 	return p
 }
 
-// add lists a field with what would be right; "" is the item or the record itself.
+// add lists a field with its right form; "" is the item or the record itself.
 func (p *problems) add(field, want string, args ...any) {
 	if len(p.errs) == maxProblems {
 		p.more++
@@ -71,15 +111,15 @@ func (p *problems) path(s string) {
 	}
 }
 
-func (p *problems) least(field string, n, least int64) {
-	if n < least {
-		p.add(field, "%d or more, got %d", least, n)
+func (p *problems) atLeast(field string, n, bound int64) {
+	if n < bound {
+		p.add(field, "%d or more, got %d", bound, n)
 	}
 }
 
-func (p *problems) most(field string, n, most int) {
-	if n > most {
-		p.add(field, "at most %d, got %d", most, n)
+func (p *problems) atMost(field string, n, bound int) {
+	if n > bound {
+		p.add(field, "at most %d, got %d", bound, n)
 	}
 }
 
@@ -89,10 +129,10 @@ func (p *problems) era(field string, t Time) {
 	}
 }
 
-// present refuses times that no clock has reached: another machine's may be a day ahead of this one.
-func (p *problems) present(field string, t Time, now time.Time) {
-	if t.After(now.Add(24 * time.Hour)) {
-		p.add(field, "a time up to a day from now, %s, got %s", At(now.Add(24*time.Hour)), t)
+// notInFuture refuses times that no clock has reached: another machine's may be a day ahead of this one.
+func (p *problems) notInFuture(field string, t Time, now time.Time) {
+	if bound := now.Add(24 * time.Hour); t.After(bound) {
+		p.add(field, "a time up to a day from now, %s, got %s", At(bound), t)
 	}
 }
 
@@ -114,29 +154,104 @@ func (p *problems) slug(field, s string) {
 	}
 }
 
-func (p *problems) text(field, s string, most int) {
+func (p *problems) text(field, s string, maxBytes int) {
 	switch {
-	case len(s) > most:
-		p.add(field, "at most %d bytes, got %d", most, len(s))
+	case len(s) > maxBytes:
+		p.add(field, "at most %d bytes, got %d", maxBytes, len(s))
 	case !utf8.ValidString(s):
 		p.add(field, "valid UTF-8")
 	}
 }
 
-// texts checks a list of texts; an item's path is put together only where it is wrong.
-func (p *problems) texts(field string, list []string, most, mostBytes int) {
-	p.most(field, len(list), most)
+// texts checks a list of texts. It formats the path of an item only where that is wrong.
+func (p *problems) texts(field string, list []string, maxItems, maxBytes int) {
+	p.atMost(field, len(list), maxItems)
 	for i, s := range list {
-		if len(s) > mostBytes || !utf8.ValidString(s) {
-			p.text(fmt.Sprintf("%s[%d]", field, i), s, mostBytes)
+		if len(s) > maxBytes || !utf8.ValidString(s) {
+			p.text(fmt.Sprintf("%s[%d]", field, i), s, maxBytes)
 		}
 	}
 }
 
-// HasControls reports whether a text has a control character, or one that changes the direction of what is shown after
-// it (Unicode's Bidi_Control): a path with one could be shown as another.
+// HasControls reports whether a text has a control character, or one that changes the direction of the text after it
+// (Unicode's Bidi_Control): a path with one could be shown as another.
 func HasControls(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) || r >= utf8.RuneSelf && unicode.Is(unicode.Bidi_Control, r)
 	})
+}
+
+// JSONError makes a MalformedError, with the field and its right form, of an error of the JSON library. A type that
+// reads itself returns a MalformedError. Quotes of the record are cut, as they may be large.
+func JSONError(err error) error {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return malformed(path(e.JSONPointer), "valid JSON in UTF-8: %.120s", e.Err)
+	}
+	e, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return malformed("", "valid JSON: %.120s", err)
+	}
+	if typed, ok := errors.AsType[*MalformedError](e.Err); ok {
+		return malformed(path(e.JSONPointer), "%s", typed.Want)
+	}
+	want := jsonForm(e.GoType)
+	switch {
+	case len(e.JSONValue) > 0:
+		want += fmt.Sprintf(", got %.40s", e.JSONValue)
+	case e.JSONKind > 0:
+		want += ", got " + jsonKinds[e.JSONKind]
+	}
+	return malformed(path(e.JSONPointer), "%s", want)
+}
+
+var jsonKinds = map[jsontext.Kind]string{
+	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// jsonForm names the JSON that t is read from.
+func jsonForm(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return "another value"
+	case t.Kind() == reflect.Pointer:
+		return jsonForm(t.Elem())
+	case t == reflect.TypeFor[uuid.UUID]():
+		return "a UUID such as 0195a2b4-6c00-7c1e-9d3f-2b1a4c5d6e7f"
+	case t == reflect.TypeFor[Time]():
+		return "an RFC 3339 time such as " + timeLayout
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "an integer of 64 bits"
+	case reflect.Uint64:
+		return "an unsigned integer of 64 bits"
+	case reflect.Float64:
+		return "a number that a float of 64 bits can hold"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+// path writes /competitors/2/id as competitors[2].id; of a deep record or long keys only the first bytes.
+func path(p jsontext.Pointer) string {
+	const maxBytes = 200
+	var b strings.Builder
+	for token := range p.Tokens() {
+		switch {
+		case digits(token, 10):
+			token = "[" + token + "]"
+		case b.Len() > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(token)
+		if b.Len() > maxBytes {
+			return strings.ToValidUTF8(b.String()[:maxBytes], "") + "…"
+		}
+	}
+	return b.String()
 }

@@ -51,7 +51,7 @@ func FuzzPrintVisit(f *testing.F) {
 			}
 			return
 		}
-		if want, err := encoded(nil, &v); err != nil || string(printed) != "before"+string(want) {
+		if want, err := encodeRecord(nil, &v); err != nil || string(printed) != "before"+string(want) {
 			t.Fatalf("printed %s\nthe library writes %s, %v", printed, want, err)
 		}
 	})
@@ -78,7 +78,7 @@ func TestWhatIsPrintedAndScanned(t *testing.T) {
 		reflect.ValueOf(&v).Elem().Field(field).SetZero()
 		v.V = Version
 		printed, ok := printVisit(nil, &v)
-		if library, err := encoded(nil, &v); !ok || err != nil || string(printed) != string(library) {
+		if library, err := encodeRecord(nil, &v); !ok || err != nil || string(printed) != string(library) {
 			t.Errorf("printed %s, %t\nthe library writes %s, %v", printed, ok, library, err)
 		}
 		var got Visit

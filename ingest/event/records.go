@@ -2,7 +2,7 @@ package event
 
 import "github.com/gofrs/uuid/v5"
 
-// Version is what this build writes into v, and the newest that it reads.
+// Version is written into v by this build, and the newest version that it reads.
 const Version = 1
 
 // Answer is how one run ended: a platform's answer to one prompt, or a run that was given up (GivenUp is set and Text,
@@ -18,7 +18,7 @@ type Answer struct {
 
 	Platform    string     `json:"platform"`               // slug, for example "openai"
 	Model       string     `json:"model"`                  // requested slug, "" when the platform was not asked for one
-	ServedModel string     `json:"served_model,omitempty"` // what the platform says answered
+	ServedModel string     `json:"served_model,omitempty"` // the model that answered, as the platform names it
 	Region      string     `json:"region"`                 // "" when none was asked for
 	Language    string     `json:"language,omitempty"`
 	Surface     Surface    `json:"surface,omitempty"`
@@ -57,8 +57,8 @@ type Brand struct {
 	Revision int64 `json:"revision"`
 }
 
-// Prompt is what was asked, with the prompt set and topic of that time. IsBranded nil leaves it to extract to decide
-// whether Text names the brand.
+// Prompt is the question of a run, with its prompt set and topic at that time. IsBranded nil leaves it to extract to
+// decide whether Text names the brand.
 type Prompt struct {
 	ID        uuid.UUID  `json:"id"`
 	Text      string     `json:"text"`
@@ -67,7 +67,8 @@ type Prompt struct {
 	IsBranded *bool      `json:"is_branded,omitempty"`
 }
 
-// Citation is a URL of the answer. Cited says that the answer cites it; false, that the platform only consulted it.
+// Citation is a URL of the answer. Cited is true where the answer cites it, and false where the platform only consulted
+// it.
 type Citation struct {
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
@@ -88,7 +89,7 @@ type Product struct {
 	ReviewCount   int64   `json:"review_count,omitempty"`
 }
 
-// Usage is what the run consumed. CostUSD is a decimal number as text.
+// Usage is the consumption of a run. CostUSD is a decimal number as text.
 type Usage struct {
 	InputTokens  int64  `json:"input_tokens"`
 	OutputTokens int64  `json:"output_tokens"`
@@ -96,10 +97,15 @@ type Usage struct {
 	CostUSD      string `json:"cost_usd,omitempty"`
 }
 
-// GivenUp says why a run has no answer.
+// GivenUp is the reason why a run has no answer.
 type GivenUp struct {
-	Class string `json:"class"` // rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered, changed_shape
+	Class string `json:"class"` // error class
 	Error string `json:"error,omitempty"`
+}
+
+// Classes are the error classes of a given-up run.
+var Classes = []string{
+	"rate_limited", "quota", "auth", "invalid", "unavailable", "timeout", "content_filtered", "changed_shape",
 }
 
 // Reread marks a kept answer that is appended again with the brand's present names. A reader older than
@@ -126,4 +132,76 @@ const (
 	FinishComplete  Finish = "complete"
 	FinishTruncated Finish = "truncated"
 	FinishFiltered  Finish = "content_filtered"
+)
+
+// Visit is a beacon that the collector accepted. Its ID is a UUIDv7 made at acceptance. The visitor's address is in no
+// field.
+type Visit struct {
+	V              int       `json:"v"`
+	ID             uuid.UUID `json:"id"`
+	OrganizationID uuid.UUID `json:"organization_id"`
+	BrandID        uuid.UUID `json:"brand_id"`
+	At             Time      `json:"at"`
+	Event          VisitKind `json:"event"`
+	Platform       string    `json:"platform"`              // slug of the AI platform that sent the visit
+	PlatformBy     string    `json:"platform_by,omitempty"` // evidence: referrer, utm, parameter, referrer_utm, session
+	Host           string    `json:"host"`
+	Path           string    `json:"path"`
+	ReferrerHost   string    `json:"referrer_host,omitempty"`
+	Country        string    `json:"country,omitempty"`    // ISO 3166-1 alpha-2, "" unknown
+	CountryBy      string    `json:"country_by,omitempty"` // database, header, time_zone
+	Language       string    `json:"language,omitempty"`
+	Screen         string    `json:"screen,omitempty"` // "1920x1080"
+	TimeZone       string    `json:"time_zone,omitempty"`
+	Session        string    `json:"session,omitempty"`     // random, per tab
+	NewSession     bool      `json:"new_session,omitempty"` // first view of Session
+	Visitor        uint64    `json:"visitor,omitempty"`     // salted hash that cannot be followed beyond its day
+	Goal           *Goal     `json:"goal,omitempty"`        // set when Event is VisitGoal
+	Simulated      bool      `json:"simulated,omitempty"`
+}
+
+// Goal is a conversion. Value is a decimal number as text, in Currency.
+type Goal struct {
+	Name     string `json:"name"`
+	Value    string `json:"value,omitempty"`
+	Currency string `json:"currency,omitempty"` // ISO 4217
+}
+
+// VisitKind separates page views from goals.
+type VisitKind string
+
+// The kinds of visit.
+const (
+	VisitView VisitKind = "view"
+	VisitGoal VisitKind = "goal"
+)
+
+// Crawl is a request of an AI crawler for a page of a brand's site, read from an access log. The requester's address is
+// in no field.
+type Crawl struct {
+	V              int       `json:"v"`
+	ID             uuid.UUID `json:"id"`
+	OrganizationID uuid.UUID `json:"organization_id"`
+	BrandID        uuid.UUID `json:"brand_id"`
+	At             Time      `json:"at"`
+	Crawler        string    `json:"crawler"`            // name of the crawler: "GPTBot"
+	Operator       string    `json:"operator,omitempty"` // the company behind it: "OpenAI"
+	Platform       string    `json:"platform,omitempty"` // slug of the AI platform that it crawls for
+	Purpose        Purpose   `json:"purpose"`
+	Host           string    `json:"host"`
+	Path           string    `json:"path"`
+	Status         int       `json:"status"`             // of the response, as HTTP has it
+	Bytes          int64     `json:"bytes"`              // of the response's body
+	Verified       *bool     `json:"verified,omitempty"` // from an address that the operator published; null: unknown
+	Simulated      bool      `json:"simulated,omitempty"`
+}
+
+// Purpose is the use that an AI crawler fetches a page for.
+type Purpose string
+
+// The purposes of crawls.
+const (
+	PurposeTraining Purpose = "training" // to learn from it
+	PurposeSearch   Purpose = "search"   // to index it for later answers
+	PurposeUser     Purpose = "user"     // because a person asked for it just now
 )
