@@ -12,7 +12,7 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// Record is what is appended. With a nil Key the producer chooses the partition.
+// Record is a record to append. With a nil Key the producer chooses the partition.
 type Record struct {
 	Key, Value []byte
 	Headers    []Header
@@ -32,7 +32,8 @@ var (
 	// ErrNoRoom: the disk is full (Config.Room). The record was not sent; AppendAll and AppendTo wait instead.
 	ErrNoRoom = errors.New("no room on the disk")
 
-	// ErrNotReady: the spool is still being read, or Kafka has never reported the number of partitions. The same.
+	// ErrNotReady: the spool is still being read, or Kafka has never reported the number of partitions. The record was
+	// not sent.
 	ErrNotReady = errors.New("producer not ready")
 
 	// ErrAway: no acknowledgement came within AckTimeout. The record may be on the log, now or later, or not:
@@ -43,9 +44,9 @@ var (
 	ErrStopped = errors.New("producer stopped")
 )
 
-// Append returns nil when all in-sync replicas have the values, or, with a spool, when that has them on disk. They have
-// no key and go into one batch, so that what becomes of one becomes of all, whatever crashes; together they are no
-// larger than one record may be. The topic is one of event.Topics. The values are copied: they may be used again.
+// Append returns nil when all in-sync replicas have the values, or, with a spool, when they are in it. The values have
+// no key and share one batch: all are appended or none is, also after a crash. Together they are no larger than one
+// record may be. The topic is a name in event.Topics. The values are copied: they may be used again.
 //
 // The errors are ErrTooLarge, ErrOverloaded, ErrNoRoom, ErrNotReady and ErrStopped (not sent), ErrAway (not known), the
 // broker's refusal (not appended), and the end of ctx (not known: a record that joined a batch is sent without ctx).
@@ -61,7 +62,7 @@ func (p *Producer) Append(ctx context.Context, topic string, values ...[]byte) e
 	return b.wait(ctx)
 }
 
-// join reserves room for values, and has them join a batch.
+// join reserves room for values and adds them to a batch.
 func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *batch, err error) {
 	bytes := 0
 	for _, value := range values {
@@ -80,13 +81,13 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 			return nil, err
 		}
 	}
-	held := p.appendBytes.Add(int64(w))
+	reserved := p.appendBytes.Add(int64(w))
 	defer func() {
 		if err != nil {
 			p.appendBytes.Add(int64(-w))
 		}
 	}()
-	if held > maxBufferedBytes/2 || spills && !p.spill.hasRoom(held) {
+	if reserved > maxBufferedBytes/2 || spills && !p.spill.hasRoom(reserved) {
 		return nil, ErrOverloaded
 	}
 	var q *queue
@@ -107,10 +108,10 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 	})
 }
 
-// AppendAll appends many records and returns how many of them are known to be on the log once that is decided for all.
-// Unlike Append it waits for room where too much is being sent, or on the disk, and never uses the spool. The records
-// of one key keep their order; a record that is too large keeps all from being sent. The error joins one reason for
-// each batch that failed, and those of Append.
+// AppendAll appends many records and returns how many of them are known to be on the log once every batch has ended.
+// Unlike Append it waits for room in memory and on the disk, and never uses the spool. The records of one key keep
+// their order; a record that is too large keeps all from being sent. The error joins one reason for each failed batch
+// with the errors of Append.
 func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record) (appended int, err error) {
 	for i := range records {
 		if err := fits(records[i].weight()); err != nil {
@@ -134,12 +135,6 @@ func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record
 			batches = append(batches, b)
 		}
 	}
-	appended, err = await(ctx, batches, counts)
-	return appended, errors.Join(stopped, err)
-}
-
-// await waits for batches, and returns how many of the records that are counted for them are on the log.
-func await(ctx context.Context, batches []*batch, counts map[*batch]int) (appended int, err error) {
 	for _, b := range batches {
 		select {
 		case <-b.done:
@@ -147,16 +142,18 @@ func await(ctx context.Context, batches []*batch, counts map[*batch]int) (append
 				appended += counts[b]
 			}
 		case <-ctx.Done():
-			return appended, errors.Join(err, context.Cause(ctx))
+			return appended, errors.Join(stopped, err, context.Cause(ctx))
 		}
 	}
-	return appended, err
+	return appended, errors.Join(stopped, err)
 }
 
 // AppendTo appends records to one partition, in their order, and returns how many of them are known to be there: the
 // first ones, when it fails. It is for records that must go where they were before, since readers that count an id once
-// may look for it in that partition alone. It waits for room, and its errors are those of AppendAll.
-func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, records []Record) (appended int, err error) {
+// may look for it in that partition alone. It waits for room and fails as AppendAll does.
+func (p *Producer) AppendTo(
+	ctx context.Context, topic string, partition int, records []Record,
+) (appended int, err error) {
 	failed := func(err error) (int, error) {
 		return appended, p.failed(topic, fmt.Errorf("append to %s/%d: %w", topic, partition, err))
 	}
@@ -168,24 +165,24 @@ func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, re
 		return failed(fmt.Errorf("there are %d partitions, counted from 0", len(t.keyed)))
 	}
 	for appended < len(records) {
-		some, err := p.oneBatch(records[appended:])
+		first, err := p.firstBatch(records[appended:])
 		if err != nil {
 			return failed(err)
 		}
-		b, err := p.joinWithRoom(ctx, t.keyed[partition], some)
+		b, err := p.joinWithRoom(ctx, t.keyed[partition], first)
 		if err != nil {
 			return failed(err)
 		}
 		if <-b.done; b.err != nil { // the next ones must not be there without these
 			return appended, b.err
 		}
-		appended += len(some)
+		appended += len(first)
 	}
 	return appended, nil
 }
 
-// oneBatch is as many of the first records as a batch takes. The error is that the first one is too large.
-func (p *Producer) oneBatch(records []Record) ([]Record, error) {
+// firstBatch returns as many of the first records as a batch takes; the error is that the first one is too large.
+func (p *Producer) firstBatch(records []Record) ([]Record, error) {
 	if err := fits(records[0].weight()); err != nil {
 		return nil, err
 	}
@@ -194,13 +191,13 @@ func (p *Producer) oneBatch(records []Record) ([]Record, error) {
 		r := &records[i]
 		bytes += len(r.Key) + len(r.Value)
 		if i > 0 && (bytes > maxBatchBytes || fits(r.weight()) != nil) || i == p.cfg.batchRecords {
-			return records[:i], nil //nolint:nilerr // what is too large fails when it is the first
+			return records[:i], nil //nolint:nilerr // a record that is too large fails when it is the first
 		}
 	}
 	return records, nil
 }
 
-// joinWithRoom waits for room for records, and has them join a batch.
+// joinWithRoom waits for room for records and adds them to a batch.
 func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record) (*batch, error) {
 	if err := p.AwaitRoom(ctx); err != nil {
 		return nil, err
@@ -226,7 +223,7 @@ func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record)
 	return b, err
 }
 
-// AwaitRoom waits until the disk has room: for who writes elsewhere on it before an append.
+// AwaitRoom waits until the disk has room, for callers that write elsewhere on it before an append.
 func (p *Producer) AwaitRoom(ctx context.Context) error {
 	for {
 		full := p.cfg.Room()
@@ -234,7 +231,8 @@ func (p *Producer) AwaitRoom(ctx context.Context) error {
 			return nil
 		}
 		p.noRoom.Do(func() {
-			p.log.Warn("the disk is full: waiting for room", "error", full, "next", "make room, and it goes on by itself")
+			p.log.Warn("the disk is full: waiting for room", "error", full,
+				"next", "make room, and it goes on by itself")
 		})
 		if err := lifecycle.Pause(ctx, time.Second); err != nil {
 			return fmt.Errorf("%w: %w", err, full)
@@ -242,7 +240,7 @@ func (p *Producer) AwaitRoom(ctx context.Context) error {
 	}
 }
 
-// overhead is what a record costs beside its bytes, on the wire, in memory and in the spool.
+// overhead is the cost of a record beside its bytes, on the wire, in memory and in the spool.
 const overhead = 64
 
 func weight(key, value []byte) int { return len(key) + len(value) + overhead }
@@ -255,8 +253,8 @@ func (r *Record) weight() int {
 	return w
 }
 
-// batchOverhead is more than a batch of one record costs beside the record: its header, and what lz4 adds to bytes that
-// it cannot make smaller.
+// batchOverhead is more than a batch of one record costs beside the record: its header, and the bytes that lz4 adds
+// where it cannot compress.
 const batchOverhead = 512
 
 // fits reports whether a record of weight w fits into a batch that the topic takes.
@@ -284,20 +282,4 @@ func (p *Producer) free(n int) {
 func (p *Producer) failed(topic string, err error) error {
 	p.metrics.failures.WithLabelValues(p.cfg.Prefix+topic, reason(err)).Inc()
 	return err
-}
-
-// reason is err as a label of the metrics.
-func reason(err error) string {
-	for _, known := range []struct {
-		err  error
-		name string
-	}{
-		{ErrTooLarge, "too_large"}, {ErrOverloaded, "overloaded"}, {ErrNoRoom, "disk"}, {ErrNotReady, "not_ready"}, {ErrAway, "away"}, {ErrStopped, "stopped"},
-		{context.Canceled, "given_up"}, {context.DeadlineExceeded, "given_up"},
-	} {
-		if errors.Is(err, known.err) {
-			return known.name
-		}
-	}
-	return "refused"
 }

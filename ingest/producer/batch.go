@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// batch is what one request carries. Its bytes are copies, so that callers may reuse theirs even when they do not wait
-// for the end.
+// batch holds the records of one request. Its bytes are copies, so that callers may reuse theirs even when they do not
+// wait for the end.
 type batch struct {
 	born     time.Time
 	closes   time.Time // when no more records may join
@@ -20,20 +20,20 @@ type batch struct {
 	ends     []span
 	headers  map[int][]Header // by record; nil: none
 
-	appendBytes    int           // held for Append
-	appendAllBytes int           // and for AppendAll and AppendTo
-	done           chan struct{} // closed when err is set for good
+	appendBytes    int           // reserved by Append
+	appendAllBytes int           // and by AppendAll and AppendTo
+	done           chan struct{} // closed when err is final
 	err            error
 }
 
-// span is where a record's key and value end in data.
+// span has the ends of a record's key and value in data.
 type span struct {
 	key, value int
 	keyed      bool
 }
 
-// newBatch makes one with room for about so many records of so many bytes. Records join it in the first quarter of its
-// time, so that none ends with ErrAway very soon.
+// newBatch makes a batch with room for about so many records of so many bytes. Records join it in the first quarter of
+// its time, so that none ends with ErrAway very soon.
 func newBatch(now time.Time, timeout time.Duration, records, bytes int) *batch {
 	return &batch{
 		born: now, closes: now.Add(timeout / 4), deadline: now.Add(timeout),
@@ -60,7 +60,7 @@ func (b *batch) add(r Record) {
 	b.ends = append(b.ends, end)
 }
 
-// values are those of a batch whose records have no key.
+// values yields the values of a batch without keys.
 func (b *batch) values() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		begin := 0

@@ -25,12 +25,12 @@ const (
 	metadataAge = time.Second
 )
 
-// Connection is how the brokers are reached, by producers and consumers.
+// Connection has the addresses and credentials with which producers and consumers reach the brokers.
 type Connection struct {
 	Brokers []string // host:port, one or more to begin with
 
 	TLS   bool
-	Trust config.Trust // whose certificates to believe, and our own; of no use without TLS
+	Trust config.Trust // trusted certificates, and our own; of no use without TLS
 
 	Mechanism string // SASL: "plain", "scram-sha-256", "scram-sha-512"; "" is none
 	Username  string
@@ -40,7 +40,7 @@ type Connection struct {
 // Mechanisms are the SASL mechanisms that a Connection knows.
 var Mechanisms = []string{"plain", "scram-sha-256", "scram-sha-512"}
 
-// Validate says everything that is wrong with c.
+// Validate joins an error for each wrong field.
 func (c Connection) Validate() error {
 	var errs []error
 	if len(c.Brokers) == 0 {
@@ -87,7 +87,9 @@ func (c Connection) Dialer() (*kafka.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: credentials}, nil
+	return &kafka.Dialer{
+		ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: credentials,
+	}, nil
 }
 
 // Reach is nil when a broker accepts a connection, with TLS and the password where they are configured, and answers a
@@ -102,7 +104,9 @@ func (c Connection) Reach(ctx context.Context) error {
 		conn, err := dialer.DialContext(ctx, "tcp", broker)
 		if err == nil {
 			deadline, _ := ctx.Deadline() // the zero time is none
-			err = errors.Join(conn.SetDeadline(deadline), asked(conn.ApiVersions()), conn.Close())
+			err = conn.SetDeadline(deadline)
+			_, failed := conn.ApiVersions()
+			err = errors.Join(err, failed, conn.Close())
 		}
 		if err == nil {
 			return nil
@@ -112,13 +116,10 @@ func (c Connection) Reach(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// asked drops the answer of a request.
-func asked[T any](_ T, err error) error { return err }
-
-// Address is where a kafka.Client begins.
+// Address returns the addresses that a kafka.Client begins with.
 func (c Connection) Address() net.Addr { return kafka.TCP(c.Brokers...) }
 
-// security is nil, nil without TLS and without a mechanism.
+// security returns nil, nil without TLS and without a mechanism.
 func (c Connection) security() (trust *tls.Config, credentials sasl.Mechanism, err error) {
 	if c.TLS {
 		if trust, err = c.Trust.TLS(); err != nil {

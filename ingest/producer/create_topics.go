@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// TopicsConfig says how the topics of the log are made.
+// TopicsConfig has the settings of the topics of the log.
 type TopicsConfig struct {
 	Connection
 	Prefix     string
@@ -28,7 +28,7 @@ func DefaultTopicsConfig() TopicsConfig {
 	return TopicsConfig{Partitions: 6, Replicas: 1, Retention: 7 * 24 * time.Hour}
 }
 
-// Validate says everything that is wrong with c.
+// Validate joins an error for each wrong field.
 func (c TopicsConfig) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	if c.Partitions < 1 {
@@ -43,18 +43,18 @@ func (c TopicsConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// TopicState is how one topic is, or would be created.
+// TopicState describes one topic as it is, or would be created.
 type TopicState struct {
 	Name       string // with prefix
-	Missing    bool   // it was not there before
+	Missing    bool   // it did not exist before
 	Partitions int
-	// Differs is where a topic that was there is not as configured. It is used as it is: partitions cannot be changed
-	// beside running producers, and an operator may have chosen.
+	// Differs has the differences of an existing topic from the configuration. The topic is used as it is: partitions
+	// cannot be changed beside running producers, and an operator may have chosen.
 	Differs []string
 }
 
-// CreateTopics creates the topics that are missing and checks the others. It may be repeated, also by several processes
-// at once. The error names every topic that would lose or refuse records as it is.
+// CreateTopics creates missing topics and checks the others. It may be repeated, also by several processes at once. The
+// error names every topic that would lose or refuse records as it is.
 func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	return cfg.withAdmin(func(a *admin) ([]TopicState, error) {
 		before, err := a.look(ctx)
@@ -72,7 +72,7 @@ func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	})
 }
 
-// CheckTopics returns what CreateTopics would do, and changes nothing.
+// CheckTopics returns the states that CreateTopics would return, and changes nothing.
 func CheckTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	return cfg.withAdmin(func(a *admin) ([]TopicState, error) { return a.look(ctx) })
 }
@@ -118,8 +118,8 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 	}
 	for _, s := range states {
 		if s.Missing {
-			req.Topics = append(req.Topics, kafka.TopicConfig{
-				Topic: s.Name, NumPartitions: a.cfg.Partitions, ReplicationFactor: a.cfg.Replicas, ConfigEntries: settings})
+			req.Topics = append(req.Topics, kafka.TopicConfig{Topic: s.Name, NumPartitions: a.cfg.Partitions,
+				ReplicationFactor: a.cfg.Replicas, ConfigEntries: settings})
 		}
 	}
 	if len(req.Topics) == 0 {
@@ -138,8 +138,7 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 	return errors.Join(errs...)
 }
 
-// awaitLeaders waits until every topic is there with a leader for each partition: a broker answers a creation before
-// that.
+// awaitLeaders waits until every topic exists with a leader for each partition: a broker answers a creation earlier.
 func (a *admin) awaitLeaders(ctx context.Context) ([]TopicState, error) {
 	for {
 		states, err := a.look(ctx)
@@ -177,7 +176,7 @@ func (a *admin) look(ctx context.Context) ([]TopicState, error) {
 	return states, errors.Join(errs...)
 }
 
-// compare compares a topic that is there with how it would be created.
+// compare compares an existing topic with the configuration.
 func (a *admin) compare(ctx context.Context, s *TopicState, t kafka.Topic) error {
 	for _, p := range t.Partitions {
 		if p.Error != nil || p.Leader.Host == "" {
@@ -197,22 +196,27 @@ func (a *admin) compare(ctx context.Context, s *TopicState, t kafka.Topic) error
 	compare("replicas", strconv.Itoa(len(t.Partitions[0].Replicas)), strconv.Itoa(a.cfg.Replicas))
 	compare(retentionMS, is[retentionMS], a.cfg.retentionMS())
 	if strings.Contains(is[cleanupPolicy], "compact") {
-		return fmt.Errorf("topic %s: %s is %s and would drop facts: want delete", t.Name, cleanupPolicy, is[cleanupPolicy])
+		return fmt.Errorf("topic %s: %s is %s and would drop facts: want delete",
+			t.Name, cleanupPolicy, is[cleanupPolicy])
 	}
 	if n, err := strconv.Atoi(is[maxMessageBytes]); err == nil && n < event.MaxRecordBytes {
-		return fmt.Errorf("topic %s: %s is %d and would refuse records: want %d or more", t.Name, maxMessageBytes, n, event.MaxRecordBytes)
+		return fmt.Errorf("topic %s: %s is %d and would refuse records: want %d or more",
+			t.Name, maxMessageBytes, n, event.MaxRecordBytes)
 	}
 	return nil
 }
 
 func (a *admin) settings(ctx context.Context, topic string) (map[string]string, error) {
-	res, err := a.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
-		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{maxMessageBytes, retentionMS, cleanupPolicy},
-	}}})
-	if err != nil {
-		return nil, fmt.Errorf("look at settings of topic %s: %w", topic, err)
+	res, err := a.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{
+		Resources: []kafka.DescribeConfigRequestResource{{
+			ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
+			ConfigNames: []string{maxMessageBytes, retentionMS, cleanupPolicy},
+		}},
+	})
+	if err == nil {
+		err = res.Resources[0].Error
 	}
-	if err := res.Resources[0].Error; err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("look at settings of topic %s: %w", topic, err)
 	}
 	settings := map[string]string{}

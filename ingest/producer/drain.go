@@ -12,13 +12,11 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// drainRequests is how many requests of the spool are sent at once, each with up to a batch in memory: what is appended
-// meanwhile comes first.
+// drainRequests bounds the requests of the drain under way, each with up to a batch in memory: new appends come first.
 const drainRequests = 2
 
-// drain sends what is in the spool, in the order of each partition, beside what is appended meanwhile. It goes on until
-// ctx ends; or, unless it is to keep trying, until the spool is empty or a request fails. It reports whether no
-// partition's last request failed.
+// drain sends the entries of the spool, a partition beside the other, until ctx ends; or, unless it is to keep trying,
+// until the spool is empty or a request fails. It reports whether the last request of every partition succeeded.
 func (s *spill) drain(ctx context.Context, keepTrying bool) bool {
 	var (
 		senders sync.WaitGroup
@@ -52,10 +50,12 @@ func (s *spill) drain(ctx context.Context, keepTrying bool) bool {
 	}
 }
 
-// drainPartition sends the entries of one partition until there are none. A failure is tried again after a pause, then
-// one entry at a time, until ctx ends: the error is that of the last request.
-func (s *spill) drainPartition(ctx context.Context, partition int, keepTrying bool, slots chan struct{}) (failed error) {
-	disk, pause := s.disk.Load(), newPause()
+// drainPartition sends the entries of one partition until there are none. After a failure and a pause it sends one
+// entry at a time, until ctx ends; it returns the error of the last request.
+func (s *spill) drainPartition(
+	ctx context.Context, partition int, keepTrying bool, slots chan struct{},
+) (failed error) {
+	disk, pause := s.disk.Load(), retries.First
 	for ctx.Err() == nil {
 		records := s.p.cfg.batchRecords
 		if failed != nil {
@@ -70,15 +70,16 @@ func (s *spill) drainPartition(ctx context.Context, partition int, keepTrying bo
 		<-slots
 		switch {
 		case failed == nil:
-			pause.Reset()
+			pause = retries.First
 			if disk.Records() == 0 {
 				s.p.log.Info("spool is empty again", "dir", s.cfg.Dir)
 			}
-		case refusedRecord(failed) && len(refs) > 1: // which of them is found one by one
+		case refusedRecord(failed) && len(refs) > 1: // they are sent one by one, to find the refused one
 		case !keepTrying:
 			return failed
 		default:
-			_ = lifecycle.Pause(ctx, pause.NextBackOff())
+			_ = lifecycle.Pause(ctx, pause)
+			pause = min(2*pause, retries.Max)
 		}
 	}
 	return failed
@@ -115,8 +116,8 @@ func (s *spill) drainEntries(partition int, refs []spool.Ref) error {
 	return nil
 }
 
-// drainEach sends the records of an entry one by one, since the broker refused them together. The entry is quarantined
-// when it refuses some of them, which are not sent.
+// drainEach sends the records of an entry one by one, since the broker refused them together. If it refuses some of
+// them again, these are not sent, and the entry is quarantined.
 func (s *spill) drainEach(partition int, all *batch, ref spool.Ref, cause error) (appended int, err error) {
 	for value := range all.values() {
 		one := &batch{deadline: time.Now().Add(s.p.cfg.AckTimeout)}
@@ -143,8 +144,8 @@ func (s *spill) drainEach(partition int, all *batch, ref spool.Ref, cause error)
 	return appended, nil
 }
 
-// quarantineDamaged removes an entry that the disk does not give back as it was written, and keeps its bytes in a file.
-// The error says why the request was not sent.
+// quarantineDamaged removes an entry that the disk does not return as it was written, and keeps its bytes in a file.
+// The error is the reason why the request was not sent.
 func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
 	disk := s.disk.Load()
 	file, err := disk.Quarantine(ref, "damaged")
@@ -152,13 +153,13 @@ func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
 		s.p.metrics.spoolErrors.Inc()
 		s.failed.Do(func() {
 			s.p.log.Error("spooled records cannot be read", "dir", s.cfg.Dir, "error", errors.Join(cause, err),
-				"next", "look at the disk; reading is tried again, and what is behind them waits")
+				"next", "look at the disk; reading is tried again, and the records behind them wait")
 		})
 		return errors.Join(cause, err)
 	}
 	disk.Remove(ref)
 	s.p.metrics.quarantined.Inc()
-	s.p.log.Error("spooled records are damaged and were quarantined", "records", ref.Records(), "file", file, "error", cause,
-		"next", "look at the disk and the file system; the bytes are kept in file")
+	s.p.log.Error("spooled records are damaged and were quarantined", "records", ref.Records(),
+		"file", file, "error", cause, "next", "look at the disk and the file system; the bytes are kept in file")
 	return fmt.Errorf("quarantined %s: %w", file, cause)
 }

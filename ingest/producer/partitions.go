@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 
@@ -15,14 +16,14 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// topic has one topic's queues. The number of partitions is asked for once: partitions are added only while no producer
+// topic has one topic's queues. The number of partitions is looked up once: partitions are added only while no producer
 // runs, since the partition of a key depends on it.
 type topic struct {
 	any   *queue   // records without a key, to any partition
 	keyed []*queue // by partition
 }
 
-// topic finds a topic by its name without prefix. The first caller has its partitions looked up, for which all wait.
+// topic returns a topic by its name without prefix. The first caller looks its partitions up, for which all wait.
 func (p *Producer) topic(ctx context.Context, name string) (*topic, error) {
 	if t, ok := p.topics.Load(name); ok {
 		return t.(*topic), nil
@@ -30,11 +31,10 @@ func (p *Producer) topic(ctx context.Context, name string) (*topic, error) {
 	if !event.IsTopic(name) {
 		return nil, fmt.Errorf("topic %q: want one of %q", name, event.TopicNames())
 	}
-	found := p.lookUps.DoChan(name, func() (any, error) { return p.lookUp(name) })
 	select {
-	case result := <-found:
+	case result := <-p.lookUps.DoChan(name, func() (any, error) { return p.lookUp(name) }):
 		if result.Err != nil {
-			return nil, result.Err // the next append asks again
+			return nil, result.Err // the next append looks again
 		}
 		return result.Val.(*topic), nil
 	case <-ctx.Done():
@@ -66,18 +66,19 @@ func (p *Producer) lookUp(name string) (*topic, error) {
 // findPartitions asks Kafka how many partitions a topic has until it answers or refuses. When ctx ends, the error is
 // ErrAway with the last cause.
 func (p *Producer) findPartitions(ctx context.Context, name string) (n int, err error) {
-	for pause := newPause(); ; {
-		asking, cancel := context.WithTimeout(ctx, requestTimeout)
-		n, err = Partitions(asking, p.client, name)
-		cancel()
-		if err == nil || refused(err) {
-			return n, err
-		}
+	retry := func(err error, _ time.Duration) {
 		p.log.Debug("kafka did not report partitions", "topic", name, "error", err)
-		if lifecycle.Pause(ctx, pause.NextBackOff()) != nil {
-			return 0, fmt.Errorf("%w: %w", ErrAway, err)
-		}
 	}
+	ended := lifecycle.Retry(ctx, retries, retryable, retry, func(ctx context.Context) error {
+		request, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		n, err = Partitions(request, p.client, name)
+		return err
+	})
+	if ended != nil && !refused(err) {
+		err = fmt.Errorf("%w: %w", ErrAway, err)
+	}
+	return n, err
 }
 
 // Partitions asks Kafka how many partitions a topic has. The error is kafka.UnknownTopicOrPartition when it has none.
@@ -95,12 +96,12 @@ func Partitions(ctx context.Context, client *kafka.Client, topic string) (int, e
 	return len(meta.Topics[0].Partitions), nil
 }
 
-// CheckTopic says that a topic is gone, or which of its partitions has no leader. While Kafka does not answer nothing
-// is known to be wrong with the topic.
+// CheckTopic returns an error for a topic that is gone or has a partition without a leader, and nil while Kafka does
+// not answer.
 func CheckTopic(ctx context.Context, client *kafka.Client, topic string) error {
 	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
-		return nil //nolint:nilerr // whether Kafka answers is another question
+		return nil //nolint:nilerr // whether Kafka answers is another check
 	}
 	t := meta.Topics[0]
 	if errors.Is(t.Error, kafka.UnknownTopicOrPartition) {
@@ -117,7 +118,7 @@ func CheckTopic(ctx context.Context, client *kafka.Client, topic string) error {
 	return nil
 }
 
-// queue is where a record of AppendAll goes: to the partition that Kafka's own clients choose for its key, or to any.
+// queue returns the queue for a key: to the partition that Kafka's own clients choose, or to any without a key.
 func (t *topic) queue(key []byte) *queue {
 	if key == nil {
 		return t.any
@@ -125,8 +126,8 @@ func (t *topic) queue(key []byte) *queue {
 	return t.keyed[Partition(key, len(t.keyed))]
 }
 
-// Partition is the partition of a key among n, as Kafka's Java client chooses it: murmur2 of the key, without its sign,
-// modulo their number.
+// Partition returns the partition of a key among n, as Kafka's Java client chooses it: murmur2 of the key, without its
+// sign, modulo their number.
 func Partition(key []byte, n int) int {
 	ids := make([]int, n)
 	for i := range ids {
@@ -135,29 +136,29 @@ func Partition(key []byte, n int) int {
 	return kafka.Murmur2Balancer{Consistent: true}.Balance(kafka.Message{Key: key}, ids...)
 }
 
-// partitionCount is what PartitionsFile says.
+// partitionCount is the content of PartitionsFile.
 type partitionCount struct {
 	Topic      string `json:"topic"` // with prefix
 	Partitions int    `json:"partitions"`
 }
 
-// loadPartitions is the number of partitions that is on file; 0 when there is none of that topic.
+// loadPartitions reads the number of partitions from a file; 0 when it has none of that topic.
 func loadPartitions(file, topic string) (int, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	var kept partitionCount
+	var count partitionCount
 	if err == nil {
-		err = json.Unmarshal(text, &kept)
+		err = json.Unmarshal(text, &count)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read partitions %s: %w", file, err)
 	}
-	if kept.Topic != topic {
+	if count.Topic != topic {
 		return 0, nil
 	}
-	return kept.Partitions, nil
+	return count.Partitions, nil
 }
 
 // savePartitions replaces the file; after a crash or a loss of power it is the old one or the new one.

@@ -1,12 +1,12 @@
 // Package producer appends records to the log: it is where Kafka is written, and where its topics are created.
 //
-// The way of a record, file by file: append.go (room is reserved, the record joins a batch), batch.go, send.go (a batch
-// goes to its partition), and, while Kafka is away, spill.go (onto disk) and drain.go (from disk to Kafka).
+// The way of a record: append.go reserves room and adds the record to a batch (batch.go), send.go sends the batch to a
+// partition; while Kafka is away spill.go writes it to disk and drain.go sends it later.
 //
 // An append returns when every in-sync replica has the record (acks=all), or with the reason why that is not known. One
-// request carries many appends: those that come while a batch is being sent join the next one, so that batches grow
-// with the load and a lone record does not wait. Memory is bounded, and so is time: while the brokers cannot be
-// reached, an append ends within AckTimeout, or at once when too much waits already.
+// request carries many appends: while a batch is being sent, new records join the next one, so that batches grow with
+// the load and a lone record does not wait. Memory is bounded, and so is time: while the brokers cannot be reached, an
+// append ends within AckTimeout, or at once when too much waits already.
 //
 // A batch whose acknowledgement was lost is sent again to the same partition. It may then be on the log twice, which is
 // why readers count an id once; they may do so partition by partition, because a retry never changes the partition.
@@ -43,10 +43,10 @@ type Producer struct {
 	transport *kafka.Transport
 	client    *kafka.Client
 
-	appendBytes    atomic.Int64        // held for Append
+	appendBytes    atomic.Int64        // reserved by Append
 	appendAllRoom  *semaphore.Weighted // of AppendAll and AppendTo, which wait for it
 	appendAllBytes atomic.Int64        // taken of it
-	spill          *spill              // nil: nothing is kept on disk while Kafka is away
+	spill          *spill              // nil: there is no spool
 
 	noRoom rate.Sometimes // of the disk
 
@@ -71,8 +71,11 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
-	p := &Producer{cfg: cfg, log: log, transport: transport, client: &kafka.Client{Addr: cfg.Address(), Transport: transport},
-		appendAllRoom: semaphore.NewWeighted(maxBufferedBytes / 2), noRoom: rate.Sometimes{Interval: time.Minute}}
+	p := &Producer{
+		cfg: cfg, log: log,
+		transport: transport, client: &kafka.Client{Addr: cfg.Address(), Transport: transport},
+		appendAllRoom: semaphore.NewWeighted(maxBufferedBytes / 2), noRoom: rate.Sometimes{Interval: time.Minute},
+	}
 	if cfg.Spool.Dir != "" {
 		p.spill = newSpill(p)
 	}
@@ -83,8 +86,8 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 // Run waits for ctx to end; then it takes no more records, sends those that it has, and returns when each of them is
 // acknowledged or reported, AckTimeout later at most. Every failure goes to the caller of the append.
 //
-// With a spool it opens that first, whose failure is its error, and sends what is in it while it runs; at the end, as
-// long as that succeeds, within AckTimeout. The next process sends the rest.
+// With a spool it opens that first, whose failure is its error, and drains it while it runs; at the end, as long as
+// that succeeds, within AckTimeout. The next process sends the rest.
 func (p *Producer) Run(ctx context.Context) error {
 	if p.spill == nil {
 		<-ctx.Done()
@@ -96,7 +99,7 @@ func (p *Producer) Run(ctx context.Context) error {
 	return nil
 }
 
-// stop begins no batch from now on, and returns when no caller waits any more.
+// stop refuses new batches, and returns when no caller waits any more.
 func (p *Producer) stop() {
 	p.mu.Lock()
 	p.stopped = true
@@ -130,28 +133,27 @@ func (p *Producer) Ready(ctx context.Context) error {
 	return CheckTopic(ctx, p.client, p.spill.name)
 }
 
-// Config says how records are appended. Sizes are bytes of keys and values.
+// Config has the settings of a producer. Sizes are bytes of keys and values.
 type Config struct {
 	Connection
 	Prefix string // before the name of every topic
 
-	AckTimeout time.Duration // of a batch, from its first record's joining: then ErrAway; tests make it short
+	AckTimeout time.Duration // of a batch, from its first record on: then ErrAway; tests make it short
 
 	Spool Spool
 
-	// Room returns why nothing new may be written to the disk that the log is on; nil while it may.
-	Room func() error
+	Room func() error // why nothing new may be written to the disk of the log; nil while it may
 
 	batchRecords int // records of a batch at most; tests make it small
 }
 
-// Spool says where visits are kept on disk while no broker acknowledges them.
+// Spool has the place of visits on disk while no broker acknowledges them.
 type Spool struct {
-	Dir      string // "": nowhere; one process uses it at a time
+	Dir      string // "": no spool; one process uses it at a time
 	MaxBytes int64  // on disk; Append is ErrOverloaded when a record would not find room
 
-	// PartitionsFile keeps the number of partitions that Kafka last reported: a process that starts while Kafka is away
-	// takes it from there, and is not ready without it.
+	// PartitionsFile has the number of partitions that Kafka last reported: a process that starts while Kafka is away
+	// reads it, and is not ready without it.
 	PartitionsFile string
 }
 
@@ -180,7 +182,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate says everything that is wrong with c.
+// Validate joins an error for each wrong field.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	want := func(ok bool, format string, args ...any) {
@@ -190,7 +192,8 @@ func (c Config) Validate() error {
 	}
 	want(c.Spool.Dir == "" || c.Spool.MaxBytes >= 4*event.MaxRecordBytes, "spool of %d bytes: want %d or more",
 		c.Spool.MaxBytes, 4*event.MaxRecordBytes)
-	want((c.Spool.Dir == "") == (c.Spool.PartitionsFile == ""), "spool: want a directory and a file of partitions, or neither")
-	want(c.batchRecords > 0 && c.Room != nil, "config %+v: want one that is made of DefaultConfig", c)
+	want((c.Spool.Dir == "") == (c.Spool.PartitionsFile == ""),
+		"spool: want a directory and a file of partitions, or neither")
+	want(c.batchRecords > 0 && c.Room != nil, "config %+v: want one made of DefaultConfig", c)
 	return errors.Join(errs...)
 }

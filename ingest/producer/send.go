@@ -8,21 +8,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// queue puts records into batches, in their order, and has its partition senders send them. One batch goes at a time,
-// so that the next one grows meanwhile; one that is late does not hold up the others.
+// queue puts records into batches, in their order, and sends these to its partitions. One batch goes at a time, so that
+// the next one grows meanwhile; a late batch does not delay the others.
 //
 // A topic has a queue to all partitions for records without a key, and one to each partition for records with a key.
 type queue struct {
 	p     *Producer
 	name  string // of the topic, with prefix
-	spill *spill // where late batches are kept; nil: they are retried until their deadline
+	spill *spill // takes late batches; nil: they are retried until their deadline
 
 	mu      sync.Mutex
 	waiting []*batch // the last one may still be joined
@@ -40,7 +40,7 @@ type partitionSender struct {
 	avoidUntil time.Time // its last batch was late: others are preferred
 }
 
-// join has so many records of so many bytes added to the last batch, or to a new one.
+// join calls add with the last batch, or a new one, which takes so many records of so many bytes.
 func (q *queue) join(records, bytes int, add func(*batch)) (*batch, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -49,16 +49,17 @@ func (q *queue) join(records, bytes int, add func(*batch)) (*batch, error) {
 		if !q.p.begin() {
 			return nil, ErrStopped
 		}
-		q.waiting = append(q.waiting, newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4))
+		b := newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4)
+		q.waiting = append(q.waiting, b)
 	}
 	b := q.waiting[len(q.waiting)-1]
 	add(b)
-	q.release()
+	q.sendNext()
 	return b, nil
 }
 
-// release has the first batch sent, if one may go. q.mu is held.
-func (q *queue) release() {
+// sendNext starts to send the first batch that waits, if one may go. q.mu is held.
+func (q *queue) sendNext() {
 	if len(q.waiting) == 0 || q.current != nil {
 		return
 	}
@@ -79,7 +80,7 @@ func (q *queue) release() {
 	}
 }
 
-// idle is the next sender that has nothing to do; one to be avoided only when there is no other. q.mu is held.
+// idle returns the next sender without a batch; one to be avoided only when there is no other. q.mu is held.
 func (q *queue) idle(now time.Time) *partitionSender {
 	var avoided *partitionSender
 	soon := false
@@ -96,7 +97,7 @@ func (q *queue) idle(now time.Time) *partitionSender {
 		}
 	}
 	if soon {
-		return nil // what is being sent is acknowledged or late before long
+		return nil // its batch is acknowledged or late before long
 	}
 	return avoided
 }
@@ -118,22 +119,21 @@ func (q *queue) send(b *batch, to *partitionSender) {
 	if inTime := timer.Stop() && (err == nil || refusedRecord(err)); !inTime {
 		late() // or wait until it has ended
 	}
-	switch {
-	case spilled == nil:
+	if spilled == nil {
 		if err != nil {
 			err = q.p.produceUntil(q.name, to.partition, b, err)
 		}
 		q.end(b, to, err)
-	case err == nil:
+		return
+	}
+	if err == nil {
 		q.recovered(to.partition)
 		q.p.metrics.appended(q.name, b)
-		q.spill.disk.Load().Remove(*spilled)
-	default:
-		q.spill.disk.Load().Release(*spilled)
 	}
+	q.spill.disk.Load().EndHold(*spilled, err == nil)
 }
 
-// lateIn is in what time b is late.
+// lateIn returns in what time b is late.
 func (q *queue) lateIn(b *batch) time.Duration {
 	if q.spill == nil {
 		return lateAfter
@@ -141,11 +141,11 @@ func (q *queue) lateIn(b *batch) time.Duration {
 	return max(spillAfter/2, spillAfter-time.Since(b.born))
 }
 
-// late lets the next batch go and spills b while it is being sent; nil when it is not on disk.
+// late sends the next batch and spills b while it is being sent; nil when it is not on disk.
 func (q *queue) late(b *batch, to *partitionSender) *spool.Ref {
 	q.mu.Lock()
 	to.avoidUntil = time.Now().Add(avoidFor)
-	q.releaseNext(b)
+	q.sendAfter(b)
 	q.mu.Unlock()
 	if q.spill == nil {
 		return nil
@@ -161,13 +161,13 @@ func (q *queue) spillUnsent(b *batch, to *partitionSender) {
 	}
 }
 
-// put writes b to the spool and answers its appends; held, while b is being sent, keeps it from being drained. It
-// returns nil when the disk fails: then b has still to be sent.
-func (q *queue) put(b *batch, to *partitionSender, held bool) *spool.Ref {
-	ref, err := q.spill.put(to.partition, b, held)
+// put writes b to the spool and ends its appends; hold, while b is being sent, keeps it from being drained. It returns
+// nil when the disk fails: then b has still to be sent.
+func (q *queue) put(b *batch, to *partitionSender, hold bool) *spool.Ref {
+	ref, err := q.spill.put(to.partition, b, hold)
 	q.mu.Lock()
 	to.sending = err != nil
-	q.releaseNext(b)
+	q.sendAfter(b)
 	q.mu.Unlock()
 	if err != nil {
 		return nil
@@ -176,7 +176,7 @@ func (q *queue) put(b *batch, to *partitionSender, held bool) *spool.Ref {
 	return &ref
 }
 
-// end reports how b ended, and lets its partition's next batch go.
+// end reports how b ended, and sends its partition's next batch.
 func (q *queue) end(b *batch, to *partitionSender, err error) {
 	q.mu.Lock()
 	to.sending = false
@@ -184,7 +184,7 @@ func (q *queue) end(b *batch, to *partitionSender, err error) {
 	if errors.Is(err, ErrAway) {
 		to.avoidUntil = time.Now().Add(avoidFor)
 	}
-	q.releaseNext(b)
+	q.sendAfter(b)
 	q.mu.Unlock()
 	if err == nil {
 		q.p.metrics.appended(q.name, b)
@@ -194,12 +194,12 @@ func (q *queue) end(b *batch, to *partitionSender, err error) {
 	q.p.finish(b, err)
 }
 
-// releaseNext lets the batch after b go. q.mu is held.
-func (q *queue) releaseNext(b *batch) {
+// sendAfter sends the batch after b. q.mu is held.
+func (q *queue) sendAfter(b *batch) {
 	if q.current == b {
 		q.current = nil
 	}
-	q.release()
+	q.sendNext()
 }
 
 // recovered notes that a partition acknowledges again.
@@ -208,7 +208,7 @@ func (q *queue) recovered(partition int) {
 	defer q.mu.Unlock()
 	if partition < len(q.senders) {
 		q.senders[partition].avoidUntil = time.Time{}
-		q.release()
+		q.sendNext()
 	}
 }
 
@@ -222,28 +222,31 @@ func (q *queue) setPartitions(n int) {
 	}
 }
 
+// retries is the schedule by which Kafka is asked again, until a deadline of the context.
+var retries = lifecycle.Schedule{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
+
 // produceUntil sends b to a partition until that acknowledges or refuses it, or until b's deadline: then the error is
-// ErrAway with the last cause. err is how a request ended that was sent before, nil for none.
+// ErrAway with the last cause. err is the error of an earlier request, nil for none.
 func (p *Producer) produceUntil(name string, partition int, b *batch, err error) error {
-	requests, pause := 1, newPause()
-	if err == nil {
-		err = p.produce(name, partition, b)
-	}
-	for ; err != nil && !refused(err); requests++ {
-		time.Sleep(min(pause.NextBackOff(), time.Until(b.deadline)))
-		if time.Until(b.deadline) <= 0 {
-			err = fmt.Errorf("%w: %w", ErrAway, err)
-			break
+	ctx, cancel := context.WithDeadline(context.Background(), b.deadline)
+	defer cancel()
+	requests := 0
+	retry := func(error, time.Duration) { p.metrics.retries.WithLabelValues(name).Inc() }
+	ended := lifecycle.Retry(ctx, retries, retryable, retry, func(context.Context) error {
+		if requests++; requests > 1 || err == nil {
+			err = p.produce(name, partition, b)
 		}
-		p.metrics.retries.WithLabelValues(name).Inc()
-		err = p.produce(name, partition, b)
-	}
-	if err != nil {
+		return err
+	})
+	if ended != nil {
+		if !refused(err) {
+			err = fmt.Errorf("%w: %w", ErrAway, err)
+		}
 		return fmt.Errorf("append batch of %d to %s/%d: %w", len(b.ends), name, partition, err)
 	}
 	if requests > 1 {
-		p.log.Warn("batch was sent more than once", "topic", name, "partition", partition, "records", len(b.ends), "attempts", requests,
-			"next", "nothing: readers count an id once; if it goes on, look at the brokers")
+		p.log.Warn("batch was sent more than once", "topic", name, "partition", partition, "records", len(b.ends),
+			"attempts", requests, "next", "nothing: readers count an id once; if it goes on, look at the brokers")
 	}
 	return nil
 }
@@ -271,22 +274,16 @@ func (p *Producer) produce(topic string, partition int, b *batch) error {
 	return nil
 }
 
-func newPause() *backoff.ExponentialBackOff {
-	pause := backoff.NewExponentialBackOff() // with jitter
-	pause.InitialInterval = 20 * time.Millisecond
-	pause.MaxInterval = 500 * time.Millisecond
-	pause.Reset()
-	return pause
-}
-
-// refused reports whether trying again can change nothing. Whatever the broker does not name as a refusal for good may
-// be a restart, an election or a broken connection, also a topic that it does not know yet.
+// refused reports whether trying again can change nothing. Every error that the broker does not name as a permanent
+// refusal may be a restart, an election or a broken connection, also a topic that it does not know yet.
 func refused(err error) bool {
 	code, ok := errors.AsType[kafka.Error](err)
 	return ok && !code.Temporary()
 }
 
-// refusedRecord reports whether the broker will never take what was sent. Whatever else it refuses, such as a password
+func retryable(err error) bool { return !refused(err) }
+
+// refusedRecord reports whether the broker will never take these records. All else that it refuses, such as a password
 // or a right to write, an operator repairs, and the records wait for that in the spool.
 func refusedRecord(err error) bool {
 	code, ok := errors.AsType[kafka.Error](err)

@@ -9,18 +9,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"golang.org/x/time/rate"
 )
 
-// spillTopic is the only topic whose records are kept on disk while Kafka is away: others are kept where they come
-// from.
+// spillTopic is the only topic whose records wait on disk while Kafka is away: the sources of others keep theirs.
 const spillTopic = event.TopicVisits
 
-// spill is the producer's way to its spool. A batch goes to disk with its partition, which it keeps: it may have been
-// sent there. So nothing is spilled before the number of partitions is known, from Kafka or from PartitionsFile.
+// spill writes batches to the spool while Kafka is away. A batch keeps its partition there, since it may have been sent
+// to it. So nothing is spilled before the number of partitions is known, from Kafka or from PartitionsFile.
 type spill struct {
 	p     *Producer
 	cfg   Spool
@@ -48,7 +48,7 @@ func newSpill(p *Producer) *spill {
 	return s
 }
 
-// run opens the spool, sends what is in it, and closes it at the end of ctx.
+// run opens the spool, drains it, and closes it at the end of ctx.
 func (s *spill) run(ctx context.Context) error {
 	disk, err := spool.Open(spool.Config{
 		Dir: s.cfg.Dir, SegmentBytes: min(segmentBytes, s.cfg.MaxBytes/16),
@@ -78,34 +78,38 @@ func (s *spill) run(ctx context.Context) error {
 	return disk.Close()
 }
 
-// countPartitions makes the queue ready with the number of partitions that is on file, asks Kafka until that reports
-// it, and keeps what has changed.
+// countPartitions makes the queue ready with the number of partitions on file, then asks Kafka until it reports the
+// number, and saves that where it has changed.
 func (s *spill) countPartitions(ctx context.Context) {
-	kept, err := loadPartitions(s.cfg.PartitionsFile, s.name)
+	saved, err := loadPartitions(s.cfg.PartitionsFile, s.name)
 	if err != nil {
-		s.p.log.Warn("number of partitions not read", "error", err, "next", "nothing once Kafka answers; until then beacons are answered 503")
+		s.p.log.Warn("number of partitions not read", "error", err,
+			"next", "nothing once Kafka answers; until then beacons are answered 503")
 	}
-	if kept > 0 {
-		s.queue.setPartitions(kept)
+	if saved > 0 {
+		s.queue.setPartitions(saved)
 		s.open()
 	}
-	n, err := s.p.findPartitions(ctx, s.name)
-	for err != nil {
-		if lifecycle.Pause(ctx, time.Second) != nil {
-			return
-		}
-		n, err = s.p.findPartitions(ctx, s.name) // an operator repairs what is refused
+	var n int
+	everySecond := lifecycle.Schedule{First: time.Second, Max: time.Second}
+	err = lifecycle.Retry(ctx, everySecond, nil, nil, func(ctx context.Context) (err error) {
+		n, err = s.p.findPartitions(ctx, s.name) // an operator repairs a refusal
+		return err
+	})
+	if err != nil {
+		return
 	}
-	if n != kept {
+	if n != saved {
 		s.queue.setPartitions(n)
 		if err := savePartitions(s.cfg.PartitionsFile, s.name, n); err != nil {
-			s.p.log.Warn("number of partitions not kept on disk", "error", err, "next", "see to the disk: a start while Kafka is away would answer beacons 503")
+			s.p.log.Warn("number of partitions not kept on disk", "error", err,
+				"next", "see to the disk: a start while Kafka is away would answer beacons 503")
 		}
 	}
 	s.open()
 }
 
-// readyWithin is how long an append waits for the spool, which reads what it has when it is opened, and for the number
+// readyWithin bounds the wait of an append for the spool, which reads its files when it is opened, and for the number
 // of partitions. A caller that waits holds memory that is not counted.
 const readyWithin = time.Second
 
@@ -126,31 +130,35 @@ func (s *spill) wait(ctx context.Context) error {
 		if s.disk.Load() == nil {
 			return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrNotReady)
 		}
-		return fmt.Errorf("partitions of %s are not known: kafka has never answered, and there is no %s: %w", s.name, s.cfg.PartitionsFile, ErrNotReady)
+		return fmt.Errorf("partitions of %s are not known: kafka has never answered, and there is no %s: %w",
+			s.name, s.cfg.PartitionsFile, ErrNotReady)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// hasRoom reports whether all that is held in memory would find room on disk.
-func (s *spill) hasRoom(held int64) bool { return held+s.disk.Load().Used() <= s.cfg.MaxBytes }
+// hasRoom reports whether all bytes that are reserved in memory would find room on disk.
+func (s *spill) hasRoom(reserved int64) bool { return reserved+s.disk.Load().Used() <= s.cfg.MaxBytes }
 
-// put writes a batch to disk. One that is held is still being sent.
-func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
+// put writes a batch to disk. The drain leaves it there while hold keeps it.
+func (s *spill) put(partition int, b *batch, hold bool) (spool.Ref, error) {
 	disk := s.disk.Load()
-	ref, err := disk.Put(spool.Entry{Partition: partition, At: time.Now(), Records: len(b.ends), Body: b.encode()}, held)
+	entry := spool.Entry{Partition: partition, At: time.Now(), Records: len(b.ends), Body: b.encode()}
+	ref, err := disk.Put(entry, hold)
 	if err != nil {
 		s.p.metrics.spoolErrors.Inc()
 		s.failed.Do(func() {
-			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them", "dir", s.cfg.Dir, "error", err,
+			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them",
+				"dir", s.cfg.Dir, "error", err,
 				"next", "look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
 		})
 		return ref, err
 	}
 	s.p.metrics.spilled.Add(float64(len(b.ends)))
 	s.warned.Do(func() {
-		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", s.name, "dir", s.cfg.Dir,
-			"records", disk.Records(), "next", "look at the brokers; what is in the spool is sent when they are back")
+		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool",
+			"topic", s.name, "dir", s.cfg.Dir, "records", disk.Records(),
+			"next", "look at the brokers; the spool is sent when they are back")
 	})
 	return ref, nil
 }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Entry is what is kept. Its body has the form of the caller of Put.
+// Entry is a batch of records for one partition. The caller of Put defines the format of its body.
 type Entry struct {
 	Partition int
 	At        time.Time // milliseconds
-	Records   int       // in its body, for the figures
+	Records   int       // in its body, for the metrics
 	Body      []byte
 }
 
 // An entry is, in little endian:
 //
-//	magic 4 | mark 4 | bytes of the whole entry 4 | CRC-32C of what is before and after it but magic and mark 4 |
+//	magic 4 | mark 4 | bytes of the whole entry 4 | CRC-32C of the size and of all that follows the checksum 4 |
 //	unix milliseconds 8 | partition 4 | records 4 | body
 //
 // The mark is 0 until the entry is removed, then the complement of the checksum: no other value removes it, so that a
@@ -31,18 +31,18 @@ const (
 	headSize = 32
 )
 
-// maxBytes is more than the largest entry has.
+// maxBytes is more than the size of the largest entry.
 const maxBytes = 64 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Why bytes are no entry.
+// The reasons why bytes are no entry.
 var (
 	errShort   = errors.New("entry ends too early")
 	errDamaged = errors.New("entry is damaged")
 )
 
-// head is what an entry begins with, up to its body.
+// head returns the bytes of an entry before its body.
 func (e Entry) head() []byte {
 	b := make([]byte, headSize)
 	binary.LittleEndian.PutUint32(b, magic)
@@ -54,14 +54,14 @@ func (e Entry) head() []byte {
 	return b
 }
 
-// checksum is that of an entry, whose magic, mark and checksum are left out.
+// checksum covers an entry without magic, mark and checksum.
 func checksum(head, body []byte) uint32 {
 	sum := crc32.Checksum(head[sizeAt:sumAt], castagnoli)
 	return crc32.Update(crc32.Update(sum, castagnoli, head[timeAt:headSize]), castagnoli, body)
 }
 
-// decode reads the entry that b begins with; its body is a part of b. The errors are errShort, when b ends before the
-// entry does, and errDamaged.
+// decode reads the entry at the beginning of b; its body is a part of b. The error is errShort where b ends before the
+// entry does, else errDamaged.
 func decode(b []byte) (e Entry, size int, removed bool, err error) {
 	if len(b) < headSize {
 		return Entry{}, 0, false, errShort

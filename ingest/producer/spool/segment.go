@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/fault"
@@ -21,12 +22,12 @@ type segment struct {
 	file    *os.File
 	size    int64
 	live    int   // entries that are not removed, or still being put
-	synced  int64 // bytes known to be on disk; with the first of them the file's name is
+	synced  int64 // bytes known to be on disk; the first sync covers the file's name too
 	syncing bool
 	err     error // of an fsync
 }
 
-// keep is how large a file may be that stays when all in it is removed, so that a broker that is slow now and then does
+// keep is the largest file that stays when all its entries are removed, so that a broker that is slow now and then does
 // not cost a new file each time.
 const keep = 1 << 20
 
@@ -34,12 +35,47 @@ const suffix = ".spool"
 
 func (s *Spool) path(name string) string { return filepath.Join(s.cfg.Dir, name) }
 
-func (s *Spool) segmentPath(n uint32) string { return s.path(fmt.Sprintf("%010d%s", n, suffix)) }
+// write adds an entry to the active segment, which counts it from then on, and syncs it. s.mu is held.
+func (s *Spool) write(r *Ref, head, body []byte) error {
+	if s.closed {
+		return ErrClosed
+	}
+	if s.active == nil || s.active.size > 0 && s.active.size+int64(r.size) > s.cfg.SegmentBytes {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	g := s.active
+	r.segment, r.offset = g.number, uint32(g.size)
+	_, err := g.file.WriteAt(head, g.size)
+	if err == nil {
+		fault.Pass(fault.Torn)
+		_, err = g.file.WriteAt(body, g.size+headSize)
+	}
+	if err != nil {
+		// The bytes of it are not counted, and cut off when the file is recovered.
+		s.active = nil
+		_ = g.file.Truncate(g.size)
+		if g.live == 0 {
+			s.drop(g)
+		}
+		return err
+	}
+	g.size += int64(r.size)
+	g.live++
+	s.used.Add(int64(r.size))
+	fault.Pass(fault.Written)
+	if err := s.sync(g, g.size); err != nil {
+		s.uncount(g)
+		return err
+	}
+	return nil
+}
 
 // begin makes a new segment the active one. s.mu is held.
 func (s *Spool) begin() error {
 	s.last++
-	f, err := os.OpenFile(s.segmentPath(s.last), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(s.path(segmentName(s.last)), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -53,28 +89,45 @@ func (s *Spool) begin() error {
 	return nil
 }
 
-// release counts an entry of g no more. s.mu is held.
-func (s *Spool) release(g *segment) {
-	g.live--
-	if g.live > 0 || g == s.active && g.size <= keep {
-		return
-	}
-	if g == s.active {
-		s.active = nil
-	}
-	s.drop(g)
-}
+func segmentName(number uint32) string { return fmt.Sprintf("%010d%s", number, suffix) }
 
-// drop deletes a segment in which nothing is left. Should the file come back after a loss of power, its entries are
-// marked or read once more. s.mu is held.
-func (s *Spool) drop(g *segment) {
-	delete(s.segments, g.number)
-	s.used.Add(-g.size)
-	_ = g.file.Close()
-	if err := os.Remove(g.file.Name()); err != nil {
-		s.log.Warn("spool file stays", "file", g.file.Name(), "error", err,
-			"next", "nothing now: what is in it is read once more after the next start, and counted once")
+// sync returns when g is on disk up to end: the first caller syncs for all that wait. s.mu is held, and unlocked
+// meanwhile.
+func (s *Spool) sync(g *segment, end int64) error {
+	for g.synced < end && g.err == nil {
+		if g.syncing {
+			s.synced.Wait()
+			continue
+		}
+		g.syncing = true
+		to, isNew := g.size, g.synced == 0
+		s.mu.Unlock()
+		begin := time.Now()
+		err := g.file.Sync()
+		if err == nil && isNew {
+			err = disk.SyncDir(s.cfg.Dir)
+		}
+		if s.cfg.Synced != nil {
+			s.cfg.Synced(time.Since(begin))
+		}
+		s.mu.Lock()
+		g.syncing = false
+		if err == nil {
+			g.synced = to
+		} else {
+			// A second fsync may succeed though pages were lost: this file gets no more entries.
+			g.err = err
+			if s.active == g {
+				s.active = nil
+			}
+			_ = g.file.Truncate(g.synced)
+		}
+		s.synced.Broadcast()
 	}
+	if g.synced >= end {
+		return nil
+	}
+	return g.err
 }
 
 // markRemoved marks an entry on disk. s.mu is held.
@@ -91,10 +144,35 @@ func (s *Spool) markRemoved(r Ref) {
 			"next", "look at the disk; after a restart the entry is sent once more, and counted once")
 	}
 	fault.Pass(fault.Removed)
-	s.release(g)
+	s.pending.Add(-int64(r.records))
+	s.uncount(g)
 }
 
-// recover finds what is in the directory. s is not shared yet, so that no lock is taken.
+// uncount takes an entry off the count of its segment, and drops the segment after its last one. s.mu is held.
+func (s *Spool) uncount(g *segment) {
+	g.live--
+	if g.live > 0 || g == s.active && g.size <= keep {
+		return
+	}
+	if g == s.active {
+		s.active = nil
+	}
+	s.drop(g)
+}
+
+// drop deletes a segment without entries. Should the file come back after a loss of power, its entries are marked, or
+// read once more. s.mu is held.
+func (s *Spool) drop(g *segment) {
+	delete(s.segments, g.number)
+	s.used.Add(-g.size)
+	_ = g.file.Close()
+	if err := os.Remove(g.file.Name()); err != nil {
+		s.log.Warn("spool file stays", "file", g.file.Name(), "error", err,
+			"next", "nothing now: its entries are read once more after the next start, and counted once")
+	}
+}
+
+// recover reads the segments of the directory. s is not shared yet, so that no lock is taken.
 func (s *Spool) recover() error {
 	names, err := os.ReadDir(s.cfg.Dir)
 	if err != nil {
@@ -120,9 +198,9 @@ func (s *Spool) recover() error {
 	return nil
 }
 
-// load finds what is in one segment. Nothing is added to it any more.
+// load reads the entries of one segment, which takes no more of them.
 func (s *Spool) load(number uint32) error {
-	f, err := os.OpenFile(s.segmentPath(number), os.O_RDWR, 0)
+	f, err := os.OpenFile(s.path(segmentName(number)), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -133,10 +211,13 @@ func (s *Spool) load(number uint32) error {
 		return err
 	}
 	for at := 0; at < len(text); {
-		e, size, gone, err := decode(text[at:])
+		e, size, removed, err := decode(text[at:])
 		if err == nil {
-			if !gone {
-				s.add(Ref{int32(e.Partition), number, uint32(at), uint32(size), uint32(e.Records), uint32(e.At.Unix()), false})
+			if !removed {
+				r := refOf(e)
+				r.segment, r.offset = number, uint32(at)
+				s.pending.Add(int64(r.records))
+				s.show(r)
 				g.live++
 			}
 			at += size
@@ -144,7 +225,10 @@ func (s *Spool) load(number uint32) error {
 		}
 		next := following(text, at)
 		if next == len(text) && (errors.Is(err, errShort) || blank(text[at:])) {
-			text, err = text[:at], s.cutOff(f, at, len(text)-at)
+			// A process or the power went during a write: nothing of it was acknowledged.
+			s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at,
+				"bytes", len(text)-at)
+			text, err = text[:at], f.Truncate(int64(at))
 		} else {
 			at, err = next, s.quarantineDamaged(g, at, text[at:next])
 		}
@@ -160,24 +244,7 @@ func (s *Spool) load(number uint32) error {
 	return nil
 }
 
-// cutOff removes what was being written when the process or the power went: it was not acknowledged.
-func (s *Spool) cutOff(f *os.File, at, bytes int) error {
-	s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", bytes)
-	return f.Truncate(int64(at))
-}
-
-// quarantineDamaged keeps the bytes between whole entries in a file.
-func (s *Spool) quarantineDamaged(g *segment, at int, text []byte) error {
-	file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
-	if err != nil {
-		return err
-	}
-	s.log.Error("spool is damaged: records may be lost", "segment", g.file.Name(), "offset", at, "bytes", len(text), "file", file,
-		"next", "look at the disk and the file system; the bytes are kept in file, whatever is whole around them is sent")
-	return nil
-}
-
-// following is where the next whole entry after at begins, or the end.
+// following returns where the next whole entry after at begins, or the end.
 func following(text []byte, at int) int {
 	sign := binary.LittleEndian.AppendUint32(nil, magic)
 	for at++; at < len(text); at++ {
@@ -196,7 +263,19 @@ func following(text []byte, at int) int {
 // blank reports a tail for which a file system had made room and not yet written.
 func blank(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// Quarantine copies the bytes of an entry, whatever they are, to a file of its own. It returns the file's name.
+// quarantineDamaged keeps the bytes between whole entries in a file.
+func (s *Spool) quarantineDamaged(g *segment, at int, text []byte) error {
+	file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
+	if err != nil {
+		return err
+	}
+	s.log.Error("spool is damaged: records may be lost", "segment", g.file.Name(), "offset", at, "bytes", len(text),
+		"file", file,
+		"next", "look at the disk and the file system; the bytes are kept in file, whole entries around them are sent")
+	return nil
+}
+
+// Quarantine copies the bytes of an entry, damaged or not, to a file of its own and returns the file's name.
 func (s *Spool) Quarantine(r Ref, why string) (string, error) {
 	text, err := s.bytes(r, nil)
 	if err != nil {
@@ -205,15 +284,10 @@ func (s *Spool) Quarantine(r Ref, why string) (string, error) {
 	return s.quarantine(fmt.Sprintf("%d-%d-%s", r.segment, r.offset, why), text)
 }
 
-// quarantine writes a file that is there, whole, when it returns.
+// quarantine writes a file that survives a loss of power.
 func (s *Spool) quarantine(name string, text []byte) (string, error) {
 	name = s.path(filepath.Join("quarantine", name))
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(text)
-		err = errors.Join(err, f.Sync(), f.Close(), disk.SyncDir(s.path("quarantine")))
-	}
-	if err != nil {
+	if err := disk.ReplaceFile(name, text, 0o600); err != nil {
 		return "", fmt.Errorf("quarantine %d bytes: %w", len(text), err)
 	}
 	return name, nil

@@ -1,13 +1,13 @@
 // Package spool keeps entries on this machine's disk until Kafka has them.
 //
-// An entry is put, which returns after an fsync that it may share with others; read, in the order of its partition; and
-// removed. The next process that opens the directory finds what a killed one leaves: whole entries, each with a
-// checksum. A part of an entry at the end of a file was never acknowledged and is cut off; bytes that are wrong
-// elsewhere are quarantined in a file of their own, and logged.
+// Put returns after an fsync that several entries may share. Next and Read give the entries of a partition, and Remove
+// removes them. A process that opens the directory after a kill finds whole entries, each with a checksum. A part of an
+// entry at the end of a file was never acknowledged and is cut off; bytes that are wrong elsewhere are quarantined in a
+// file of their own, and logged.
 //
 // Entries lie one after the other in segments, files that are deleted when all their entries are removed. To remove an
 // entry, four bytes of it are overwritten without an fsync: a loss of power may bring removed entries back, and never
-// takes one away. In memory an entry costs 28 bytes.
+// takes one away. In memory an entry costs 24 bytes.
 //
 // Why not github.com/tidwall/wal: a torn tail makes its Open fail, it has no checksums, entries are removed only from
 // its front, it keeps whole segments in memory, and it syncs no directory.
@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,11 +28,11 @@ import (
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
-// Config says where entries are kept.
+// Config names the directory of a spool and bounds its files.
 type Config struct {
 	Dir          string
-	SegmentBytes int64               // a file that has as much takes no more entries
-	Synced       func(time.Duration) // called with how long each fsync of entries took; may be nil
+	SegmentBytes int64               // a file of this size takes no more entries
+	Synced       func(time.Duration) // called with the duration of each fsync of entries; may be nil
 }
 
 // Errors of a spool, for errors.Is.
@@ -47,21 +48,45 @@ type Spool struct {
 	lock    *os.File
 	used    atomic.Int64
 	pending atomic.Int64  // records
-	changed chan struct{} // one token: there may be something to read
+	changed chan struct{} // one token: there may be an entry to read
 
 	mu       sync.Mutex
-	synced   *sync.Cond // on mu: some segment's fsync ended
+	synced   *sync.Cond // on mu: the fsync of a segment ended
 	closed   bool
 	segments map[uint32]*segment
-	active   *segment        // where entries are put; nil: the next one begins a file
+	active   *segment        // takes new entries; nil: the next entry begins a file
 	last     uint32          // number of the newest segment
-	streams  map[int32][]Ref // entries by partition, in the order in which they lie on disk; none is empty
+	streams  map[int32][]Ref // entries to read, by partition, oldest first; none is empty
 }
 
-// Open opens a directory, which it creates where there is none, with what is in it. The error is ErrInUse when another
-// process has it.
+// Ref names an entry of the spool. It is small, since there may be millions.
+type Ref struct {
+	partition             int32
+	segment, offset, size uint32
+	records               uint32
+	at                    uint32 // unix seconds
+}
+
+// refOf lacks the place of the entry.
+func refOf(e Entry) Ref {
+	return Ref{
+		partition: int32(e.Partition), size: uint32(headSize + len(e.Body)),
+		records: uint32(e.Records), at: uint32(e.At.Unix()),
+	}
+}
+
+// Records returns the number of records of the entry.
+func (r Ref) Records() int { return int(r.records) }
+
+func (r Ref) String() string { return fmt.Sprintf("%d/%d", r.segment, r.offset) }
+
+// Open opens a directory with the entries in it, and creates it where it is missing. The error is ErrInUse while
+// another process uses it.
 func Open(cfg Config, log *slog.Logger) (*Spool, error) {
-	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, streams: map[int32][]Ref{}}
+	s := &Spool{
+		cfg: cfg, log: log, changed: make(chan struct{}, 1),
+		segments: map[uint32]*segment{}, streams: map[int32][]Ref{},
+	}
 	s.synced = sync.NewCond(&s.mu)
 	if err := disk.MakeDir(s.path("quarantine")); err != nil {
 		return nil, fmt.Errorf("make spool %s: %w", cfg.Dir, err)
@@ -86,7 +111,7 @@ func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 	return s, nil
 }
 
-// Close unlocks the directory, with what is in it. What is being put fails.
+// Close unlocks the directory and leaves the entries in it. A Put under way fails.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,13 +126,13 @@ func (s *Spool) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Used is how many bytes the segments have, removed entries included.
+// Used returns the bytes of the segments, removed entries included.
 func (s *Spool) Used() int64 { return s.used.Load() }
 
-// Records is how many records are to be read.
+// Records returns the number of records that are not removed.
 func (s *Spool) Records() int64 { return s.pending.Load() }
 
-// Changed has a token after something was put or released, and after Signal.
+// Changed has a token after an entry came to be read, and after Signal.
 func (s *Spool) Changed() <-chan struct{} { return s.changed }
 
 // Signal gives Changed a token.
@@ -118,7 +143,65 @@ func (s *Spool) Signal() {
 	}
 }
 
-// Oldest is when the oldest entry was put, in seconds; zero when there is none.
+// Put writes an entry and returns when it is safe on disk. A held entry is not given to readers until EndHold. After an
+// error the entry may or may not be there after a restart.
+func (s *Spool) Put(e Entry, hold bool) (Ref, error) {
+	r, head := refOf(e), e.head()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.write(&r, head, e.Body); err != nil {
+		return Ref{}, fmt.Errorf("put entry of %d bytes for partition %d: %w", r.size, e.Partition, err)
+	}
+	fault.Pass(fault.Kept)
+	s.pending.Add(int64(r.records))
+	if !hold {
+		s.show(r)
+	}
+	return r, nil
+}
+
+// EndHold removes a held entry if it was sent, else gives it to readers.
+func (s *Spool) EndHold(r Ref, sent bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !sent {
+		s.show(r)
+	} else if !s.closed {
+		s.markRemoved(r)
+	}
+}
+
+// show gives an entry to readers. s.mu is held.
+func (s *Spool) show(r Ref) {
+	s.streams[r.partition] = append(s.streams[r.partition], r)
+	s.Signal()
+}
+
+// Partitions returns the partitions with an entry to read.
+func (s *Spool) Partitions() (all []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for partition := range s.streams {
+		all = append(all, int(partition))
+	}
+	return all
+}
+
+// Next returns the first entries of a partition, up to so many bytes and records, one at least.
+func (s *Spool) Next(partition, bytes, records int) (refs []Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.streams[int32(partition)] {
+		bytes, records = bytes-int(r.size), records-int(r.records)
+		if len(refs) > 0 && (bytes < 0 || records < 0) {
+			break
+		}
+		refs = append(refs, r)
+	}
+	return refs
+}
+
+// Oldest returns when the oldest entry to read was put, in seconds; zero where there is none.
 func (s *Spool) Oldest() (oldest time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,97 +213,54 @@ func (s *Spool) Oldest() (oldest time.Time) {
 	return oldest
 }
 
-// Put writes an entry and returns when it is safe on disk. One that is held is not shown to readers until it is
-// released. After an error it may or may not be found after a restart.
-func (s *Spool) Put(e Entry, hold bool) (Ref, error) {
-	size := headSize + len(e.Body)
-	r := Ref{partition: int32(e.Partition), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix()), held: hold}
-	head := e.head()
+// Remove removes entries that Next returned: Kafka has them.
+func (s *Spool) Remove(refs ...Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.write(&r, head, e.Body); err != nil {
-		return Ref{}, fmt.Errorf("put entry of %d bytes for partition %d: %w", size, e.Partition, err)
-	}
-	fault.Pass(fault.Kept)
-	s.add(r)
-	if !hold {
-		s.Signal()
-	}
-	return r, nil
-}
-
-// write adds an entry to the active segment, which counts it from then on, and syncs it. s.mu is held.
-func (s *Spool) write(r *Ref, head, body []byte) error {
 	if s.closed {
-		return ErrClosed
+		return
 	}
-	if s.active == nil || s.active.size > 0 && s.active.size+int64(r.size) > s.cfg.SegmentBytes {
-		if err := s.begin(); err != nil {
-			return err
+	for _, r := range refs {
+		stream := s.streams[r.partition]
+		switch i := slices.Index(stream, r); {
+		case i < 0:
+			continue
+		case i == 0: // nearly always: in constant time
+			stream = stream[1:]
+		default:
+			stream = slices.Delete(stream, i, i+1)
 		}
-	}
-	g := s.active
-	r.segment, r.offset = g.number, uint32(g.size)
-	_, err := g.file.WriteAt(head, g.size)
-	if err == nil {
-		fault.Pass(fault.Torn)
-		_, err = g.file.WriteAt(body, g.size+headSize)
-	}
-	if err != nil {
-		// What is there of it is not counted, and cut off when the file is found.
-		s.active = nil
-		_ = g.file.Truncate(g.size)
-		if g.live == 0 {
-			s.drop(g)
+		if s.streams[r.partition] = stream; len(stream) == 0 {
+			delete(s.streams, r.partition)
 		}
-		return err
+		s.markRemoved(r)
 	}
-	g.size += int64(r.size)
-	g.live++
-	s.used.Add(int64(r.size))
-	fault.Pass(fault.Written)
-	if err := s.sync(g, g.size); err != nil {
-		s.release(g)
-		return err
-	}
-	return nil
+	s.Signal()
 }
 
-// sync returns when all of g up to end is on disk: the first caller syncs for all that wait. s.mu is held, and unlocked
-// meanwhile.
-func (s *Spool) sync(g *segment, end int64) error {
-	for g.synced < end && g.err == nil {
-		if g.syncing {
-			s.synced.Wait()
-			continue
-		}
-		g.syncing = true
-		to, isNew := g.size, g.synced == 0
-		s.mu.Unlock()
-		begin := time.Now()
-		err := g.file.Sync()
-		if err == nil && isNew {
-			err = disk.SyncDir(s.cfg.Dir)
-		}
-		if s.cfg.Synced != nil {
-			s.cfg.Synced(time.Since(begin))
-		}
-		s.mu.Lock()
-		g.syncing = false
-		if err == nil {
-			g.synced = to
-		} else {
-			// A second fsync may succeed though pages were lost: this file gets no more entries.
-			g.err = err
-			if s.active == g {
-				s.active = nil
-			}
-			_ = g.file.Truncate(g.synced)
-		}
-		s.synced.Broadcast()
+// Read reads an entry, into buffer where there is room.
+func (s *Spool) Read(r Ref, buffer []byte) (Entry, error) {
+	text, err := s.bytes(r, buffer)
+	if err != nil {
+		return Entry{}, err
 	}
-	if g.synced >= end {
-		return nil
+	e, _, _, err := decode(text)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read spooled entry %s: %w", r, err)
 	}
-	return g.err
+	return e, nil
+}
+
+func (s *Spool) bytes(r Ref, buffer []byte) ([]byte, error) {
+	s.mu.Lock()
+	g, closed := s.segments[r.segment], s.closed
+	s.mu.Unlock()
+	if closed || g == nil {
+		return nil, fmt.Errorf("read spooled entry %s: %w", r, ErrClosed)
+	}
+	buffer = slices.Grow(buffer[:0], int(r.size))[:r.size]
+	if _, err := g.file.ReadAt(buffer, int64(r.offset)); err != nil {
+		return nil, fmt.Errorf("read spooled entry %s: %w", r, err)
+	}
+	return buffer, nil
 }
