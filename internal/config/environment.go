@@ -2,12 +2,13 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/answerscope/answerscope/internal/nearest"
 )
 
 // Outside is what comes from the environment alone: how engines that run elsewhere are entered, and secrets.
@@ -169,10 +170,7 @@ func Unknown(environ, known []string) []error {
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || platformVariable.MatchString(name) {
 			continue
 		}
-		nearest := slices.MinFunc(known, func(a, b string) int {
-			return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-		})
-		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest))
+		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest.Names(name, known, math.MaxInt)[0]))
 	}
 	return errs
 }

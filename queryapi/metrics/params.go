@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/nearest"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -58,19 +59,12 @@ func (q *query) unknown() (wrong []string) {
 	for _, name := range names[:min(len(names), most)] {
 		want := "no parameter, as this endpoint has none"
 		if len(q.known) > 0 {
-			want = "a parameter of this endpoint, the nearest is " + nearest(name, q.known)
+			shown := strings.ToLower(name[:min(len(name), 2*longestShown)])
+			want = "a parameter of this endpoint, the nearest is " + nearest.Names(shown, q.known, math.MaxInt)[0]
 		}
 		wrong = append(wrong, fmt.Sprintf("%s: want %s", quoted(name), want))
 	}
 	return wrong
-}
-
-// nearest is the known name that takes the fewest edits to reach.
-func nearest(name string, known []string) string {
-	name = strings.ToLower(name[:min(len(name), 2*longestShown)])
-	return slices.MinFunc(known, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
 }
 
 // refuse records that a parameter is wrong. got is cut by quoted.

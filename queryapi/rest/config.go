@@ -13,27 +13,29 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Config says what is served, and to whom.
+// Config has the exposed schemas, and the bounds of requests and responses.
 type Config struct {
 	Prefix     string   // of the paths: /rest/v1, or / for all
-	Schemas    []string // exposed; the first is the one of requests that name none
+	Schemas    []string // exposed; requests that name none get the first
 	AnonRole   string   // of callers without a token; "": they are refused
-	SearchPath []string // schemas beside the one of a request in which functions, operators and types are found
+	SearchPath []string // schemas beside the request's where functions, operators and types are found
 	MaxRows    *int64   // of one result, and of each embed; nil: all
-	MaxBytes   int64    // of one body; 0: no bound. A body that this or MaxRows cuts is answered 206
-	Aggregates bool     // whether sum(), count() and the like may be asked for
-	Origins    []string // of pages that may read answers with credentials; none: all may, without
+	MaxBytes   int64    // of one body; 0: no bound. A body that this or MaxRows cuts has the status 206
+	Aggregates bool     // sum(), count() and the like are allowed
+	Origins    []string // of pages that may read responses with credentials; none: all may, without
 
 	StatementTimeout time.Duration // of each of a request's statements
 	AcquireTimeout   time.Duration // for everything before the statement: a slot, a connection, the caller's role
 }
 
-// DefaultConfig needs schemas.
+// DefaultConfig lacks the schemas.
 func DefaultConfig() Config {
-	return Config{Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 4 * time.Second}
+	return Config{
+		Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 4 * time.Second,
+	}
 }
 
-// Validate returns everything that is wrong with c.
+// Validate returns all invalid settings.
 func (c Config) Validate() error {
 	var errs []error
 	if !strings.HasPrefix(c.Prefix, "/") {
@@ -48,7 +50,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// rowsToRead is the LIMIT of the relation of a request. One row over MaxRows shows that a body is cut.
+// rowsToRead returns the LIMIT of a request's relation. One row over MaxRows shows that a body is cut.
 func (c Config) rowsToRead() *int64 {
 	if c.MaxRows == nil || c.MaxBytes == 0 {
 		return c.MaxRows
@@ -59,7 +61,13 @@ func (c Config) rowsToRead() *int64 {
 
 const (
 	bodyLimit = 8 << 20         // bytes of a request's body
-	grace     = 5 * time.Second // in which a statement that has timed out ends
+	grace     = 5 * time.Second // for a statement that has timed out to end
+
+	// minConns are open at once, unless the address asks for more.
+	minConns = 10
+	// connectTimeout bounds a new connection. An open one whose other end's kernel does not answer is closed as soon: a
+	// statement may take long, but its connection is alive.
+	connectTimeout = 4 * time.Second
 )
 
 // OpenPool opens connections to a database. Its login should be no superuser and inherit no rights, but may take the
@@ -73,8 +81,8 @@ func OpenPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 || cfg.ConnConfig.ConnectTimeout > connectTimeout {
 		cfg.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	dialer := &net.Dialer{Timeout: connectTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}}
-	cfg.ConnConfig.DialFunc = dialer.DialContext
+	keepAlive := net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}
+	cfg.ConnConfig.DialFunc = (&net.Dialer{Timeout: connectTimeout, KeepAliveConfig: keepAlive}).DialContext
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
@@ -82,57 +90,47 @@ func OpenPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// connectTimeout bounds a new connection. One that is open and gets no answer from the other end's kernel is closed as
-// soon: a statement may take long, but its connection is alive.
-const connectTimeout = 4 * time.Second
-
-// minConns are connections at once, unless the address asks for more.
-const minConns = 10
-
-// preflight is whether a browser asks what a page may send.
-func (in incoming) preflight() bool {
-	return in.method == http.MethodOptions && in.header("Origin") != "" && in.header("Access-Control-Request-Method") != ""
+// preflight reports whether a browser asks which requests a page may send.
+func (r rawRequest) preflight() bool {
+	return r.method == http.MethodOptions && r.header("Origin") != "" && r.header("Access-Control-Request-Method") != ""
 }
 
 const (
 	allowedMethods = "GET, POST, PATCH, PUT, DELETE, OPTIONS, HEAD"
-	exposedHeaders = "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit, Preference-Applied"
-	preflightAge   = "86400"
+	exposedHeaders = "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, " +
+		"Transfer-Encoding, Range-Unit, Preference-Applied"
+	preflightAge = "86400"
 )
 
-// shared are the headers that let pages of other origins read an answer.
-func (a *API) shared(in incoming) [][2]string {
-	if a.own {
-		return nil
-	}
-	origin := in.header("Origin")
-	if origin == "" {
-		if in.method == http.MethodOptions {
-			return [][2]string{{"Access-Control-Allow-Origin", "*"}}
-		}
+// corsHeaders returns the headers that let pages of other origins read a response.
+func (a *API) corsHeaders(r rawRequest) [][2]string {
+	origin := r.header("Origin")
+	if a.sameOriginOnly || origin == "" && r.method != http.MethodOptions {
 		return nil
 	}
 	headers := [][2]string{{"Access-Control-Allow-Origin", "*"}}
+	if origin == "" {
+		return headers
+	}
 	if len(a.cfg.Origins) > 0 {
 		if !slices.Contains(a.cfg.Origins, origin) {
 			return nil
 		}
 		headers = [][2]string{{"Access-Control-Allow-Origin", origin}, {"Access-Control-Allow-Credentials", "true"}}
 	}
-	if !in.preflight() {
+	if !r.preflight() {
 		return append(headers, [2]string{"Access-Control-Expose-Headers", exposedHeaders})
 	}
 	allowed := []string{"Authorization"}
-	for name := range strings.SplitSeq(in.header("Access-Control-Request-Headers"), ",") {
-		if name = strings.TrimSpace(name); name != "" && !strings.EqualFold(name, "Authorization") {
-			allowed = append(allowed, name)
-		}
-	}
-	for _, name := range []string{"Accept", "Accept-Language", "Content-Language"} {
-		if !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) }) {
+	requested := r.header("Access-Control-Request-Headers") + ",Accept,Accept-Language,Content-Language"
+	for name := range strings.SplitSeq(requested, ",") {
+		name = strings.TrimSpace(name)
+		listed := slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) })
+		if name != "" && !listed {
 			allowed = append(allowed, name)
 		}
 	}
 	return append(headers, [2]string{"Access-Control-Allow-Methods", allowedMethods},
-		[2]string{"Access-Control-Allow-Headers", strings.Join(allowed, ", ")}, [2]string{"Access-Control-Max-Age", preflightAge})
+		[2]string{"Access-Control-Allow-Headers", strings.Join(allowed, ", ")},
+		[2]string{"Access-Control-Max-Age", preflightAge})
 }

@@ -7,11 +7,11 @@ import "testing"
 func TestThePrefixOfACookieIsForItsOwnOrigin(t *testing.T) {
 	api := New(Config{Prefix: "/rest/v1", Origins: []string{"https://reports.example"}}, nil, nil, nil)
 	for _, method := range []string{"GET", "OPTIONS"} {
-		in := incoming{method: method, headers: [][2]string{{"Origin", "https://reports.example"}, {"Access-Control-Request-Method", "GET"}}}
-		if len(api.shared(in)) == 0 {
+		r := rawRequest{method: method, headers: [][2]string{{"Origin", "https://reports.example"}, {"Access-Control-Request-Method", "GET"}}}
+		if len(api.corsHeaders(r)) == 0 {
 			t.Errorf("%s of a listed origin is not shared", method)
 		}
-		if headers := api.At("/app/api/rest/v1", nil).shared(in); headers != nil {
+		if headers := api.At("/app/api/rest/v1", nil).corsHeaders(r); headers != nil {
 			t.Errorf("%s is answered with %q", method, headers)
 		}
 	}

@@ -11,34 +11,32 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const statusBadRequest = http.StatusBadRequest
-
-// An Error is an answer that refuses: a status and the four fields that clients of PostgREST know.
+// An Error refuses a request: a status, and the four fields that clients of PostgREST know.
 type Error struct {
 	status  int
-	phrase  string // of the status line; "" is that of the status
+	phrase  string // of the status line; "": that of the status
 	code    string
 	message string
 	details any // a string, a list or nil
 	hint    any // a string or nil
 	headers [][2]string
-	raw     string // in place of the four fields: the body of a gateway
+	raw     string // replaces the four fields: the body of a gateway
 	cause   error  // for the log
 }
 
-// Refusal is an answer with a body of its own, such as that of a gateway in front.
+// Refusal returns an error with a body of its own, such as that of a gateway in front of PostgREST.
 func Refusal(status int, body string) *Error { return &Error{status: status, raw: body} }
 
-// BadToken is the answer to a token that is not valid.
+// BadToken refuses an invalid token.
 func BadToken(message string) *Error { return badToken("PGRST301", message) }
 
-// Forbidden is the answer to a caller who has no role here.
+// Forbidden refuses a caller who has no role here.
 func Forbidden(message string) *Error { return refuse(http.StatusForbidden, "42501", message) }
 
-// TooMany is the answer to a caller who asks too often.
+// TooMany refuses a caller who sends too many requests.
 func TooMany(message string) *Error { return refuse(http.StatusTooManyRequests, "PT429", message) }
 
-// Unavailable is the answer while who asks cannot be found out.
+// Unavailable refuses a request whose caller cannot be found at the moment.
 func Unavailable(message string) *Error {
 	return refuse(http.StatusServiceUnavailable, "PT503", message)
 }
@@ -52,7 +50,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// body has its keys in the order of the alphabet, as PostgREST has them.
+// body returns the JSON with its keys in alphabetical order, as in PostgREST.
 func (e *Error) body() []byte {
 	if e.raw != "" {
 		return []byte(e.raw)
@@ -69,16 +67,30 @@ func (e *Error) body() []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
+// response returns the response that shows the error.
+func (e *Error) response() *response {
+	out := &response{status: e.status, phrase: e.phrase, body: e.body(), headers: append([][2]string{}, e.headers...)}
+	out.add("Content-Type", mediaJSON.contentType())
+	if e.code != "" {
+		out.add("Proxy-Status", "PostgREST; error="+e.code)
+	}
+	if e.status == http.StatusServiceUnavailable {
+		out.add("Retry-After", "1")
+	}
+	return out
+}
+
 func refuse(status int, code, message string) *Error {
 	return &Error{status: status, code: code, message: message}
 }
 
-// detailed and hinted add what e lacks, and return it.
+// detailed sets the details of e and returns it.
 func (e *Error) detailed(details string) *Error {
 	e.details = details
 	return e
 }
 
+// hinted sets the hint of e, unless it is empty, and returns it.
 func (e *Error) hinted(hint string) *Error {
 	if hint != "" {
 		e.hint = hint
@@ -86,34 +98,38 @@ func (e *Error) hinted(hint string) *Error {
 	return e
 }
 
-// ofPostgres is the answer to an error of the database. A caller who is not signed in may do so where he lacks a
-// privilege.
-func ofPostgres(err error, anonymous bool) *Error {
-	said, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return ofConnection(err)
+// withHeader adds a header to e and returns it.
+func (e *Error) withHeader(name, value string) *Error {
+	e.headers = append(e.headers, [2]string{name, value})
+	return e
+}
+
+// databaseError returns the refusal that an error of the database amounts to. An anonymous caller who lacks a privilege
+// is asked to sign in.
+func databaseError(err error, anonymous bool) *Error {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return connectionError(err)
+	case pgErr.Code == "PGRST":
+		return raisedError(pgErr)
 	}
-	if said.Code == "PGRST" {
-		return raised(said)
+	e := refuse(statusOf(pgErr, anonymous), pgErr.Code, pgErr.Message).hinted(pgErr.Hint)
+	e.cause = err
+	if pgErr.Detail != "" {
+		e.details = pgErr.Detail
 	}
-	e := &Error{status: statusOf(said, anonymous), code: said.Code, message: said.Message, cause: err}
-	if said.Detail != "" {
-		e.details = said.Detail
-	}
-	if said.Hint != "" {
-		e.hint = said.Hint
-	}
-	if said.Code == "PT"+strconv.Itoa(e.status) {
-		e.phrase = said.Message
+	if pgErr.Code == "PT"+strconv.Itoa(e.status) {
+		e.phrase = pgErr.Message
 	}
 	if e.status == http.StatusUnauthorized {
-		e.headers = [][2]string{{"WWW-Authenticate", "Bearer"}}
+		e.withHeader("WWW-Authenticate", "Bearer")
 	}
 	return e
 }
 
-// ofConnection says of a database that does not answer no more than that.
-func ofConnection(err error) *Error {
+// connectionError hides why the database does not answer.
+func connectionError(err error) *Error {
 	e := refuse(http.StatusServiceUnavailable, "PGRST001", "Database client error. Retrying the connection.")
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		e = refuse(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
@@ -122,15 +138,15 @@ func ofConnection(err error) *Error {
 	return e
 }
 
-// statuses are those of SQLSTATEs, of whole ones and of classes.
+// statuses are by SQLSTATE, or by its class.
 var statuses = map[string]int{
 	"08": 503, "09": 500, "0L": 403, "0P": 403, "23503": 409, "23505": 409, "25006": 405, "25": 500, "28": 403,
 	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "53400": 500, "53": 503, "54": 500, "55": 500, "57P01": 503,
 	"57": 500, "58": 500, "F0": 500, "HV": 500, "P0001": 400, "P0": 500, "XX": 500, "42P01": 404, "42P17": 500, "42883": 404,
 }
 
-func statusOf(said *pgconn.PgError, anonymous bool) int {
-	code, message := said.Code, said.Message
+func statusOf(pgErr *pgconn.PgError, anonymous bool) int {
+	code, message := pgErr.Code, pgErr.Message
 	switch {
 	case code == "21000" && !strings.HasSuffix(message, "requires a WHERE clause"):
 		return http.StatusInternalServerError
@@ -155,29 +171,30 @@ func statusOf(said *pgconn.PgError, anonymous bool) int {
 	return http.StatusBadRequest
 }
 
-// raised is the answer that RAISE SQLSTATE 'PGRST' describes: its message has the body, its detail status and headers.
-func raised(said *pgconn.PgError) *Error {
+// raisedError reads RAISE SQLSTATE 'PGRST': its message has the body, its detail status and headers.
+func raisedError(pgErr *pgconn.PgError) *Error {
 	var body struct {
 		Code, Message *string
 		Details, Hint *string
 	}
-	if json.Unmarshal([]byte(said.Message), &body) != nil || body.Code == nil || body.Message == nil {
-		return notRaised("Invalid JSON value for MESSAGE: '"+said.Message+"'",
+	if json.Unmarshal([]byte(pgErr.Message), &body) != nil || body.Code == nil || body.Message == nil {
+		return badRaise("Invalid JSON value for MESSAGE: '"+pgErr.Message+"'",
 			"MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.")
 	}
 	const want = "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'."
-	if said.Detail == "" {
-		return notRaised("DETAIL is missing in the RAISE statement", want)
+	if pgErr.Detail == "" {
+		return badRaise("DETAIL is missing in the RAISE statement", want)
 	}
 	var head struct {
 		Status     *int
 		StatusText string `json:"status_text"`
 		Headers    map[string]string
 	}
-	if json.Unmarshal([]byte(said.Detail), &head) != nil || head.Status == nil || head.Headers == nil {
-		return notRaised("Invalid JSON value for DETAIL: '"+said.Detail+"'", want)
+	if json.Unmarshal([]byte(pgErr.Detail), &head) != nil || head.Status == nil || head.Headers == nil {
+		return badRaise("Invalid JSON value for DETAIL: '"+pgErr.Detail+"'", want)
 	}
-	e := &Error{status: *head.Status, phrase: head.StatusText, code: *body.Code, message: *body.Message}
+	e := refuse(*head.Status, *body.Code, *body.Message)
+	e.phrase = head.StatusText
 	if body.Details != nil {
 		e.details = *body.Details
 	}
@@ -185,12 +202,12 @@ func raised(said *pgconn.PgError) *Error {
 		e.hint = *body.Hint
 	}
 	for name, value := range head.Headers {
-		e.headers = append(e.headers, [2]string{name, value})
+		e.withHeader(name, value)
 	}
 	return e
 }
 
-func notRaised(details, hint string) *Error {
-	e := refuse(http.StatusInternalServerError, "PGRST121", `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`)
-	return e.detailed(details).hinted(hint)
+func badRaise(details, hint string) *Error {
+	return refuse(http.StatusInternalServerError, "PGRST121", `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`).
+		detailed(details).hinted(hint)
 }

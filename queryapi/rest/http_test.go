@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 	check("GET /data/a", 503, `{"code":"PGRST002","details":null,"hint":null,"message":"Could not query the database for the schema cache. Retrying."}`)
 	check("GET /other/a", 404, `{"error":`)
 	check("GET /database", 404, `{"`)
-	api.cache.Store(&cache{})
+	api.schemas.Store(&schemaCache{})
 	check("GET /data/a", 500, `{"code":"PGRSTX00",`)
 	fault = errors.New("hunter2")
 	check("GET /data/a", 500, `{"code":"PGRSTX00",`)

@@ -3,12 +3,13 @@ package rest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// An action is what a request does.
+// An action is the kind of a request.
 type action int
 
 const (
@@ -18,8 +19,8 @@ const (
 	actionUpsert
 	actionDelete
 	actionCall
-	actionInfo     // of a relation
-	actionInfoCall // of a function
+	actionInfo     // OPTIONS of a relation
+	actionInfoCall // OPTIONS of a function
 	actionInfoRoot
 )
 
@@ -27,25 +28,23 @@ func (a action) writes() bool {
 	return a == actionInsert || a == actionUpdate || a == actionUpsert || a == actionDelete
 }
 
-// incoming is a request as it came.
-type incoming struct {
+// rawRequest is a copy of an HTTP request.
+type rawRequest struct {
 	method, path, query string // the path without the prefix, still escaped
 	headers             [][2]string
 	body                []byte
 }
 
-// header is the first value of a header.
-func (in incoming) header(name string) string {
-	for _, h := range in.headers {
-		if strings.EqualFold(h[0], name) {
-			return h[1]
-		}
+// header returns the first value of a header.
+func (r rawRequest) header(name string) string {
+	if values := r.headerValues(name); len(values) > 0 {
+		return values[0]
 	}
 	return ""
 }
 
-func (in incoming) headersOf(name string) (values []string) {
-	for _, h := range in.headers {
+func (r rawRequest) headerValues(name string) (values []string) {
+	for _, h := range r.headers {
 		if strings.EqualFold(h[0], name) {
 			values = append(values, h[1])
 		}
@@ -53,49 +52,49 @@ func (in incoming) headersOf(name string) (values []string) {
 	return values
 }
 
-// A request is one that has been read. It names things that may not exist.
+// A request is a parsed request. It names things that may not exist.
 type request struct {
-	incoming
+	rawRequest
 	action   action
 	name     string // of the relation or function
 	schema   string
-	profiled bool // the answer names the schema
+	profiled bool // the response names the schema
 	query    query
-	span     span
+	rows     rowRange
 	prefer   preferences
 	accept   []mediaType
 	content  mediaType
 	payload  payload
 }
 
-// safe is whether a call has its arguments in the query string.
-func (r *request) safe() bool { return r.method != http.MethodPost }
+// argumentsInQuery reports whether a call has its arguments in the query string.
+func (r *request) argumentsInQuery() bool { return r.method != http.MethodPost }
 
-// A query is what the query string says.
+// A query is a parsed query string.
 type query struct {
 	canonical  string // parameters sorted by name
 	selection  selection
-	filters    []placed[filter]
-	keys       []string // names of the parameters that filter
-	conditions []placed[condition]
-	orders     []placed[[]orderTerm]
-	spans      []placed[span]
+	filters    []scoped[condition] // of a column each
+	filterKeys []string            // the names of their parameters
+	logic      []scoped[condition] // and=(…), or=(…)
+	orders     []scoped[[]orderTerm]
+	ranges     []scoped[rowRange]
 	arguments  []param  // of a function
-	columns    []string // nil: not given
-	onConflict []string // nil: not given
+	columns    []string // nil: no such parameter
+	onConflict []string // nil: no such parameter
 }
 
-// placed is something for an embed, which the path names; [] is the relation itself.
-type placed[T any] struct {
-	path []string
-	what T
+// scoped is a parameter for the embed at path, or for the relation itself where path is empty.
+type scoped[T any] struct {
+	path  []string
+	value T
 }
 
 // parse reads a request.
-func parse(in incoming, cfg Config, timezones map[string]bool) (*request, *Error) {
-	r := &request{incoming: in}
-	var err *Error
-	segments := strings.Split(strings.TrimPrefix(in.path, "/"), "/")
+func parse(raw rawRequest, cfg Config, timezones map[string]bool) (*request, error) {
+	r := &request{rawRequest: raw}
+	var err error
+	segments := strings.Split(strings.TrimPrefix(raw.path, "/"), "/")
 	for i := range segments {
 		segments[i] = unescape(segments[i], false)
 	}
@@ -105,43 +104,39 @@ func parse(in incoming, cfg Config, timezones map[string]bool) (*request, *Error
 	if err = r.parseAction(segments); err != nil {
 		return nil, err
 	}
-	if r.query, err = parseQuery(in.query, r.action == actionCall && r.safe()); err != nil {
+	if r.query, err = parseQuery(raw.query, r.action == actionCall && r.argumentsInQuery()); err != nil {
 		return nil, err
 	}
-	if err = r.parseSpan(); err != nil {
+	if err = r.parseRows(); err != nil {
 		return nil, err
 	}
-	r.accept = parseAccept(in.header("Accept"))
-	r.content = parseMedia(cmp.Or(in.header("Content-Type"), string(mediaJSON)))
-	r.prefer = parsePrefer(in.headersOf("Prefer"), timezones)
-	switch r.action {
-	case actionInsert, actionUpdate:
-		r.payload, err = parseBody(in.body, r.content, r.query.columns)
-	case actionUpsert:
-		r.payload, err = parseBody(in.body, r.content, nil)
-	case actionCall:
-		if !r.safe() {
-			r.payload, err = parseArguments(in.body, r.content, r.query.columns)
-		}
+	r.accept = parseAccept(raw.header("Accept"))
+	r.content = parseMedia(cmp.Or(raw.header("Content-Type"), string(mediaJSON)))
+	r.prefer = parsePrefer(raw.headerValues("Prefer"), timezones)
+	switch {
+	case r.action == actionInsert, r.action == actionUpdate:
+		r.payload, err = parseBody(raw.body, r.content, r.query.columns)
+	case r.action == actionUpsert:
+		r.payload, err = parseBody(raw.body, r.content, nil)
+	case r.action == actionCall && !r.argumentsInQuery():
+		r.payload, err = parseArguments(raw.body, r.content, r.query.columns)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, err
 }
 
 // parseSchema finds the schema that the profile headers name.
-func (r *request) parseSchema(cfg Config, segments []string) *Error {
-	if !slices.Contains([]int{1, 2}, len(segments)) || len(segments) == 2 && segments[0] != "rpc" {
+func (r *request) parseSchema(cfg Config, segments []string) error {
+	if len(segments) > 2 || len(segments) == 2 && segments[0] != "rpc" {
 		return refuse(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
-	r.schema, r.profiled = cfg.Schemas[0], len(cfg.Schemas) > 1
 	header := "Accept-Profile"
-	if slices.Contains([]string{http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodPut}, r.method) {
+	switch r.method {
+	case http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodPut:
 		header = "Content-Profile"
 	}
-	profiles := r.headersOf(header)
+	profiles := r.headerValues(header)
 	if len(profiles) == 0 {
+		r.schema, r.profiled = cfg.Schemas[0], len(cfg.Schemas) > 1
 		return nil
 	}
 	r.schema, r.profiled = profiles[0], true
@@ -154,15 +149,17 @@ func (r *request) parseSchema(cfg Config, segments []string) *Error {
 
 var (
 	relationActions = map[string]action{
-		http.MethodGet: actionRead, http.MethodHead: actionRead, http.MethodPost: actionInsert, http.MethodPatch: actionUpdate,
-		http.MethodPut: actionUpsert, http.MethodDelete: actionDelete, http.MethodOptions: actionInfo,
+		http.MethodGet: actionRead, http.MethodHead: actionRead, http.MethodPost: actionInsert,
+		http.MethodPatch: actionUpdate, http.MethodPut: actionUpsert, http.MethodDelete: actionDelete,
+		http.MethodOptions: actionInfo,
 	}
 	callActions = map[string]action{
-		http.MethodGet: actionCall, http.MethodHead: actionCall, http.MethodPost: actionCall, http.MethodOptions: actionInfoCall,
+		http.MethodGet: actionCall, http.MethodHead: actionCall, http.MethodPost: actionCall,
+		http.MethodOptions: actionInfoCall,
 	}
 )
 
-func (r *request) parseAction(segments []string) *Error {
+func (r *request) parseAction(segments []string) error {
 	r.name = segments[len(segments)-1]
 	var ok bool
 	switch {
@@ -184,91 +181,83 @@ func (r *request) parseAction(segments []string) *Error {
 	return nil
 }
 
-// parseSpan combines the parameters limit and offset with the header Range.
-func (r *request) parseSpan() *Error {
-	r.span = everything
-	for i, s := range r.query.spans {
-		if len(s.path) > 0 {
-			continue
-		}
-		r.span = s.what
-		r.query.spans = slices.Delete(r.query.spans, i, i+1)
-		break
+// parseRows combines the parameters limit and offset with the header Range.
+func (r *request) parseRows() error {
+	r.rows = allRows
+	own := func(s scoped[rowRange]) bool { return len(s.path) == 0 }
+	if i := slices.IndexFunc(r.query.ranges, own); i >= 0 {
+		r.rows = r.query.ranges[i].value
+		r.query.ranges = slices.Delete(r.query.ranges, i, i+1)
 	}
-	if r.method == http.MethodPut && r.span != everything {
-		return refuse(statusBadRequest, "PGRST114", "limit/offset querystring parameters are not allowed for PUT")
-	}
-	if r.span.limit == 0 {
-		r.span = span{}
+	switch {
+	case r.method == http.MethodPut && r.rows != allRows:
+		return refuse(http.StatusBadRequest, "PGRST114", "limit/offset querystring parameters are not allowed for PUT")
+	case r.rows.limit == 0:
+		r.rows = rowRange{}
 		return nil
-	}
-	if r.method == http.MethodGet {
-		requested, err := parseRange(r.header("Range"))
+	case r.method == http.MethodGet:
+		header, err := parseRangeHeader(r.header("Range"))
 		if err != nil {
 			return err
 		}
-		if r.span.limit > 0 {
-			r.span = r.span.within(requested)
+		if r.rows.limit > 0 {
+			r.rows = r.rows.intersect(header)
 		}
 	}
-	if r.span.limit <= 0 {
+	if r.rows.limit <= 0 {
 		return outOfRange("Limit should be greater than or equal to zero.")
 	}
 	return nil
 }
 
-// parseQuery reads the query string; argument is whether a parameter without operator is an argument of a function.
-func parseQuery(text string, argument bool) (query, *Error) {
+// parseQuery reads the query string. Where arguments is set, a parameter without operator is an argument of a function.
+func parseQuery(text string, arguments bool) (query, error) {
 	params := parseParams(text)
 	q := query{canonical: canonical(params)}
-	if err := q.parsePlaced(params); err != nil {
+	err := q.parseModifiers(params)
+	if err != nil {
 		return q, err
 	}
-	var err *Error
-	if list, given := first(params, "columns"); given {
+	selected := "*"
+	if list, ok := first(params, "columns"); ok {
 		if q.columns, err = parseNames("columns", list); err != nil {
 			return q, err
 		}
 	}
-	selected, given := first(params, "select")
-	if !given {
-		selected = "*"
+	if text, ok := first(params, "select"); ok {
+		selected = text
 	}
 	if q.selection, err = parseSelect(selected); err != nil {
 		return q, err
 	}
-	if err = q.parseFilters(params, argument); err != nil {
+	if err = q.parseFilters(params, arguments); err != nil {
 		return q, err
 	}
-	if list, given := first(params, "on_conflict"); given {
+	if list, ok := first(params, "on_conflict"); ok {
 		q.onConflict, err = parseNames("on_conflict", list)
 	}
 	return q, err
 }
 
-// first is the value of the first parameter of a name.
+// first returns the value of the first parameter of a name; false where it has none.
 func first(params []param, name string) (string, bool) {
-	for _, p := range params {
-		if p.name == name {
-			return p.value, p.set
-		}
+	i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return params[i].value, params[i].set
 }
 
-// parsePlaced reads order, limit, offset, and and or of the relation and its embeds.
-func (q *query) parsePlaced(params []param) *Error {
-	limits, offsets := map[string]string{}, map[string]string{}
-	var keys []string
+// parseModifiers reads order, limit, offset, and and or of the relation and its embeds.
+func (q *query) parseModifiers(params []param) error {
+	ranges := map[string]rowRange{} // by the path of the embed with its last dot
 	for _, p := range params {
-		name, stem := p.name, ""
-		if dot := strings.LastIndexByte(p.name, '.'); dot >= 0 {
-			stem, name = p.name[:dot+1], p.name[dot+1:]
-		}
 		if !p.set {
 			continue
 		}
-		switch name {
+		dot := strings.LastIndexByte(p.name, '.') + 1
+		embed := p.name[:dot]
+		switch p.name[dot:] {
 		case "order":
 			path, _, err := parsePath(p.name)
 			if err != nil {
@@ -278,58 +267,100 @@ func (q *query) parsePlaced(params []param) *Error {
 			if err != nil {
 				return err
 			}
-			q.orders = append(q.orders, placed[[]orderTerm]{path, terms})
+			q.orders = append(q.orders, scoped[[]orderTerm]{path, terms})
 		case "and", "or":
 			path, c, err := parseLogic(p.name, p.value)
 			if err != nil {
 				return err
 			}
-			q.conditions = append(q.conditions, placed[condition]{path, c})
+			q.logic = append(q.logic, scoped[condition]{path, c})
 		case "limit":
-			limits[stem] = p.value
-			keys = append(keys, stem)
+			r := ranges[embed]
+			r.limit = integer(p.value, unlimited)
+			ranges[embed] = r
 		case "offset":
-			offsets[stem] = p.value
-			keys = append(keys, stem)
+			r, ok := ranges[embed]
+			if !ok {
+				r.limit = unlimited
+			}
+			r.offset = max(integer(p.value, 0), 0)
+			ranges[embed] = r
 		}
 	}
-	slices.Sort(keys)
-	for _, stem := range slices.Compact(keys) {
-		path, _, err := parsePath(stem + "limit")
+	for _, embed := range slices.Sorted(maps.Keys(ranges)) {
+		path, _, err := parsePath(embed + "limit")
 		if err != nil {
 			return err
 		}
-		q.spans = append(q.spans, placed[span]{path, spanOf(limits[stem], offsets[stem])})
+		q.ranges = append(q.ranges, scoped[rowRange]{path, ranges[embed]})
 	}
 	return nil
 }
 
-func (q *query) parseFilters(params []param, argument bool) *Error {
+func (q *query) parseFilters(params []param, arguments bool) error {
 	for _, p := range params {
 		if !p.set || slices.Contains([]string{"select", "columns", "on_conflict"}, p.name) ||
-			endsIn(p.name, "order", "limit", "offset", "and", "or") {
+			slices.Contains([]string{"order", "limit", "offset", "and", "or"}, p.name[strings.LastIndexByte(p.name, '.')+1:]) {
 			continue
 		}
 		path, target, err := parsePath(p.name)
 		if err != nil {
 			return err
 		}
-		f, filters, err := parseFilter(p.value, argument)
+		f, isFilter, err := parseFilter(p.value, arguments)
 		if err != nil {
 			return err
 		}
-		if !filters {
+		if !isFilter {
 			q.arguments = append(q.arguments, param{target.name, p.value, true})
 			continue
 		}
 		f.field = target
-		q.filters = append(q.filters, placed[filter]{path, f})
-		q.keys = append(q.keys, p.name)
+		q.filters = append(q.filters, scoped[condition]{path, condition{filter: &f}})
+		q.filterKeys = append(q.filterKeys, p.name)
 	}
 	return nil
 }
 
-// canonical is the query string with its parameters sorted by name, and those of one name in one.
+// A param is a parameter of a query string or a form.
+type param struct {
+	name, value string
+	set         bool // there is a =
+}
+
+// parseParams reads a query string. A + is a space; a % that begins no code stands for itself.
+func parseParams(text string) []param {
+	var params []param
+	for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, set := strings.Cut(pair, "=")
+		params = append(params, param{unescape(name, true), unescape(value, true), set})
+	}
+	return params
+}
+
+func unescape(text string, plus bool) string {
+	if !strings.ContainsAny(text, "%+") {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '+' && plus:
+			out = append(out, ' ')
+		case text[i] == '%' && i+2 < len(text) && hexDigit(text[i+1]) >= 0 && hexDigit(text[i+2]) >= 0:
+			out = append(out, byte(hexDigit(text[i+1])<<4|hexDigit(text[i+2])))
+			i += 2
+		default:
+			out = append(out, text[i])
+		}
+	}
+	return string(out)
+}
+
+// hexDigit returns the value of a digit, -1 of any other character.
+func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c|0x20) }
+
+// canonical writes parameters sorted by name, with the values of one name joined.
 func canonical(params []param) string {
 	sorted := slices.Clone(params)
 	slices.SortStableFunc(sorted, func(a, b param) int { return strings.Compare(a.name, b.name) })

@@ -9,14 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A payload is what a request sends: rows to write, or arguments of a function.
+// A payload is the body of a request: rows to write, or arguments of a function.
 type payload struct {
-	text   []byte   // JSON, or the whole argument of a function
+	text   []byte   // JSON, or the only argument of a function
 	keys   []string // sorted
 	object bool     // text is an object, else an array
 	form   []param  // arguments that came as a form
@@ -24,99 +23,91 @@ type payload struct {
 
 var emptyArray = []byte("[]")
 
-// parseBody reads rows: an object, an array of objects with the same keys, CSV or a form. Where the columns are given,
-// the rows are not looked into.
-func parseBody(body []byte, media mediaType, columns []string) (payload, *Error) {
-	switch media {
-	case mediaJSON:
-		if columns != nil {
-			return given(body, columns), nil
-		}
+// parseBody reads rows: an object, an array of objects with the same keys, CSV or a form. With columns, the keys are
+// these, and the rows are not parsed.
+func parseBody(body []byte, media mediaType, columns []string) (payload, error) {
+	switch {
+	case media == mediaJSON && columns != nil:
+		keys := slices.Compact(slices.Sorted(slices.Values(columns)))
+		return payload{text: body, keys: keys, object: bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))}, nil
+	case media == mediaJSON:
 		return parseRows(body)
-	case mediaCSV:
+	case media == mediaCSV:
 		return parseCSV(body)
-	case mediaForm:
-		object := map[string]string{}
-		for _, p := range parseParams(string(body)) {
-			object[p.name] = p.value
-		}
-		text, _ := json.Marshal(object) // strings, which cannot fail
-		return payload{text: text, keys: slices.Sorted(maps.Keys(object)), object: true}, nil
+	case media == mediaForm:
+		text, keys := formObject(parseParams(string(body)))
+		return payload{text: text, keys: keys, object: true}, nil
 	}
-	return payload{}, notAcceptable(media)
+	return payload{}, badBody("Content-Type not acceptable: " + string(media))
 }
 
 // parseArguments reads the body of a function call.
-func parseArguments(body []byte, media mediaType, columns []string) (payload, *Error) {
+func parseArguments(body []byte, media mediaType, columns []string) (payload, error) {
 	switch media {
 	case mediaJSON:
-		if columns != nil {
-			return given(body, columns), nil
-		}
-		if len(body) == 0 {
+		if columns == nil && len(body) == 0 {
 			return payload{text: []byte("{}"), object: true}, nil
 		}
-		return parseRows(body)
 	case mediaForm:
-		p := payload{form: parseParams(string(body)), keys: []string{}}
-		for _, argument := range p.form {
-			p.keys = append(p.keys, argument.name)
-		}
-		slices.Sort(p.keys)
-		p.keys = slices.Compact(p.keys)
-		return p, nil
+		form := parseParams(string(body))
+		_, keys := formObject(form)
+		return payload{form: form, keys: keys}, nil
 	case mediaText, mediaXML, mediaBytes:
 		return payload{text: body}, nil
 	}
 	return parseBody(body, media, columns)
 }
 
-// given are rows that are written into given columns.
-func given(body []byte, columns []string) payload {
-	columns = slices.Clone(columns)
-	slices.Sort(columns)
-	return payload{text: body, keys: slices.Compact(columns), object: bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))}
+// formObject returns a form as a JSON object, and its keys. The last parameter of a name counts.
+func formObject(form []param) (text []byte, keys []string) {
+	object := map[string]string{}
+	for _, p := range form {
+		object[p.name] = p.value
+	}
+	return encodeObject(object), slices.Sorted(maps.Keys(object))
 }
 
-func notAcceptable(media mediaType) *Error {
-	return badBody("Content-Type not acceptable: " + string(media))
+// encodeObject writes strings as a JSON object.
+func encodeObject[V string | *string](object map[string]V) []byte {
+	text, _ := json.Marshal(object) // strings, which cannot fail
+	return text
 }
 
-func badBody(message string) *Error { return refuse(statusBadRequest, "PGRST102", message) }
+func badBody(message string) *Error { return refuse(http.StatusBadRequest, "PGRST102", message) }
 
-func tooLarge() *Error {
+func bodyTooLarge() *Error {
 	return refuse(http.StatusRequestEntityTooLarge, "PGRST102", "The body is too large")
 }
 
-var errKeys = errors.New("objects with other keys than the first one")
+var errKeysDiffer = errors.New("objects with other keys than the first one")
 
-// parseRows reads a JSON document. What is neither object nor array is no row.
-func parseRows(body []byte) (payload, *Error) {
+// parseRows reads a JSON document. A document that is neither object nor array has no rows.
+func parseRows(body []byte) (payload, error) {
 	p := payload{text: body}
 	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var err error
 	switch decoder.PeekKind() {
 	case '{':
 		p.object = true
-		p.keys, err = keysOf(decoder)
+		p.keys, err = objectKeys(decoder)
 	case '[':
-		p.keys, err = keysOfAll(decoder)
+		p.keys, err = arrayKeys(decoder)
 	default:
 		p.text = emptyArray
 		err = decoder.SkipValue()
 	}
-	if errors.Is(err, errKeys) {
+	if errors.Is(err, errKeysDiffer) {
 		return p, badBody("All object keys must match")
 	}
-	_, behind := decoder.ReadToken()
-	if err != nil || !errors.Is(behind, io.EOF) {
+	_, trailing := decoder.ReadToken()
+	if err != nil || !errors.Is(trailing, io.EOF) {
 		return p, badBody("Empty or invalid json")
 	}
 	return p, nil
 }
 
-// keysOf reads an object and returns its keys, sorted.
-func keysOf(decoder *jsontext.Decoder) ([]string, error) {
+// objectKeys reads an object and returns its keys, sorted.
+func objectKeys(decoder *jsontext.Decoder) ([]string, error) {
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -136,8 +127,8 @@ func keysOf(decoder *jsontext.Decoder) ([]string, error) {
 	return slices.Compact(keys), err
 }
 
-// keysOfAll reads an array of objects and returns the keys that they all have.
-func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
+// arrayKeys reads an array of objects and returns the keys that all of them have.
+func arrayKeys(decoder *jsontext.Decoder) ([]string, error) {
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -151,7 +142,7 @@ func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
 			}
 			continue
 		}
-		keys, err := keysOf(decoder)
+		keys, err := objectKeys(decoder)
 		if err != nil {
 			return nil, err
 		}
@@ -162,17 +153,17 @@ func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
 	}
 	_, err := decoder.ReadToken()
 	if err == nil && !same {
-		err = errKeys
+		err = errKeysDiffer
 	}
 	return common, err
 }
 
-// maxRows bounds the JSON that is made of CSV, which repeats the columns' names in every row: of a long first line and
-// many short ones it would be thousands of times the body.
-const maxRows = 8 * bodyLimit
+// maxCSV bounds the JSON that is made of CSV and repeats the columns' names in every row: of a long first line and many
+// short ones it would be thousands of times the body.
+const maxCSV = 8 * bodyLimit
 
 // parseCSV reads rows whose first line names the columns; NULL is null.
-func parseCSV(body []byte) (payload, *Error) {
+func parseCSV(body []byte) (payload, error) {
 	reader := csv.NewReader(bytes.NewReader(body))
 	reader.FieldsPerRecord = -1
 	names, err := reader.Read()
@@ -198,54 +189,13 @@ func parseCSV(body []byte) (payload, *Error) {
 				row[name] = nil
 			}
 		}
-		if p.keys == nil { // the first one
-			p.keys = slices.Compact(slices.Sorted(slices.Values(names)))
+		if p.keys == nil { // the first line
+			p.keys = slices.Sorted(maps.Keys(row))
 		} else {
 			p.text = append(p.text, ',')
 		}
-		object, _ := json.Marshal(row) // strings, which cannot fail
-		if p.text = append(p.text, object...); len(p.text) > maxRows {
-			return payload{}, tooLarge()
+		if p.text = append(p.text, encodeObject(row)...); len(p.text) > maxCSV {
+			return payload{}, bodyTooLarge()
 		}
 	}
-}
-
-// A param is one of a query string or a form.
-type param struct {
-	name, value string
-	set         bool // there is a =
-}
-
-// parseParams reads a query string. A + is a space; a % that is none of a code stands for itself.
-func parseParams(text string) []param {
-	var params []param
-	for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '&' || r == ';' }) {
-		name, value, set := strings.Cut(pair, "=")
-		params = append(params, param{unescape(name, true), unescape(value, true), set})
-	}
-	return params
-}
-
-func unescape(text string, plus bool) string {
-	if !strings.ContainsAny(text, "%+") {
-		return text
-	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '+' && plus:
-			out = append(out, ' ')
-		case text[i] == '%' && i+2 < len(text) && hex(text[i+1]) >= 0 && hex(text[i+2]) >= 0:
-			out = append(out, byte(hex(text[i+1])<<4|hex(text[i+2])))
-			i += 2
-		default:
-			out = append(out, text[i])
-		}
-	}
-	return string(out)
-}
-
-// hex is the value of a digit; -1 is none.
-func hex(c byte) int {
-	return strings.IndexByte("0123456789abcdef", c|0x20)
 }

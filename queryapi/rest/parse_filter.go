@@ -3,205 +3,246 @@ package rest
 import (
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // A filter compares a field with values.
 type filter struct {
 	field
-	negated  bool
-	operator string   // eq, in, is, fts, …
-	each     string   // any, all or "": how a list of values is compared
-	language string   // of a full-text search
-	value    string   // of is: null, not_null, true, false or unknown
-	list     []string // of in
+	negated    bool
+	operator   string   // eq, in, is, fts, …
+	quantifier string   // any or all of a list of values; "": the value is one
+	language   string   // of a full-text search
+	value      string   // of is: null, not_null, true, false or unknown
+	list       []string // of in
 }
 
-// A condition is a filter, or others combined.
+// A condition is a filter, or other conditions combined.
 type condition struct {
-	*filter      // nil: parts are combined
+	*filter
+	embed *node // that plan finds: the filter tests whether it has rows
+
 	negated bool // not(parts)
 	or      bool // else: and
 	parts   []condition
 }
 
-// parseFilter reads the value of a parameter that filters a field: not.eq.1. Without an operator, where that may be, it
-// is an argument of a function, and reads as false.
-func parseFilter(value string, argument bool) (filter, bool, *Error) {
-	var s scanner
-	var f filter
-	err := s.read(value, "filter ("+value+")", s.operation(&f, s.rest))
-	if err != nil && argument && s.pos == 0 {
+// Operators by the modifier that they take.
+var (
+	plainOperators      = []string{"in", "isdistinct", "is", "neq", "cs", "cd", "ov", "sl", "sr", "nxr", "nxl", "adj"}
+	quantifiedOperators = []string{"eq", "gte", "gt", "lte", "lt", "like", "ilike", "match", "imatch"}
+	searchOperators     = []string{"fts", "plfts", "phfts", "wfts"}
+	allOperators        = slices.Concat(plainOperators, quantifiedOperators, searchOperators)
+)
+
+// parseFilter reads the value of a parameter that filters a field: not.eq.1. Where argument is set, a value that does
+// not begin with an operator is an argument of a function: isFilter is false.
+func parseFilter(value string, argument bool) (f filter, isFilter bool, err error) {
+	p := newParser(value)
+	switch {
+	case p.operation(&f, p.rest):
+		return f, true, nil
+	case argument && p.pos == 0:
 		return f, false, nil
 	}
-	return f, err == nil, err
+	return f, false, p.error("filter (" + value + ")")
 }
 
 // parsePath reads the name of a parameter: embed.embed.column->key.
-func parsePath(key string) (path []string, f field, err *Error) {
-	var s scanner
-	if err := s.read(key, "tree path ("+key+")", all(s.names(&path), s.jsonPath(&f.path))); err != nil {
-		return nil, f, err
+func parsePath(key string) (path []string, f field, err error) {
+	p := newParser(key)
+	if !p.names(&path) || !p.jsonPath(&f.path) {
+		return nil, f, p.error("tree path (" + key + ")")
 	}
 	f.name = path[len(path)-1]
 	return path[:len(path)-1], f, nil
 }
 
 // names reads names separated by dots.
-func (s *scanner) names(into *[]string) step {
-	return s.list(s.delimiter(), collect(into, s.fieldName))
+func (p *parser) names(into *[]string) bool {
+	return p.list(p.dot, collect(into, p.name))
 }
 
-func (s *scanner) delimiter() step { return s.called("delimiter (.)", '.') }
-
-// operation reads not.operator.value; the value is read by value.
-func (s *scanner) operation(f *filter, value func(*string) step) step {
-	dot, negated, language, each := s.delimiter(), "", "", ""
-	named := func(operator string, behind step) step {
-		return all(then(s.try(s.word(operator), dot), func() { f.operator = operator }), behind)
+// operation reads not.operator.value.
+func (p *parser) operation(f *filter, value func(*string) bool) bool {
+	f.negated = p.try(func() bool { return p.word("not") && p.dot() })
+	if !p.try(func() bool { return p.operator(f) && p.dot() }) {
+		return false
 	}
-	search := all(s.anyWord(&f.operator, "fts", "plfts", "phfts", "wfts"),
-		s.maybe(s.char('('), s.identifier(&language), s.char(')')), dot, value(&f.value))
-	plain := all(s.anyWord(&f.operator, "neq", "cs", "cd", "ov", "sl", "sr", "nxr", "nxl", "adj"), dot, value(&f.value))
-	listed := all(s.anyWord(&f.operator, "eq", "gte", "gt", "lte", "lt", "like", "ilike", "match", "imatch"),
-		s.maybe(s.char('('), s.anyWord(&each, "any", "all"), s.char(')')), dot, value(&f.value))
-	operation := s.label("operator (eq, gt, ...)", s.either(
-		named("in", s.valueList(&f.list)), named("is", late(func() step { return s.truth(&f.value) })), named("isdistinct", value(&f.value)),
-		s.try(search), s.try(plain), s.try(listed),
-	))
-	return then(all(s.maybe(s.kept(all(s.word("not"), dot), &negated)), operation), func() {
-		f.negated, f.language, f.each = negated == "not.", language, each
-	})
+	switch f.operator {
+	case "in":
+		return p.valueList(&f.list)
+	case "is":
+		return p.truth(&f.value)
+	}
+	return value(&f.value)
 }
 
-// truth reads what may stand behind is, in any case.
-func (s *scanner) truth(into *string) step {
-	var steps []step
-	for _, word := range []string{"null", "not_null", "true", "false", "unknown"} {
-		var letters []step
-		for _, c := range word {
-			letters = append(letters, s.either(s.char(c), s.char(unicode.ToUpper(c))))
+// operator reads eq, eq(any) or fts(english).
+func (p *parser) operator(f *filter) bool {
+	for _, name := range allOperators {
+		if p.at(name) && len(name) > len(f.operator) {
+			f.operator = name
 		}
-		steps = append(steps, then(s.try(letters...), func() { *into = word }))
 	}
-	return s.label("isVal: (null, not_null, true, false, unknown)", s.either(steps...))
+	if f.operator == "" {
+		return p.fail("operator (eq, gt, ...)")
+	}
+	p.advance(len(f.operator))
+	var modifier string
+	switch {
+	case slices.Contains(quantifiedOperators, f.operator):
+		if p.try(func() bool { return p.word("(") && p.oneOf(&modifier, "any or all", "any", "all") && p.word(")") }) {
+			f.quantifier = modifier
+		}
+	case slices.Contains(searchOperators, f.operator):
+		if p.try(func() bool { return p.word("(") && p.identifier(&modifier) && p.word(")") }) {
+			f.language = modifier
+		}
+	}
+	return true
 }
 
-// rest reads everything.
-func (s *scanner) rest(into *string) step {
-	return func() bool {
-		*into, s.pos = s.text[s.pos:], len(s.text)
-		return true
+// truth reads an operand of is, in any case.
+func (p *parser) truth(into *string) bool {
+	for _, word := range []string{"null", "not_null", "true", "false", "unknown"} {
+		n := 0
+		for n < len(word) && p.pos+n < len(p.text) && strings.EqualFold(p.text[p.pos+n:p.pos+n+1], word[n:n+1]) {
+			n++
+		}
+		if n == len(word) {
+			*into = word
+			return p.advance(n)
+		}
+		p.failAt(p.pos+n, "null, not_null, true, false or unknown")
 	}
+	return false
+}
+
+// oneOf reads one of words, which messages call expected.
+func (p *parser) oneOf(into *string, expected string, words ...string) bool {
+	for _, word := range words {
+		if p.at(word) {
+			*into = word
+			return p.advance(len(word))
+		}
+	}
+	return p.fail(expected)
+}
+
+// rest consumes everything.
+func (p *parser) rest(into *string) bool {
+	*into = p.text[p.pos:]
+	return p.advance(len(*into))
 }
 
 // valueList reads (a,b,"c").
-func (s *scanner) valueList(into *[]string) step {
-	element := func(into *string) step {
-		return s.either(s.quotedValue(into), s.noneOf(",)", into))
-	}
-	return all(s.padded('('), s.list(s.char(','), collect(into, element)), s.padded(')'))
+func (p *parser) valueList(into *[]string) bool {
+	element := func(into *string) bool { return p.quotedValue(into) || p.noneOf(",)", into) }
+	return p.padded("(") && p.list(p.comma, collect(into, element)) && p.padded(")")
 }
 
-// quotedValue reads a value in quotes that ends with them.
-func (s *scanner) quotedValue(into *string) step {
-	return s.try(s.quoted(into), func() bool {
-		r, size := s.peek()
-		return size == 0 || r == ',' || r == ')'
+// quotedValue reads a value in quotes, if it ends with them.
+func (p *parser) quotedValue(into *string) bool {
+	return p.try(func() bool {
+		return p.quoted(into) && (p.pos == len(p.text) || p.at(",") || p.at(")"))
 	})
 }
 
 // parseLogic reads a parameter whose name is [path.][not.]and or or.
-func parseLogic(key, value string) (path []string, c condition, err *Error) {
-	var s, inner scanner
+func parseLogic(key, value string) (path []string, c condition, err error) {
 	var names []string
-	if err := s.read(key, "logic path ("+key+")", s.names(&names)); err != nil {
-		return nil, c, err
+	if p := newParser(key); !p.names(&names) {
+		return nil, c, p.error("logic path (" + key + ")")
 	}
 	operator, embeds := names[len(names)-1], names[:len(names)-1]
 	path = slices.DeleteFunc(slices.Clone(embeds), func(name string) bool { return name == "not" })
 	if len(path) < len(embeds) {
 		operator = "not." + operator
 	}
-	err = inner.read(operator+value, "logic tree ("+value+")", inner.condition(&c, 0))
-	return path, c, err
+	if p := newParser(operator + value); !p.condition(&c, 0) {
+		return nil, c, p.error("logic tree (" + value + ")")
+	}
+	return path, c, nil
 }
 
 // condition reads column.operator.value, or [not.]and(condition,condition).
-func (s *scanner) condition(c *condition, depth int) step {
-	return func() bool {
-		if depth > maxDepth {
-			return s.fail(tooDeep)
-		}
-		var f filter
-		single := then(all(s.field(&f.field), s.delimiter(), s.operation(&f, s.logicValue)), func() { c.filter = &f })
-		part := func(inner *condition) step { return s.condition(inner, depth+1) }
-		combined := all(s.negation(&c.negated), s.logicOperator(&c.or),
-			s.padded('('), s.list(s.padded(','), collect(&c.parts, part)), s.padded(')'))
-		return s.either(s.try(single), combined)()
+func (p *parser) condition(c *condition, depth int) bool {
+	if depth > maxDepth {
+		return p.fail(tooDeep)
 	}
+	var f filter
+	if p.try(func() bool { return p.field(&f.field) && p.dot() && p.operation(&f, p.logicValue) }) {
+		c.filter = &f
+		return true
+	}
+	c.negated = p.try(func() bool { return p.word("not") && p.dot() })
+	var operator string
+	if !p.oneOf(&operator, "logic operator (and, or)", "and", "or") {
+		return false
+	}
+	c.or = operator == "or"
+	part := func(c *condition) bool { return p.condition(c, depth+1) }
+	return p.padded("(") && p.list(p.paddedComma, collect(&c.parts, part)) && p.padded(")")
 }
 
-func (s *scanner) negation(into *bool) step {
-	return s.label("negation operator (not)", s.maybe(then(all(s.word("not"), s.delimiter()), func() { *into = true })))
-}
-
-func (s *scanner) logicOperator(or *bool) step {
-	return s.label("logic operator (and, or)", s.either(s.try(s.word("and")), then(s.word("or"), func() { *or = true })))
-}
-
-// logicValue reads a value inside a logical expression: "…", {…}, or what stands before the next comma or bracket.
-func (s *scanner) logicValue(into *string) step {
-	var inner string
-	array := s.kept(all(s.word("{"), s.noneOf("{}", &inner), s.word("}")), into)
-	return s.either(s.quotedValue(into), s.try(array), s.noneOf(",)", into))
-}
-
-// endsIn is whether the last of a key's names is one of words.
-func endsIn(key string, words ...string) bool {
-	return slices.Contains(words, key[strings.LastIndexByte(key, '.')+1:])
+// logicValue reads a value inside a logical expression: "…", {…}, or text up to the next comma or bracket.
+func (p *parser) logicValue(into *string) bool {
+	array := func() bool {
+		start, elements := p.pos, ""
+		ok := p.word("{") && p.noneOf("{}", &elements) && p.word("}")
+		*into = p.text[start:p.pos]
+		return ok
+	}
+	return p.quotedValue(into) || p.try(array) || p.noneOf(",)", into)
 }
 
 // An orderTerm is column.desc.nullslast, or relation(column).desc.
 type orderTerm struct {
-	relation string // an embed; "": a field of this relation
 	field
+	relation  string // an embed; "": the relation itself
+	embed     *node  // of that name; plan finds it
 	direction string // asc, desc or ""
 	nulls     string // nullsfirst, nullslast or ""
 }
 
 // parseOrder reads the value of a parameter order.
-func parseOrder(text string) ([]orderTerm, *Error) {
-	var s scanner
+func parseOrder(text string) ([]orderTerm, error) {
+	p := newParser(text)
 	var terms []orderTerm
-	term := func(t *orderTerm) step {
-		var related orderTerm
-		nested := then(all(s.fieldName(&related.relation), s.char('('), s.field(&related.field), s.char(')'), s.orderEnd(&related)),
-			func() { *t = related })
-		return all(s.spaces, s.either(s.try(nested), all(s.field(&t.field), s.orderEnd(t))), s.spaces)
+	if !p.list(p.comma, collect(&terms, p.orderTerm)) {
+		return nil, p.error("order (" + text + ")")
 	}
-	err := s.read(text, "order ("+text+")", s.list(s.char(','), collect(&terms, term)))
-	return terms, err
+	return terms, nil
 }
 
-// orderEnd reads .desc.nullslast, and that the term ends there.
-func (s *scanner) orderEnd(t *orderTerm) step {
-	return all(s.suffix(&t.direction, "asc", "desc"), s.suffix(&t.nulls, "nullsfirst", "nullslast"),
-		s.either(s.ahead(s.char(',')), s.end))
+func (p *parser) orderTerm(t *orderTerm) bool {
+	related := func() bool {
+		return p.name(&t.relation) && p.word("(") && p.field(&t.field) && p.word(")") && p.orderEnd(t)
+	}
+	p.spaces()
+	if !p.try(related) {
+		*t = orderTerm{}
+		if !p.field(&t.field) || !p.orderEnd(t) {
+			return false
+		}
+	}
+	return p.spaces()
 }
 
-// suffix reads a dot and one of two words, if they are there.
-func (s *scanner) suffix(into *string, one, other string) step {
-	word := func(text string) step {
-		return then(s.try(s.delimiter(), s.word(text)), func() { *into = text })
-	}
-	return s.option(s.either(word(one), word(other)))
+// orderEnd reads .desc.nullslast, each if it is there, and checks that the term ends.
+func (p *parser) orderEnd(t *orderTerm) bool {
+	const expected = "asc, desc, nullsfirst or nullslast"
+	p.try(func() bool { return p.dot() && p.oneOf(&t.direction, expected, "asc", "desc") })
+	p.try(func() bool { return p.dot() && p.oneOf(&t.nulls, expected, "nullsfirst", "nullslast") })
+	return p.end(",")
 }
 
 // parseNames reads a list of columns.
-func parseNames(what, text string) ([]string, *Error) {
-	var s scanner
+func parseNames(what, text string) ([]string, error) {
+	p := newParser(text)
 	var names []string
-	err := s.read(text, what+" parameter ("+text+")", s.list(s.padded(','), collect(&names, s.fieldName)))
-	return names, err
+	if !p.list(p.paddedComma, collect(&names, p.name)) {
+		return nil, p.error(what + " parameter (" + text + ")")
+	}
+	return names, nil
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Preferences are what the header Prefer asks for (RFC 7240); "" where it asks for nothing.
+// Preferences are the values of the header Prefer (RFC 7240); "" where it has none.
 type preferences struct {
 	resolution, missing, returns, count, handling, timezone string
 
@@ -18,10 +18,10 @@ type preferences struct {
 	invalid     []string
 }
 
-// parsePrefer reads the values of the header. Of those for one thing the first counts.
+// parsePrefer reads the values of the header. The first value of a preference counts.
 func parsePrefer(values []string, timezones map[string]bool) preferences {
 	var p preferences
-	known := map[string]*string{
+	targets := map[string]*string{
 		"resolution=merge-duplicates": &p.resolution, "resolution=ignore-duplicates": &p.resolution,
 		"missing=default": &p.missing, "missing=null": &p.missing,
 		"return=representation": &p.returns, "return=minimal": &p.returns, "return=headers-only": &p.returns,
@@ -29,17 +29,16 @@ func parsePrefer(values []string, timezones map[string]bool) preferences {
 		"handling=strict": &p.handling, "handling=lenient": &p.handling,
 		"tx=commit": new(string), "tx=rollback": new(string), // every request is committed
 	}
-	zoned, limited := false, false
+	limited := false
 	for preference := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		preference = strings.TrimSpace(preference)
-		name, value, _ := strings.Cut(preference, "=")
-		switch into := known[preference]; {
-		case into != nil && *into == "":
-			*into = value
-		case into != nil:
-		case name == "timezone" && !zoned && timezones[value]:
-			p.timezone, zoned = value, true
-		case name == "max-affected" && strings.Contains(preference, "="):
+		name, value, hasValue := strings.Cut(preference, "=")
+		switch target := targets[preference]; {
+		case target != nil:
+			*target = cmp.Or(*target, value)
+		case name == "timezone" && p.timezone == "" && timezones[value]:
+			p.timezone = value
+		case name == "max-affected" && hasValue:
 			if n, err := strconv.ParseInt(value, 10, 64); err == nil && !limited {
 				p.maxAffected = &n
 			}
@@ -53,25 +52,25 @@ func parsePrefer(values []string, timezones map[string]bool) preferences {
 
 func (p preferences) strict() bool { return p.handling == "strict" }
 
-// check refuses preferences that are not known where the caller wants that.
-func (p preferences) check() *Error {
+// check refuses unknown preferences under handling=strict.
+func (p preferences) check() error {
 	if !p.strict() || len(p.invalid) == 0 {
 		return nil
 	}
-	e := refuse(statusBadRequest, "PGRST122", "Invalid preferences given with handling=strict")
-	return e.detailed("Invalid preferences: " + strings.Join(p.invalid, ", "))
+	return refuse(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict").
+		detailed("Invalid preferences: " + strings.Join(p.invalid, ", "))
 }
 
-// checkAffected refuses a result of more rows than the caller wants to change.
-func (p preferences) checkAffected(rows int64) *Error {
+// checkAffected refuses a result of more rows than max-affected under handling=strict.
+func (p preferences) checkAffected(rows int64) error {
 	if !p.strict() || p.maxAffected == nil || rows <= *p.maxAffected {
 		return nil
 	}
-	e := refuse(statusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint")
-	return e.detailed("The query affects " + strconv.FormatInt(rows, 10) + " rows")
+	return refuse(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint").
+		detailed("The query affects " + strconv.FormatInt(rows, 10) + " rows")
 }
 
-// applied is the header Preference-Applied: of the preferences those among names.
+// applied returns the header Preference-Applied: the preferences among names.
 func (p preferences) applied(names ...string) string {
 	limit := ""
 	if p.strict() && p.maxAffected != nil {
@@ -89,44 +88,39 @@ func (p preferences) applied(names ...string) string {
 	return strings.Join(list, ", ")
 }
 
-// counted is whether the rows without limit are to be counted.
+// counted reports whether the response has the number of all rows, without limit.
 func (p preferences) counted() bool { return p.count == "exact" || p.count == "estimated" }
 
-// singular is the refusal of a result that is not one row.
-func singular(rows int64) *Error {
-	e := refuse(http.StatusNotAcceptable, "PGRST116", "Cannot coerce the result to a single JSON object")
-	return e.detailed("The result contains " + strconv.FormatInt(rows, 10) + " rows")
-}
-
-// A mediaType is the form of a body.
+// A mediaType is the format of a body.
 type mediaType string
 
 const (
-	mediaJSON       mediaType = "application/json"
-	mediaStripped   mediaType = "application/vnd.pgrst.array+json;nulls=stripped"
-	mediaObject     mediaType = "application/vnd.pgrst.object+json"
-	mediaBareObject mediaType = "application/vnd.pgrst.object+json;nulls=stripped"
-	mediaCSV        mediaType = "text/csv"
-	mediaText       mediaType = "text/plain"
-	mediaXML        mediaType = "text/xml"
-	mediaBytes      mediaType = "application/octet-stream"
-	mediaForm       mediaType = "application/x-www-form-urlencoded"
-	mediaAny        mediaType = "*/*"
+	mediaJSON           mediaType = "application/json"
+	mediaStripped       mediaType = "application/vnd.pgrst.array+json;nulls=stripped"
+	mediaObject         mediaType = "application/vnd.pgrst.object+json"
+	mediaStrippedObject mediaType = "application/vnd.pgrst.object+json;nulls=stripped"
+	mediaCSV            mediaType = "text/csv"
+	mediaText           mediaType = "text/plain"
+	mediaXML            mediaType = "text/xml"
+	mediaBytes          mediaType = "application/octet-stream"
+	mediaForm           mediaType = "application/x-www-form-urlencoded"
+	mediaAny            mediaType = "*/*"
 )
 
-// parseMedia reads one media type with its parameters.
+// parseMedia reads a media type with its parameters.
 func parseMedia(text string) mediaType {
 	name, params, _ := strings.Cut(strings.ToLower(text), ";")
+	stripped := params == "nulls=stripped"
 	switch name {
 	case "":
 		return mediaAny
 	case "application/vnd.pgrst.object", "application/vnd.pgrst.object+json":
-		if params == "nulls=stripped" {
-			return mediaBareObject
+		if stripped {
+			return mediaStrippedObject
 		}
 		return mediaObject
 	case "application/vnd.pgrst.array", "application/vnd.pgrst.array+json":
-		if params == "nulls=stripped" {
+		if stripped {
 			return mediaStripped
 		}
 		return mediaJSON
@@ -134,12 +128,12 @@ func parseMedia(text string) mediaType {
 	return mediaType(name)
 }
 
-// single is whether a body is one row.
-func (m mediaType) single() bool { return m == mediaObject || m == mediaBareObject }
+// singular reports whether a body is one row.
+func (m mediaType) singular() bool { return m == mediaObject || m == mediaStrippedObject }
 
 func (m mediaType) contentType() string { return string(m) + "; charset=utf-8" }
 
-// parseAccept reads the header: media types with the highest q first, and among those the most specific ones.
+// parseAccept reads the header: media types by descending q, and of equal q the most specific first.
 func parseAccept(header string) []mediaType {
 	if header == "" {
 		return []mediaType{mediaAny}
@@ -151,12 +145,11 @@ func parseAccept(header string) []mediaType {
 	}
 	var list []weighted
 	for text := range strings.SplitSeq(header, ",") {
-		text, weight, found := strings.Cut(strings.ReplaceAll(text, " ", ""), ";q=")
-		q := 1.0
-		if weight, _, _ = strings.Cut(weight, ";"); found {
-			if parsed, err := strconv.ParseFloat(weight, 64); err == nil {
-				q = parsed
-			}
+		text, weight, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), ";q=")
+		weight, _, _ = strings.Cut(weight, ";")
+		q, err := strconv.ParseFloat(weight, 64)
+		if err != nil {
+			q = 1
 		}
 		list = append(list, weighted{parseMedia(text), q, strings.Count(text, ";") - strings.Count(text, "*")})
 	}
@@ -170,109 +163,96 @@ func parseAccept(header string) []mediaType {
 	return accepted
 }
 
-// negotiate is the first of the accepted media types that can be made.
-func negotiate(accepted []mediaType) (mediaType, *Error) {
+// negotiate returns the first accepted media type that a response can have.
+func negotiate(accepted []mediaType) (mediaType, error) {
+	var names []string
 	for _, media := range accepted {
 		switch media {
 		case mediaAny:
 			return mediaJSON, nil
-		case mediaJSON, mediaObject, mediaBareObject, mediaStripped, mediaCSV:
+		case mediaJSON, mediaObject, mediaStrippedObject, mediaStripped, mediaCSV:
 			return media, nil
 		}
-	}
-	var names []string
-	for _, media := range accepted {
 		names = append(names, string(media))
 	}
 	return "", refuse(http.StatusNotAcceptable, "PGRST107", "None of these media types are available: "+strings.Join(names, ", "))
 }
 
-// A span is a part of the rows of a result: from offset on, at most limit.
-type span struct {
+// A rowRange is a part of the rows of a result: from offset on, at most limit.
+type rowRange struct {
 	offset int64
 	limit  int64 // unlimited: all
 }
 
 const unlimited = math.MaxInt64
 
-var everything = span{0, unlimited}
+var allRows = rowRange{0, unlimited}
 
-// within is the part of s that is in other too; of both the last row counts, not the number of rows.
-func (s span) within(other span) span {
-	end := min(s.end(), other.end())
-	offset := max(s.offset, other.offset)
+// intersect returns the rows in both ranges. A range that begins after the other one ends has the limit -1.
+func (r rowRange) intersect(other rowRange) rowRange {
+	end := min(r.end(), other.end())
+	offset := max(r.offset, other.offset)
 	if end == unlimited {
-		return span{offset, unlimited}
+		return rowRange{offset, unlimited}
 	}
-	return span{offset, max(end-offset, -1)}
+	return rowRange{offset, max(end-offset, -1)}
 }
 
-// end is the number behind the last row.
-func (s span) end() int64 {
-	if s.limit == unlimited || s.offset > unlimited-s.limit {
+// end returns the number after the last row.
+func (r rowRange) end() int64 {
+	if r.limit == unlimited || r.offset > unlimited-r.limit {
 		return unlimited
 	}
-	return s.offset + s.limit
+	return r.offset + r.limit
 }
 
-// capped is s with at most rows rows; nil is without a bound.
-func (s span) capped(rows *int64) span {
+// atMost bounds the number of rows, if rows is not nil.
+func (r rowRange) atMost(rows *int64) rowRange {
 	if rows != nil {
-		s.limit = min(s.limit, *rows)
+		r.limit = min(r.limit, *rows)
 	}
-	return s
+	return r
 }
 
-// spanOf is the span of a limit and an offset; what is no number does not count, nor does a negative offset.
-func spanOf(limit, offset string) span {
-	s := everything
-	if n, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil {
-		s.limit = n
+// integer reads a number, and returns otherwise where text is none.
+func integer(text string, otherwise int64) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return otherwise
 	}
-	if n, err := strconv.ParseInt(strings.TrimSpace(offset), 10, 64); err == nil && n > 0 {
-		s.offset = n
-	}
-	return s
+	return n
 }
 
 var rangeHeader = regexp.MustCompile(`^([0-9]+)-([0-9]*)$`)
 
-// parseRange reads the header Range: the numbers of the first row and the last one.
-func parseRange(header string) (span, *Error) {
+// parseRangeHeader reads the header Range: the numbers of the first row and the last one.
+func parseRangeHeader(header string) (rowRange, error) {
 	parts := rangeHeader.FindStringSubmatch(header)
 	if parts == nil {
-		return everything, nil
+		return allRows, nil
 	}
-	first, err := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil {
-		first = unlimited - 1
-	}
-	last, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil {
-		last = unlimited - 1
-	}
+	first, last := integer(parts[1], unlimited-1), integer(parts[2], unlimited-1)
 	if first > last {
-		return span{}, outOfRange("The lower boundary must be lower than or equal to the upper boundary in the Range header.")
+		return rowRange{}, outOfRange("The lower boundary must be lower than or equal to the upper boundary in the Range header.")
 	}
-	return span{first, unlimited}.within(span{0, last + 1}), nil
+	return rowRange{first, unlimited}.intersect(rowRange{0, last + 1}), nil
 }
 
 func outOfRange(details string) *Error {
 	return refuse(http.StatusRequestedRangeNotSatisfiable, "PGRST103", "Requested range not satisfiable").detailed(details)
 }
 
-// contentRange is the header of that name: the numbers of the first row and the last one, and how many there are; a
-// negative total is unknown.
+// unknownTotal is the total of a result whose rows were not counted.
+const unknownTotal = -1
+
+// contentRange writes the header Content-Range: first-last/total.
 func contentRange(first, last, total int64) string {
-	rows, of := "*", "*"
+	rows, all := "*", "*"
 	if total != 0 && first <= last {
 		rows = strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(last, 10)
 	}
 	if total >= 0 {
-		of = strconv.FormatInt(total, 10)
+		all = strconv.FormatInt(total, 10)
 	}
-	return rows + "/" + of
+	return rows + "/" + all
 }
-
-// unknownTotal is the total of a result that was not counted.
-const unknownTotal = -1

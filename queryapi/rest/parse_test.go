@@ -1,39 +1,40 @@
 package rest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
 
-// What cannot be read is explained in the words of PostgREST's documentation.
-func TestWhatCannotBeReadIsExplained(t *testing.T) {
+// A text that cannot be parsed is refused with the line and column that PostgREST's documentation has, and what was expected there.
+func TestParseErrors(t *testing.T) {
 	for _, c := range []struct {
-		read                       func(string) *Error
+		read                       func(string) error
 		text, what, place, details string
 	}{
-		{readSelect, "id,clients(name[])", "select parameter", "16", `unexpected '[' expecting letter, digit, "-", "->>", "->", "::", ".", ")", "," or end of input`},
-		{readSelect, "data->>-78xy", "select parameter", "11", `unexpected 'x' expecting digit, "->", "::", ".", "," or end of input`},
-		{readSelect, "name!hint", "select parameter", "5", `unexpected '!' expecting letter, digit, "-", "->>", "->", "::", ".", ")", "," or end of input`},
-		{readSelect, "name::", "select parameter", "7", `unexpected end of input expecting letter or digit`},
-		{readFilter, "val", "filter", "1", `unexpected "v" expecting "not" or operator (eq, gt, ...)`},
-		{readFilter, "fts().value", "filter", "5", `unexpected ")" expecting operator (eq, gt, ...)`},
-		{readFilter, "eq().value", "filter", "4", `unexpected ")" expecting operator (eq, gt, ...)`},
-		{readFilter, "is().value", "filter", "3", `unexpected "(" expecting operator (eq, gt, ...)`},
-		{readOrder, "clients(name,id)", "order", "8", `unexpected '(' expecting letter, digit, "-", "->>", "->", delimiter (.), "," or end of input`},
-		{readOrder, "id.ac", "order", "4", `unexpected "c" expecting "asc", "desc", "nullsfirst" or "nullslast"`},
-		{readOrder, "id.descc", "order", "8", `unexpected 'c' expecting delimiter (.), "," or end of input`},
-		{readOrder, "id.nulsfist", "order", "4", `unexpected "n" expecting "asc", "desc", "nullsfirst" or "nullslast"`},
-		{readOrder, "id.nullslasttt", "order", "13", `unexpected 't' expecting "," or end of input`},
-		{readOrder, "id.asc.nlsfst", "order", "8", `unexpected "l" expecting "nullsfirst" or "nullslast"`},
-		{readLogic, "or()", "logic tree", "4", `unexpected ")" expecting field name (* or [a..z0..9_$]), negation operator (not) or logic operator (and, or)`},
+		{readSelect, "id,clients(name[])", "select parameter", "16", `unexpected "[" expecting ) or , or end of input`},
+		{readSelect, "data->>-78xy", "select parameter", "11", `unexpected "x" expecting -> or :: or . or , or end of input`},
+		{readSelect, "name!hint", "select parameter", "5", `unexpected "!" expecting ) or , or end of input`},
+		{readSelect, "name::", "select parameter", "7", `unexpected end of input expecting field name (* or [a..z0..9_$])`},
+		{readFilter, "val", "filter", "1", `unexpected "v" expecting operator (eq, gt, ...)`},
+		{readFilter, "fts().value", "filter", "5", `unexpected ")" expecting field name (* or [a..z0..9_$])`},
+		{readFilter, "eq().value", "filter", "4", `unexpected ")" expecting any or all`},
+		{readFilter, "is().value", "filter", "3", `unexpected "(" expecting "."`},
+		{readOrder, "clients(name,id)", "order", "8", `unexpected "(" expecting , or end of input`},
+		{readOrder, "id.ac", "order", "4", `unexpected "a" expecting asc, desc, nullsfirst or nullslast`},
+		{readOrder, "id.descc", "order", "8", `unexpected "c" expecting , or end of input`},
+		{readOrder, "id.nulsfist", "order", "4", `unexpected "n" expecting asc, desc, nullsfirst or nullslast`},
+		{readOrder, "id.nullslasttt", "order", "13", `unexpected "t" expecting , or end of input`},
+		{readOrder, "id.asc.nlsfst", "order", "8", `unexpected "n" expecting asc, desc, nullsfirst or nullslast`},
+		{readLogic, "or()", "logic tree", "4", `unexpected ")" expecting logic operator (and, or)`},
 		{readLogic, "or(id.in.1,2,id.eq.3)", "logic tree", "10", `unexpected "1" expecting "("`},
 		{readLogic, "or)(", "logic tree", "3", `unexpected ")" expecting "("`},
 		{readLogic, "and(ord(id.eq.1,id.eq.1),id.eq.2)", "logic tree", "7", `unexpected "d" expecting "("`},
 		{readLogic, "or(id.eq.1,not.xor(id.eq.2,id.eq.3))", "logic tree", "16", `unexpected "x" expecting logic operator (and, or)`},
 		{readNames, "", "columns parameter", "1", `unexpected end of input expecting field name (* or [a..z0..9_$])`},
 	} {
-		err := c.read(c.text)
-		if err == nil {
+		err, refused := errors.AsType[*Error](c.read(c.text))
+		if !refused {
 			t.Errorf("%s is read", c.text)
 			continue
 		}
@@ -46,7 +47,8 @@ func TestWhatCannotBeReadIsExplained(t *testing.T) {
 // Each row repeats the names of the first line, so few bytes could become very many.
 func TestCSVThatBecomesTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, err := parseCSV([]byte(strings.Repeat("a", 1<<18) + strings.Repeat("\n1", 1<<10))); err == nil || err.status != 413 || err.code != "PGRST102" {
+	_, err := parseCSV([]byte(strings.Repeat("a", 1<<18) + strings.Repeat("\n1", 1<<10)))
+	if e, refused := errors.AsType[*Error](err); !refused || e.status != 413 || e.code != "PGRST102" {
 		t.Errorf("a name of 256 KB and 1024 lines: %v", err)
 	}
 	if p, err := parseCSV([]byte("a_name_of_common_length,b" + strings.Repeat("\n1,2", 1<<20))); err != nil || len(p.keys) != 2 {
@@ -54,13 +56,13 @@ func TestCSVThatBecomesTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-func readSelect(text string) *Error { _, err := parseSelect(text); return err }
-func readFilter(text string) *Error { _, _, err := parseFilter(text, false); return err }
-func readOrder(text string) *Error  { _, err := parseOrder(text); return err }
-func readNames(text string) *Error  { _, err := parseNames("columns", text); return err }
+func readSelect(text string) error { _, err := parseSelect(text); return err }
+func readFilter(text string) error { _, _, err := parseFilter(text, false); return err }
+func readOrder(text string) error  { _, err := parseOrder(text); return err }
+func readNames(text string) error  { _, err := parseNames("columns", text); return err }
 
 // readLogic reads and(…), which is a parameter and with the value (…).
-func readLogic(text string) *Error {
+func readLogic(text string) error {
 	operator, _, _ := strings.Cut(text, "(")
 	operator = strings.TrimSuffix(operator, ")")
 	_, _, err := parseLogic(operator, strings.TrimPrefix(text, operator))
@@ -78,7 +80,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, argument bool) {
 		q, err := parseQuery(text, argument)
-		if err != nil && (err.status != 400 || err.code != "PGRST100" || len(err.body()) > 100*len(text)+1000) {
+		if e, refused := errors.AsType[*Error](err); err != nil && (!refused || e.status != 400 || e.code != "PGRST100" || len(e.body()) > 100*len(text)+1000) {
 			t.Errorf("%q: %v", text, err)
 		}
 		if err == nil && depthOf(q.selection) > maxDepth+1 {
@@ -106,7 +108,7 @@ func FuzzHeaders(f *testing.F) {
 		}
 		p := parsePrefer([]string{prefer}, map[string]bool{"UTC": true})
 		p.applied("resolution", "missing", "return", "count", "handling", "timezone", "max-affected")
-		if s, err := parseRange(rows); err == nil && (s.offset < 0 || s.limit < 0 || s.end() < s.offset) {
+		if s, err := parseRangeHeader(rows); err == nil && (s.offset < 0 || s.limit < 0 || s.end() < s.offset) {
 			t.Errorf("%q is %+v", rows, s)
 		}
 	})
@@ -119,7 +121,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, media := range []mediaType{mediaJSON, mediaCSV, mediaForm} {
 			p, err := parseBody(body, media, nil)
-			if err != nil && (err.status != 400 || err.code != "PGRST102") {
+			if e, refused := errors.AsType[*Error](err); err != nil && (!refused || e.status != 400 || e.code != "PGRST102") {
 				t.Errorf("%s %q: %v", media, body, err)
 			}
 			if err == nil && media != mediaJSON {
@@ -147,17 +149,17 @@ func TestShownColumns(t *testing.T) {
 	}
 }
 
-func TestSpans(t *testing.T) {
-	for header, want := range map[string]span{"0-9": {0, 10}, "5-": {5, unlimited}, "items=0-1": everything, "": everything, "3-3": {3, 1}} {
-		if got, err := parseRange(header); err != nil || got != want {
+func TestRanges(t *testing.T) {
+	for header, want := range map[string]rowRange{"0-9": {0, 10}, "5-": {5, unlimited}, "items=0-1": allRows, "": allRows, "3-3": {3, 1}} {
+		if got, err := parseRangeHeader(header); err != nil || got != want {
 			t.Errorf("%q: %+v %v", header, got, err)
 		}
 	}
-	for _, c := range []struct{ a, b, want span }{
-		{span{0, 10}, span{5, unlimited}, span{5, 5}}, {everything, span{2, 3}, span{2, 3}}, {span{2, 2}, span{9, 1}, span{9, -1}}, {everything, everything, everything},
+	for _, c := range []struct{ a, b, want rowRange }{
+		{rowRange{0, 10}, rowRange{5, unlimited}, rowRange{5, 5}}, {allRows, rowRange{2, 3}, rowRange{2, 3}}, {rowRange{2, 2}, rowRange{9, 1}, rowRange{9, -1}}, {allRows, allRows, allRows},
 	} {
-		if got := c.a.within(c.b); got != c.want {
-			t.Errorf("%+v within %+v is %+v, want %+v", c.a, c.b, got, c.want)
+		if got := c.a.intersect(c.b); got != c.want {
+			t.Errorf("%+v and %+v is %+v, want %+v", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -1,353 +1,130 @@
 package rest
 
 import (
-	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// A scanner reads one parameter of a request and explains what it could not read in the words of PostgREST, whose
-// parsers are written with the library Parsec: where the text went wrong, what stands there, and everything that could
-// stand there instead. So it follows Parsec's rules: an alternative that has read nothing may be followed by another
-// one, and the expectations of all alternatives at the farthest position are reported together.
+// A parser reads one parameter of a request from left to right. Its methods return false where the text does not fit,
+// and may then have consumed a part of it; try takes that back.
 //
-// A step returns false when it cannot read. Then pos is behind what it has read all the same, which forbids other
-// alternatives, unless it ran inside of try.
-type scanner struct {
-	text  string
-	pos   int  // in bytes
-	quiet bool // nothing is explained
-	err   mismatch
+// An error has the line and column that PostgREST reports: where the alternative that came farthest failed, among those
+// tried since the last character was consumed.
+type parser struct {
+	text     string
+	pos      int    // in bytes
+	failedAt int    // -1: nothing failed since the last character
+	expected string // at failedAt
 }
 
-// A mismatch is what was found and what was expected at one place; the zero mismatch says nothing.
-type mismatch struct {
-	at       int
-	messages []message
-}
+func newParser(text string) *parser { return &parser{text: text, failedAt: -1} }
 
-type message struct {
-	kind kind
-	text string
-}
+// fail records that expected was not found at the position, and returns false.
+func (p *parser) fail(expected string) bool { return p.failAt(p.pos, expected) }
 
-type kind int
-
-// The kinds of a message, in the order in which they are reported.
-const (
-	found      kind = iota // what stands there; "" is the end of the input
-	unexpected             // the same, said by a parser that knows better
-	expected
-	plainly
-)
-
-func (m mismatch) merge(other mismatch) mismatch {
-	switch {
-	case len(other.messages) == 0 && len(m.messages) > 0, len(m.messages) > 0 && m.at > other.at:
-		return m
-	case len(m.messages) == 0, m.at < other.at:
-		return other
+func (p *parser) failAt(pos int, expected string) bool { //nolint:unparam // a step that fails returns it
+	if pos >= p.failedAt {
+		p.failedAt, p.expected = pos, expected
 	}
-	both := mismatch{m.at, slices.Clip(m.messages)}
-	for _, said := range other.messages {
-		if !slices.Contains(both.messages, said) {
-			both.messages = append(both.messages, said)
-		}
-	}
-	return both
+	return false
 }
 
-// expecting replaces all expectations by one.
-func (m mismatch) expecting(what string) mismatch {
-	rest := slices.DeleteFunc(slices.Clone(m.messages), func(m message) bool { return m.kind == expected })
-	return mismatch{m.at, append([]message{{expected, what}}, rest...)}
-}
-
-// peek is the next character, and its size; 0, 0 at the end.
-func (s *scanner) peek() (rune, int) {
-	if s.pos >= len(s.text) {
-		return 0, 0
-	}
-	return utf8.DecodeRuneInString(s.text[s.pos:])
-}
-
-// next reads a character that is wanted.
-func (s *scanner) next(wanted func(rune) bool) bool {
-	r, size := s.peek()
-	if size == 0 || !wanted(r) {
-		return false
-	}
-	s.pos += size
-	s.err = mismatch{}
+func (p *parser) advance(bytes int) bool {
+	p.pos, p.failedAt = p.pos+bytes, -1
 	return true
 }
 
-// miss says what was expected here; "" is nothing in particular.
-func (s *scanner) miss(label string) bool { //nolint:unparam // false is what a step returns then
-	if s.quiet {
-		return false
+// try consumes nothing where read fails.
+func (p *parser) try(read func() bool) bool {
+	before := *p
+	if read() {
+		return true
 	}
-	missed := mismatch{s.pos, []message{{found, s.standing()}}}
-	if label != "" {
-		missed = missed.expecting(label)
+	p.pos = before.pos
+	if before.failedAt > p.failedAt {
+		p.failedAt, p.expected = before.failedAt, before.expected
 	}
-	s.err = s.err.merge(missed)
 	return false
 }
 
-// A step reads something. Steps are made of other steps, as the grammar is.
-type step func() bool
+// at reports whether the rest of the text begins with text.
+func (p *parser) at(text string) bool { return strings.HasPrefix(p.text[p.pos:], text) }
 
-// read reads a text, and explains what it cannot read; what says what it is: filter (eq.1).
-func (s *scanner) read(text, what string, read step) *Error {
-	s.text, s.quiet = text, true
-	if read() {
-		return nil
+// word consumes exactly text.
+func (p *parser) word(text string) bool {
+	if p.at(text) {
+		return p.advance(len(text))
 	}
-	s.pos, s.quiet = 0, false // explanations cost more than reading
-	read()
-	return s.refusal(what)
+	return p.fail(`"` + text + `"`)
 }
 
-func (s *scanner) char(c rune) step { return s.called("", c) }
+// end checks, without consuming it, that the text ends or one of the delimiters follows.
+func (p *parser) end(delimiters ...string) bool {
+	if slices.ContainsFunc(delimiters, p.at) {
+		return true
+	}
+	return p.pos == len(p.text) || p.fail(strings.Join(append(delimiters, "end of input"), " or "))
+}
 
-// called reads a character that messages call by a name.
-func (s *scanner) called(name string, c rune) step {
-	return func() bool {
-		if s.next(func(r rune) bool { return r == c }) {
-			return true
+// char consumes a character that accept accepts.
+func (p *parser) char(expected string, accept func(rune) bool) bool {
+	r, size := utf8.DecodeRuneInString(p.text[p.pos:])
+	if size == 0 || !accept(r) {
+		return p.fail(expected)
+	}
+	return p.advance(size)
+}
+
+// chars consumes as many characters as accept accepts, at least least.
+func (p *parser) chars(into *string, least int, expected string, accept func(rune) bool) bool {
+	start := p.pos
+	for p.char(expected, accept) {
+	}
+	*into = p.text[start:p.pos]
+	return p.pos-start >= least
+}
+
+// noneOf consumes characters up to one of stops.
+func (p *parser) noneOf(stops string, into *string) bool {
+	return p.chars(into, 0, "another character", func(r rune) bool { return !strings.ContainsRune(stops, r) })
+}
+
+func (p *parser) spaces() bool {
+	for p.at(" ") || p.at("\t") {
+		p.advance(1)
+	}
+	return true
+}
+
+// padded consumes text with spaces around it.
+func (p *parser) padded(text string) bool { return p.spaces() && p.word(text) && p.spaces() }
+
+// list reads one item or more with separators between them.
+func (p *parser) list(separator, item func() bool) bool {
+	if !item() {
+		return false
+	}
+	for {
+		start := p.pos
+		if !separator() {
+			return p.pos == start
 		}
-		return !s.quiet && s.miss(cmp.Or(name, show(c, '"')))
-	}
-}
-
-// noneOf reads as many characters as are not among the given ones.
-func (s *scanner) noneOf(chars string, into *string) step {
-	return s.kept(s.many(func() bool {
-		return s.next(func(r rune) bool { return !strings.ContainsRune(chars, r) }) || s.miss("")
-	}), into)
-}
-
-// kept keeps what a step reads.
-func (s *scanner) kept(read step, into *string) step {
-	return func() bool {
-		from := s.pos
-		ok := read()
-		*into = s.text[from:s.pos]
-		return ok
-	}
-}
-
-// word reads exactly text. A word that only begins has been read up to there.
-func (s *scanner) word(text string) step {
-	return func() bool {
-		from := s.pos
-		for _, want := range text {
-			r, size := s.peek()
-			if size > 0 && r == want {
-				s.pos += size
-				continue
-			}
-			if s.quiet {
-				return false
-			}
-			missed := mismatch{from, []message{{expected, `"` + text + `"`}, {found, s.standing()}}}
-			if s.pos > from {
-				s.err = missed
-			} else {
-				s.err = s.err.merge(missed)
-			}
+		if !item() {
 			return false
 		}
-		s.err = mismatch{}
-		return true
+		p.failedAt = -1
 	}
 }
 
-// standing is the next character as messages show it; "" at the end.
-func (s *scanner) standing() string {
-	r, size := s.peek()
-	if size == 0 {
-		return ""
-	}
-	return show(r, '"')
-}
-
-// end is whether the text ends.
-func (s *scanner) end() bool {
-	r, size := s.peek()
-	if size > 0 && !s.quiet {
-		s.err = s.err.merge(mismatch{s.pos, []message{{unexpected, show(r, '\'')}, {expected, "end of input"}}})
-	}
-	return size == 0
-}
-
-// fail refuses what stands here in plain words.
-func (s *scanner) fail(text string) bool {
-	s.err = s.err.merge(mismatch{s.pos, []message{{plainly, text}}})
-	return false
-}
-
-// then does something behind a step that was read.
-func then(read step, do func()) step {
-	return func() bool {
-		ok := read()
-		if ok {
-			do()
-		}
-		return ok
-	}
-}
-
-// all reads one step after the other.
-func all(steps ...step) step {
-	return func() bool {
-		for _, read := range steps {
-			if !read() {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// late is a step that is made when it is read: most alternatives are not.
-func late(made func() step) step {
-	return func() bool { return made()() }
-}
-
-// either reads the first alternative that can be read.
-func (s *scanner) either(alternatives ...step) step {
-	return func() bool {
-		from := s.pos
-		for _, read := range alternatives {
-			if read() {
-				return true
-			}
-			if s.pos != from {
-				return false
-			}
-		}
-		return false
-	}
-}
-
-// try reads nothing when it cannot read everything.
-func (s *scanner) try(steps ...step) step {
-	read := all(steps...)
-	return func() bool {
-		from, before := s.pos, s.err
-		if read() {
-			return true
-		}
-		s.pos, s.err = from, before.merge(s.err)
-		return false
-	}
-}
-
-// maybe reads something that may be missing; what only begins is not there.
-func (s *scanner) maybe(steps ...step) step {
-	read := s.try(steps...)
-	return func() bool { read(); return true }
-}
-
-// option reads something that may be missing; what only begins is wrong.
-func (s *scanner) option(steps ...step) step {
-	read := all(steps...)
-	return func() bool {
-		from := s.pos
-		return read() || s.pos == from
-	}
-}
-
-// ahead is whether something follows; it reads nothing.
-func (s *scanner) ahead(steps ...step) step {
-	read := s.try(steps...)
-	return func() bool {
-		from, before := s.pos, s.err
-		ok := read()
-		if ok {
-			s.pos, s.err = from, before
-		}
-		return ok
-	}
-}
-
-// not is whether a character does not follow. That it could have is reported all the same.
-func (s *scanner) not(c rune) step {
-	read := s.char(c)
-	return func() bool {
-		from := s.pos
-		if !read() {
-			return true
-		}
-		if !s.quiet {
-			s.err = mismatch{s.pos, []message{{unexpected, show(c, '\'')}}}
-		}
-		s.pos = from
-		return false
-	}
-}
-
-// label names what is expected where a step cannot begin.
-func (s *scanner) label(what string, read step) step {
-	return func() bool {
-		from, before := s.pos, s.err
-		s.err = mismatch{}
-		ok := read()
-		if s.pos != from || s.quiet {
-			return ok
-		}
-		if !ok || len(s.err.messages) > 0 {
-			s.err = s.err.expecting(what)
-		}
-		s.err = before.merge(s.err)
-		return ok
-	}
-}
-
-// many reads something as often as it is there.
-func (s *scanner) many(steps ...step) step {
-	read := all(steps...)
-	return func() bool {
-		for {
-			from := s.pos
-			if !read() {
-				return s.pos == from
-			}
-			s.err = mismatch{}
-		}
-	}
-}
-
-// list reads one item or more, with separators between them.
-func (s *scanner) list(separator, item step) step { return all(item, s.many(separator, item)) }
-
-func (s *scanner) spaces() bool {
-	return s.many(func() bool {
-		return s.next(func(r rune) bool { return r == ' ' || r == '\t' }) || s.miss("")
-	})()
-}
-
-// padded reads a character with spaces around it.
-func (s *scanner) padded(c rune) step { return all(s.spaces, s.char(c), s.spaces) }
-
-// anyWord reads one of words.
-func (s *scanner) anyWord(into *string, words ...string) step {
-	var steps []step
-	for _, word := range words {
-		steps = append(steps, then(s.try(s.word(word)), func() { *into = word }))
-	}
-	return s.either(steps...)
-}
-
-// collect reads something into a list.
-func collect[T any](list *[]T, read func(into *T) step) step {
+// collect is a step that appends what read reads.
+func collect[T any](list *[]T, read func(*T) bool) func() bool {
 	return func() bool {
 		var one T
-		ok := read(&one)()
+		ok := read(&one)
 		if ok {
 			*list = append(*list, one)
 		}
@@ -355,10 +132,124 @@ func collect[T any](list *[]T, read func(into *T) step) step {
 	}
 }
 
-// refusal is the error of a text that could not be read; what says what it is: filter (eq.1).
-func (s *scanner) refusal(what string) *Error {
-	before := s.text[:min(s.err.at, len(s.text))]
-	line := 1 + strings.Count(before, "\n")
+func (p *parser) dot() bool         { return p.word(".") }
+func (p *parser) comma() bool       { return p.word(",") }
+func (p *parser) paddedComma() bool { return p.padded(",") }
+
+// name reads a name: in quotes, or identifiers joined by dashes.
+func (p *parser) name(into *string) bool {
+	if p.at(`"`) {
+		return p.quoted(into)
+	}
+	return p.dashed(into, p.identifier)
+}
+
+// identifier reads letters, digits and some signs; spaces around them do not count.
+func (p *parser) identifier(into *string) bool {
+	ok := p.chars(into, 1, "field name (* or [a..z0..9_$])", func(r rune) bool {
+		return unicode.IsLetter(r) || r >= '0' && r <= '9' || r == '_' || r == ' ' || r == '$'
+	})
+	*into = strings.TrimSpace(*into)
+	return ok
+}
+
+// dashed reads parts joined by dashes that do not begin an arrow.
+func (p *parser) dashed(into *string, part func(*string) bool) bool {
+	var parts []string
+	dash := func() bool {
+		if p.at("->") {
+			return p.failAt(p.pos+2, "another character")
+		}
+		return p.word("-")
+	}
+	ok := p.list(dash, collect(&parts, part))
+	*into = strings.Join(parts, "-")
+	return ok
+}
+
+// quoted reads "…", in which a backslash protects the next character.
+func (p *parser) quoted(into *string) bool {
+	var text strings.Builder
+	if !p.word(`"`) {
+		return false
+	}
+	for !p.at(`"`) {
+		if p.at(`\`) {
+			p.advance(1)
+		}
+		start := p.pos
+		if !p.char(`"`, func(rune) bool { return true }) {
+			return false
+		}
+		text.WriteString(p.text[start:p.pos])
+	}
+	*into = text.String()
+	return p.word(`"`)
+}
+
+// A field is a column, or a part of its JSON.
+type field struct {
+	name   string
+	path   []jsonStep
+	column *column // that plan finds
+}
+
+// A jsonStep is an arrow with its operand.
+type jsonStep struct {
+	key   string
+	index bool // key is a number: an element of an array
+	text  bool // ->>, not ->
+}
+
+// field reads a name and the path into its JSON.
+func (p *parser) field(f *field) bool {
+	return p.spaces() && p.name(&f.name) && p.jsonPath(&f.path) && p.spaces()
+}
+
+// jsonPath reads ->key->>0.
+func (p *parser) jsonPath(into *[]jsonStep) bool {
+	for p.at("->") {
+		step := jsonStep{text: p.at("->>")}
+		p.advance(len("->"))
+		if step.text {
+			p.advance(len(">"))
+		}
+		step.index = p.try(func() bool { return p.jsonIndex(&step.key) })
+		if !step.index && !p.try(func() bool { return p.jsonKey(&step.key) }) {
+			return false
+		}
+		*into = append(*into, step)
+	}
+	p.fail("->")
+	return true
+}
+
+func (p *parser) jsonIndex(into *string) bool {
+	sign := ""
+	if p.at("-") {
+		p.advance(1)
+		sign = "-"
+	}
+	ok := p.chars(into, 1, "digit", func(r rune) bool { return r >= '0' && r <= '9' }) && p.end("->", "::", ".", ",")
+	*into = sign + *into
+	return ok
+}
+
+func (p *parser) jsonKey(into *string) bool {
+	if p.at(`"`) {
+		return p.quoted(into)
+	}
+	return p.dashed(into, func(into *string) bool {
+		ok := p.chars(into, 1, "any character but .,:->()", func(r rune) bool { return !strings.ContainsRune("(-:.,>)", r) })
+		*into = strings.TrimSpace(*into)
+		return ok
+	})
+}
+
+// error refuses the text, which messages call what: filter (eq.1).
+func (p *parser) error(what string) error {
+	at := max(p.failedAt, 0)
+	before := p.text[:min(at, len(p.text))]
 	column := 1
 	for _, r := range before[strings.LastIndexByte(before, '\n')+1:] {
 		if r == '\t' {
@@ -366,65 +257,14 @@ func (s *scanner) refusal(what string) *Error {
 		}
 		column++
 	}
-	e := refuse(statusBadRequest, "PGRST100", fmt.Sprintf("\"failed to parse %s\" (line %d, column %d)", what, line, column))
-	e.details = s.err.describe()
-	return e
-}
-
-// describe says what was found and expected, in one line.
-func (m mismatch) describe() string {
-	said := map[kind][]string{}
-	atEnd := false
-	for _, message := range m.messages {
-		if message.kind == found && message.text == "" && len(said[found]) == 0 {
-			atEnd = true
-		}
-		if message.text != "" && !slices.Contains(said[message.kind], message.text) {
-			said[message.kind] = append(said[message.kind], message.text)
-		}
+	line := 1 + strings.Count(before, "\n")
+	e := refuse(http.StatusBadRequest, "PGRST100", fmt.Sprintf("\"failed to parse %s\" (line %d, column %d)", what, line, column))
+	found := "end of input"
+	if r, size := utf8.DecodeRuneInString(p.text[len(before):]); size > 0 {
+		found = fmt.Sprintf("%q", string(r))
 	}
-	var parts []string
-	switch {
-	case len(said[unexpected]) > 0:
-		parts = append(parts, "unexpected "+words(said[unexpected]))
-	case atEnd:
-		parts = append(parts, "unexpected end of input")
-	case len(said[found]) > 0:
-		parts = append(parts, "unexpected "+said[found][0])
+	if p.expected == tooDeep {
+		return e.detailed(tooDeep)
 	}
-	if len(said[expected]) > 0 {
-		parts = append(parts, "expecting "+words(said[expected]))
-	}
-	if len(said[plainly]) > 0 {
-		parts = append(parts, words(said[plainly]))
-	}
-	if len(parts) == 0 {
-		return "unknown parse error"
-	}
-	return strings.ReplaceAll(strings.Join(parts, " "), "\n", " ")
-}
-
-// words is a list as a sentence has it.
-func words(list []string) string {
-	last := len(list) - 1
-	if last == 0 {
-		return list[0]
-	}
-	return strings.Join(list[:last], ", ") + " or " + list[last]
-}
-
-// show is a character as Haskell prints it between quotes.
-func show(r rune, quote rune) string {
-	text := string(r)
-	switch i := strings.IndexRune("\a\b\f\n\r\t\v\\", r); {
-	case i >= 0:
-		text = `\` + "abfnrtv\\"[i:i+1]
-	case r == quote:
-		text = `\` + text
-	case r == 0x7f:
-		text = `\DEL`
-	case r < ' ' || r > 0x7f:
-		text = fmt.Sprintf(`\%d`, r)
-	}
-	return string(quote) + text + string(quote)
+	return e.detailed("unexpected " + found + " expecting " + p.expected)
 }

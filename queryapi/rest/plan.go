@@ -6,121 +6,108 @@ import (
 	"strings"
 )
 
-// A plan is a request whose names have been found in the cache.
+// A plan is a request whose names were found in the schema.
 type plan struct {
 	*request
-	relation *relation // of everything but a call
-	function *function // of a call
-	read     *node     // what is answered
+	relation *relation // nil: a call
+	function *function // nil: no call
+	read     *node     // what the response shows
 	media    mediaType
 	readOnly bool
 	maxRows  *int64
 	maxBytes int64 // of the body; 0: no bound
 
-	columns  []*column // that are written
-	conflict []*column // the key by which rows are merged or ignored
-	where    []*test   // which rows are updated, deleted or put
-	returned []*column // that read needs of what was written; nil is all
-	unread   bool      // nothing of what was written is answered
-	casts    []string  // names of types, to be found in the database
-	lists    int       // embeds of many rows
+	written   []*column   // columns
+	conflict  []*column   // the key by which rows are merged or ignored
+	where     []condition // which rows are updated, deleted or put
+	returning []*column   // columns that the statement returns for read; nil: all
+	casts     []string    // names of types that the database resolves
+	lists     int         // embeds of many rows
 }
 
-// planner finds names of one request.
+// A planner finds the names of one request.
 type planner struct {
 	*plan
-	cache    *cache
+	schemas  *schemaCache
 	cfg      Config
 	laterals int // subqueries so far
 }
 
-func (c *cache) plan(r *request, cfg Config) (*plan, *Error) {
-	p := &planner{plan: &plan{request: r, maxRows: cfg.MaxRows, maxBytes: cfg.MaxBytes, readOnly: r.method == http.MethodGet || r.method == http.MethodHead}, cache: c, cfg: cfg}
+// newPlan returns the plan of a request, or refuses names that the schema does not have.
+func newPlan(r *request, schemas *schemaCache, cfg Config) (*plan, error) {
+	p := &planner{schemas: schemas, cfg: cfg, plan: &plan{
+		request: r, maxRows: cfg.MaxRows, maxBytes: cfg.MaxBytes,
+		readOnly: r.method == http.MethodGet || r.method == http.MethodHead,
+	}}
+	var err error
 	switch r.action {
 	case actionInfoRoot:
-		return p.plan, nil
 	case actionCall, actionInfoCall:
-		return p.plan, p.planCall()
+		err = p.planCall()
+	default:
+		err = p.planRelation()
 	}
-	if p.relation = c.relations[qualified{r.schema, r.name}]; p.relation == nil {
-		return nil, c.noTable(r.schema, r.name)
-	}
-	if r.action == actionInfo {
-		return p.plan, nil
-	}
-	if err := p.planTable(); err != nil {
-		return nil, err
-	}
-	return p.plan, nil
+	return p.plan, err
 }
 
-func (p *planner) planTable() *Error {
-	root := &node{relation: p.relation, label: p.relation.name, ref: p.relation.sql(), from: p.relation.sql(), span: p.request.span}
-	if p.action.writes() {
-		root.source(p.relation.name)
-		root.span = everything
+func (p *planner) planRelation() error {
+	name := qualified{p.schema, p.name}
+	if p.relation = p.schemas.relations[name]; p.relation == nil {
+		return p.schemas.relationNotFound(name)
 	}
+	switch {
+	case p.action == actionInfo:
+		return nil
+	case p.action.writes():
+		return p.planWrite()
+	}
+	return p.planRead(&node{
+		relation: p.relation, label: p.relation.name, ref: p.relation.sql(), from: p.relation.sql(), rows: p.rows,
+	})
+}
+
+// planRead plans a result that begins at root.
+func (p *planner) planRead(root *node) error {
 	if err := p.planTree(root); err != nil {
 		return err
 	}
-	if p.action.writes() {
-		if err := p.planWrite(); err != nil {
-			return err
-		}
-		if err := p.prefer.check(); err != nil {
-			return err
-		}
-	}
-	var err *Error
+	var err error
 	if p.media, err = negotiate(p.accept); err != nil {
 		return err
 	}
 	if err := p.prefer.check(); err != nil {
 		return err
 	}
-	if p.action.writes() {
-		return p.planReturning()
-	}
-	return p.resolve(p.read)
+	return p.resolve(root)
 }
 
-// planTree makes the tree of what is read: embeds, what filters, sorts and bounds each, and how they relate. The last
-// parameter comes first, as in PostgREST, where the order of embeds shows it.
-func (p *planner) planTree(root *node) *Error {
+// planTree makes the tree of nodes: embeds, the conditions, order and range of each, and their relationships. As in
+// PostgREST the last parameter comes first, which the order of embeds shows.
+func (p *planner) planTree(root *node) error {
 	p.read = root
-	root.grow(p.query.selection, p.cfg.MaxRows)
-	for _, f := range slices.Backward(p.query.filters) {
-		if len(f.path) == 0 && p.action.writes() {
-			continue // it says what is written
-		}
-		if err := root.at(f.path, func(n *node) { n.conditions = append(n.conditions, condition{filter: &f.what}) }); err != nil {
-			return err
-		}
+	root.addSelection(p.query.selection, p.cfg.MaxRows)
+	if err := p.addConditions(root, p.query.filters); err != nil {
+		return err
 	}
 	for _, o := range slices.Backward(p.query.orders) {
-		if err := root.at(o.path, func(n *node) { n.orderTerms = o.what }); err != nil {
+		if err := root.withEmbed(o.path, func(n *node) { n.order = o.value }); err != nil {
 			return err
 		}
 	}
-	for _, s := range p.query.spans {
-		bounded := s.what.capped(p.cfg.MaxRows)
+	for _, r := range p.query.ranges {
+		rows := r.value.atMost(p.cfg.MaxRows)
 		if p.action.writes() {
-			bounded = everything
+			rows = allRows
 		}
-		if err := root.at(s.path, func(n *node) { n.span = bounded }); err != nil {
+		if err := root.withEmbed(r.path, func(n *node) { n.rows = rows }); err != nil {
 			return err
 		}
 	}
 	if !p.action.writes() {
-		root.span = root.span.capped(p.cfg.rowsToRead())
+		root.rows = root.rows.atMost(p.cfg.rowsToRead())
 	}
-	for _, c := range slices.Backward(p.query.conditions) {
-		if len(c.path) == 0 && p.action.writes() {
-			continue
-		}
-		if err := root.at(c.path, func(n *node) { n.conditions = append(n.conditions, c.what) }); err != nil {
-			return err
-		}
+	if err := p.addConditions(root, p.query.logic); err != nil {
+		return err
 	}
 	if err := p.link(root); err != nil {
 		return err
@@ -131,107 +118,106 @@ func (p *planner) planTree(root *node) *Error {
 	return p.checkAggregates(root)
 }
 
-// noTable says that a relation is not exposed, and which one may be meant.
-func (c *cache) noTable(schema, name string) *Error {
-	var names []string
-	for of := range c.relations {
-		if of.schema == schema {
-			names = append(names, of.name)
+// addConditions adds conditions to the nodes at their paths. Those of a relation that is written select rows to write.
+func (p *planner) addConditions(root *node, conditions []scoped[condition]) error {
+	for _, c := range slices.Backward(conditions) {
+		if len(c.path) == 0 && p.action.writes() {
+			continue
 		}
-	}
-	e := refuse(http.StatusNotFound, "PGRST205", "Could not find the table '"+schema+"."+name+"' in the schema cache")
-	if near := nearest(name, names, sureOfName); near != "" {
-		e.hint = "Perhaps you meant the table '" + schema + "." + near + "'"
-	}
-	return e
-}
-
-// planWrite finds the columns that are written, and the rows.
-func (p *planner) planWrite() *Error {
-	if p.action == actionUpsert {
-		if err := p.checkPut(); err != nil {
+		if err := root.withEmbed(c.path, func(n *node) { n.where = append(n.where, c.value) }); err != nil {
 			return err
 		}
 	}
-	if p.action != actionDelete {
-		for _, key := range p.payload.keys {
-			column := p.relation.byName[key]
-			if column == nil || !slices.Contains(p.relation.columns, column) {
-				return refuse(statusBadRequest, "PGRST204", "Could not find the '"+key+"' column of '"+p.relation.name+"' in the schema cache")
-			}
-			p.columns = append(p.columns, column)
-		}
-	}
 	return nil
 }
 
-// checkPut wants every column of the primary key to equal something, and nothing else.
-func (p *planner) checkPut() *Error {
-	var names []string
-	for _, c := range p.relation.key {
-		names = append(names, c.name)
+// planWrite plans an insert, update, upsert or delete, and the result that shows the written rows.
+func (p *planner) planWrite() error {
+	root := &node{relation: p.relation, rows: allRows}
+	root.readFrom(p.relation.name)
+	if err := p.planTree(root); err != nil {
+		return err
 	}
-	keys := slices.Compact(slices.Sorted(slices.Values(p.query.keys)))
-	slices.Sort(names)
-	right := len(names) > 0 && slices.Equal(names, keys) && !slices.ContainsFunc(p.query.conditions, func(c placed[condition]) bool { return len(c.path) == 0 })
-	for _, f := range p.query.filters {
-		right = right && len(f.path) == 0 && f.what.operator == "eq" && !f.what.negated && f.what.each == ""
+	if err := p.planColumns(); err != nil {
+		return err
 	}
-	if !right {
-		return refuse(http.StatusMethodNotAllowed, "PGRST105", "Filters must include all and only primary key columns with 'eq' operators")
+	if err := p.prefer.check(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// planReturning finds the key of an upsert, the rows that are written, and what of them is needed afterwards.
-func (p *planner) planReturning() *Error {
-	target := &node{relation: p.relation, label: p.relation.name, ref: p.relation.sql()}
-	if p.action == actionUpsert {
-		target.label, target.ref = "pgrst_body", quote("pgrst_body")
+	var err error
+	if p.media, err = negotiate(p.accept); err != nil {
+		return err
 	}
 	if err := p.planConflict(); err != nil {
 		return err
 	}
-	for _, f := range p.query.filters {
-		if len(f.path) == 0 {
-			target.conditions = append(target.conditions, condition{filter: &f.what})
-		}
-	}
-	for _, c := range p.query.conditions {
-		if len(c.path) == 0 {
-			target.conditions = append(target.conditions, c.what)
-		}
-	}
 	if p.action != actionInsert {
-		if err := p.resolveWhere(target); err != nil {
+		if err := p.planWhere(); err != nil {
 			return err
 		}
-		p.where = target.where
 	}
-	p.unread = p.prefer.returns == "" || p.prefer.returns == "minimal"
 	if p.prefer.returns != "representation" {
-		p.returned = p.relation.key
+		p.returning = p.relation.key
 		return nil
 	}
 	if err := p.resolve(p.read); err != nil {
 		return err
 	}
-	p.returned = p.read.needs(p.relation.key)
+	p.returning = p.read.neededColumns(p.relation.key)
 	return nil
 }
 
-func (p *planner) planConflict() *Error {
+// planColumns finds the columns to write.
+func (p *planner) planColumns() error {
+	switch p.action {
+	case actionDelete:
+		return nil
+	case actionUpsert:
+		if !p.filtersByKey() {
+			return refuse(http.StatusMethodNotAllowed, "PGRST105",
+				"Filters must include all and only primary key columns with 'eq' operators")
+		}
+	}
+	for _, key := range p.payload.keys {
+		column := p.relation.byName[key]
+		if column == nil || !slices.Contains(p.relation.columns, column) {
+			return refuse(http.StatusBadRequest, "PGRST204",
+				"Could not find the '"+key+"' column of '"+p.relation.name+"' in the schema cache")
+		}
+		p.written = append(p.written, column)
+	}
+	return nil
+}
+
+// filtersByKey reports whether the filters are one eq for each column of the primary key.
+func (p *planner) filtersByKey() bool {
+	keys := slices.Compact(slices.Sorted(slices.Values(p.query.filterKeys)))
+	if len(p.relation.key) == 0 || !slices.Equal(keys, slices.Sorted(slices.Values(columnNames(p.relation.key)))) {
+		return false
+	}
+	for _, c := range p.query.logic {
+		if len(c.path) == 0 {
+			return false
+		}
+	}
+	for _, c := range p.query.filters {
+		if f := c.value.filter; len(c.path) > 0 || f.operator != "eq" || f.negated || f.quantifier != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// planConflict finds the key of an upsert.
+func (p *planner) planConflict() error {
 	switch {
-	case p.action == actionUpsert:
+	case p.action == actionUpsert, p.action == actionInsert && p.prefer.resolution != "" && p.query.onConflict == nil:
 		p.conflict = p.relation.key
-	case p.action != actionInsert || p.prefer.resolution == "":
-	case p.query.onConflict == nil:
-		p.conflict = p.relation.key
-	default:
+	case p.action == actionInsert && p.prefer.resolution != "":
 		for _, name := range p.query.onConflict {
 			column := p.relation.byName[name]
 			if column == nil {
-				return refuse(statusBadRequest, "42703", `column "`+name+`" does not exist`)
+				return refuse(http.StatusBadRequest, "42703", `column "`+name+`" does not exist`)
 			}
 			p.conflict = append(p.conflict, column)
 		}
@@ -239,50 +225,32 @@ func (p *planner) planConflict() *Error {
 	return nil
 }
 
-// needs are the columns that a result must have for everything that is read of it; nil is all.
-func (n *node) needs(key []*column) []*column {
-	columns := slices.Clone(key)
-	for _, o := range n.outputs {
-		if o.star {
-			return nil
-		}
-		columns = append(columns, o.column)
+// planWhere finds the columns of the conditions on the rows to write.
+func (p *planner) planWhere() error {
+	target := &node{relation: p.relation, label: p.relation.name, ref: p.relation.sql()}
+	if p.action == actionUpsert {
+		target.label = "pgrst_body"
 	}
-	for _, o := range n.order {
-		if o.embed == nil {
-			columns = append(columns, o.column)
+	for _, c := range slices.Concat(p.query.filters, p.query.logic) {
+		if len(c.path) == 0 {
+			target.where = append(target.where, c.value)
 		}
 	}
-	for _, t := range n.where {
-		columns = t.columns(columns)
-	}
-	for _, e := range n.embeds {
-		r := e.relationship
-		if r.function != nil {
-			return nil
-		}
-		for _, pair := range r.columns {
-			columns = append(columns, pair.from)
-		}
-		if r.junction != nil {
-			for _, pair := range r.junction.sourceCols {
-				columns = append(columns, pair.from)
-			}
-		}
-	}
-	slices.SortFunc(columns, func(a, b *column) int { return strings.Compare(a.name, b.name) })
-	columns = slices.Compact(columns)
-	if len(columns) == 0 && len(n.outputs) == 0 && len(n.embeds) == 0 {
-		return nil
-	}
-	return columns
+	p.where = target.where
+	return target.resolveConditions(p.where)
 }
 
-// A node is a relation, or the result of a function, of which rows are read: the one of the request, or an embed.
+// returnsNothing reports whether the statement of a write returns no columns.
+func (p *plan) returnsNothing() bool {
+	return p.prefer.returns == "" || p.prefer.returns == "minimal" ||
+		p.prefer.returns == "headers-only" && len(p.returning) == 0
+}
+
+// A node is a relation, or the result of a function, whose rows are read: the one of the request, or an embed.
 type node struct {
-	relation     *relation // nil: the result of a function that is none
+	relation     *relation // nil: the result of a function that returns no relation
 	results      []*column // of such a function
-	name, alias  string    // of an embed, as the request has them
+	name, alias  string    // of an embed, as in the request
 	hint         string
 	inner        bool
 	spread       bool // its columns become those of its parent
@@ -295,78 +263,40 @@ type node struct {
 	lateral string // name of the subquery of an embed
 	number  int    // of that subquery
 
-	parentKey []string // SQL of what tells the parent's rows apart
+	parentKey []string // SQL of the parent's columns that joins compare
 	joins     []join   // to the parent
 
-	chosen     []selectColumn // as the request has them …
-	conditions []condition
-	orderTerms []orderTerm
-	outputs    []output // … and as they were found
-	where      []*test
-	order      []orderKey
-	span       span
-	embeds     []*node
+	columns []selectColumn
+	where   []condition
+	order   []orderTerm
+	rows    rowRange
+	embeds  []*node
 }
 
-// join is an equation between two columns, both SQL.
+// A join is an equation between two columns, both SQL.
 type join struct{ left, right string }
-
-// An output is one column of a result.
-type output struct {
-	star                           bool // all columns, or of an aggregate: the row
-	column                         *column
-	path                           []jsonStep
-	alias                          string // "" is the column's name
-	cast, aggregate, aggregateCast string
-}
-
-// A test is a condition whose names were found.
-type test struct {
-	negated, or bool
-	parts       []*test
-
-	filter *filter // nil: parts are combined
-	column *column
-	embed  *node // whose absence is tested
-}
-
-// columns appends the columns that a test looks at.
-func (t *test) columns(to []*column) []*column {
-	if t.column != nil {
-		to = append(to, t.column)
-	}
-	for _, part := range t.parts {
-		to = part.columns(to)
-	}
-	return to
-}
-
-// An orderKey is what rows are sorted by.
-type orderKey struct {
-	column *column
-	path   []jsonStep
-	embed  *node // whose column it is; nil: the node's own
-	term   orderTerm
-}
 
 const sourceName = "pgrst_source"
 
-// source lets a node read what a statement wrote or a function returned, under a label.
-func (n *node) source(label string) {
+// readFrom makes a node read what a statement wrote or a function returned, under a label.
+func (n *node) readFrom(label string) {
 	n.label, n.ref, n.from = label, quote(label), quote(sourceName)+" AS "+quote(label)
 }
 
-// grow adds what a selection wants.
-func (n *node) grow(s selection, maxRows *int64) {
-	n.chosen = s.columns
+// addSelection adds columns and embeds.
+func (n *node) addSelection(s selection, maxRows *int64) {
+	n.columns = s.columns
 	for _, e := range s.embeds {
-		child := &node{name: e.name, alias: e.alias, hint: e.hint, inner: e.inner, spread: e.spread, depth: n.depth + 1, span: everything.capped(maxRows)}
-		child.grow(e.selection, maxRows)
+		child := &node{
+			name: e.name, alias: e.alias, hint: e.hint, inner: e.inner, spread: e.spread,
+			depth: n.depth + 1, rows: allRows.atMost(maxRows),
+		}
+		child.addSelection(e.selection, maxRows)
 		n.embeds = append(n.embeds, child)
 	}
 }
 
-// key is the name that an embed has in the result.
+// key returns the name that an embed has in the result.
 func (n *node) key() string {
 	if n.alias != "" {
 		return n.alias
@@ -374,16 +304,16 @@ func (n *node) key() string {
 	return n.name
 }
 
-// at does something to the embed at a path, which then stands before others in the result.
-func (n *node) at(path []string, do func(*node)) *Error {
+// withEmbed calls change with the embed at path, and moves it before the other embeds.
+func (n *node) withEmbed(path []string, change func(*node)) error {
 	if len(path) == 0 {
-		do(n)
+		change(n)
 		return nil
 	}
 	for i, e := range n.embeds {
 		if e.name == path[0] || e.alias == path[0] {
 			n.embeds = slices.Insert(slices.Delete(n.embeds, i, i+1), 0, e)
-			return e.at(path[1:], do)
+			return e.withEmbed(path[1:], change)
 		}
 	}
 	return notEmbedded(path[0])
@@ -394,32 +324,63 @@ func notEmbedded(name string) *Error {
 		hinted("Verify that '" + name + "' is included in the 'select' query parameter.")
 }
 
-// toOneSpread is whether a node gives its parent single values.
-func (n *node) toOneSpread() bool { return n.spread && n.relationship.toOne() }
+// spreadsOne reports whether a node gives its parent single values.
+func (n *node) spreadsOne() bool { return n.relationship != nil && n.spread && n.relationship.toOne() }
 
-// toManySpread is whether a node gives its parent arrays of values.
-func (n *node) toManySpread() bool { return n.spread && !n.relationship.toOne() }
-
-// empty is whether an embed shows nothing, and only filters.
-func (n *node) empty() bool {
-	if len(n.chosen) > 0 {
-		return false
-	}
-	for _, e := range n.embeds {
-		if !e.empty() {
-			return false
-		}
-	}
-	return true
+// spreadsMany reports whether a node gives its parent arrays of values.
+func (n *node) spreadsMany() bool {
+	return n.relationship != nil && n.spread && !n.relationship.toOne()
 }
 
-// name is that of an output in the result.
-func (o output) name() string {
-	switch {
-	case o.alias != "":
-		return o.alias
-	case o.star && o.aggregate != "":
-		return "count"
+// empty reports whether an embed shows nothing, and only filters.
+func (n *node) empty() bool {
+	return len(n.columns) == 0 && !slices.ContainsFunc(n.embeds, func(e *node) bool { return !e.empty() })
+}
+
+// neededColumns returns key and the columns that reading n takes; nil for all.
+func (n *node) neededColumns(key []*column) []*column {
+	columns := slices.Clone(key)
+	for _, c := range n.columns {
+		if c.star() {
+			return nil
+		}
+		columns = append(columns, c.column)
 	}
-	return o.column.name
+	for _, term := range n.order {
+		if term.embed == nil {
+			columns = append(columns, term.column)
+		}
+	}
+	for _, c := range n.where {
+		columns = c.addColumns(columns)
+	}
+	for _, e := range n.embeds {
+		pairs := e.relationship.columns
+		switch {
+		case e.relationship.function != nil:
+			return nil
+		case e.relationship.junction != nil:
+			pairs = e.relationship.junction.sourceCols
+		}
+		for _, pair := range pairs {
+			columns = append(columns, pair.from)
+		}
+	}
+	slices.SortFunc(columns, func(a, b *column) int { return strings.Compare(a.name, b.name) })
+	columns = slices.Compact(columns)
+	if len(columns) == 0 && len(n.columns) == 0 && len(n.embeds) == 0 {
+		return nil
+	}
+	return columns
+}
+
+// addColumns appends the columns that a condition looks at.
+func (c condition) addColumns(to []*column) []*column {
+	if c.filter != nil && c.column != nil {
+		to = append(to, c.column)
+	}
+	for _, part := range c.parts {
+		to = part.addColumns(to)
+	}
+	return to
 }

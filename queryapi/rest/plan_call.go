@@ -4,183 +4,161 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/nearest"
 )
 
-// planCall finds the function that a request means, and what is read of its result.
-func (p *planner) planCall() *Error {
-	overloads := p.cache.functions[qualified{p.schema, p.name}]
-	keys := p.payload.keys
-	if p.safe() {
-		keys = nil
+// planCall finds the function of a request, and plans its result.
+func (p *planner) planCall() error {
+	names := p.payload.keys
+	if p.argumentsInQuery() {
+		names = nil
 		for _, argument := range p.query.arguments {
-			keys = append(keys, argument.name)
+			names = append(names, argument.name)
 		}
-		slices.Sort(keys)
-		keys = slices.Compact(keys)
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
-	var err *Error
-	if p.function, err = p.choose(overloads, keys); err != nil {
+	var err error
+	if p.function, err = p.findFunction(names); err != nil {
 		return err
 	}
-	p.readOnly = p.safe() || p.function.volatility != "v"
-	if err := p.planTree(p.resultNode()); err != nil {
-		return err
-	}
-	if p.media, err = negotiate(p.accept); err != nil {
-		return err
-	}
-	if err := p.prefer.check(); err != nil {
+	p.readOnly = p.argumentsInQuery() || p.function.volatility != "v"
+	if err := p.planRead(p.resultNode()); err != nil {
 		return err
 	}
 	if p.prefer.strict() && p.prefer.maxAffected != nil && !p.function.set {
-		return refuse(statusBadRequest, "PGRST128", "Function must return SETOF or TABLE when max-affected preference is used with handling=strict")
+		return refuse(http.StatusBadRequest, "PGRST128",
+			"Function must return SETOF or TABLE when max-affected preference is used with handling=strict")
 	}
-	if err := p.resolve(p.read); err != nil {
-		return err
-	}
-	p.returned = p.read.needs(nil)
+	p.returning = p.read.neededColumns(nil)
 	return nil
 }
 
+// scalarName is the column that holds the result of a function that returns no rows.
+const scalarName = "pgrst_scalar"
+
 // resultNode reads the result of a function: the rows of a relation, or columns of its own.
 func (p *planner) resultNode() *node {
-	n := &node{span: p.span}
+	n := &node{rows: p.rows, results: []*column{{name: scalarName}}}
+	label := p.function.name
 	if f := p.function; f.composite {
-		n.relation, n.results = p.cache.relations[qualified{p.schema, f.result.name}], f.columns
-	} else {
-		n.results = []*column{{name: scalarName}}
+		n.relation, n.results = p.schemas.relations[f.result], f.columns
 	}
 	if n.relation != nil {
-		n.source(n.relation.name)
-	} else {
-		n.source(p.function.name)
+		label = n.relation.name
 	}
+	n.readFrom(label)
 	return n
 }
 
-// scalarName is the column in which the result of a function stands that is none of rows.
-const scalarName = "pgrst_scalar"
-
-// choose finds the one function whose parameters have the names of the arguments; one with a single parameter without a
-// name takes a body as a whole.
-func (p *planner) choose(overloads []*function, keys []string) (*function, *Error) {
-	var named, whole []*function
+// findFunction finds the only function whose parameters have the names of the arguments; else the only one with a
+// single unnamed parameter, which is the whole body.
+func (p *planner) findFunction(names []string) (*function, error) {
+	var named, unnamed []*function
+	overloads := p.schemas.functions[qualified{p.schema, p.name}]
 	for _, f := range overloads {
 		switch {
-		case p.matches(f, keys):
+		case p.hasParameters(f, names):
 			named = append(named, f)
 		case p.takesBody(f):
-			whole = append(whole, f)
+			unnamed = append(unnamed, f)
 		}
 	}
 	if len(named) == 0 {
-		named = whole
+		named = unnamed
 	}
 	switch len(named) {
 	case 0:
-		return nil, p.noFunction(keys, overloads)
+		return nil, p.functionNotFound(names, overloads)
 	case 1:
 		return named[0], nil
 	}
 	return nil, ambiguousFunction(named)
 }
 
-func (p *planner) matches(f *function, keys []string) bool {
-	if len(f.params) == 0 && !p.safe() && p.rawBody() {
+// hasParameters reports whether a function has all parameters of these names, and requires no other.
+func (p *planner) hasParameters(f *function, names []string) bool {
+	if len(f.params) == 0 && !p.argumentsInQuery() && p.content != mediaJSON && bodyTypes[p.content] != nil {
 		return false
 	}
 	for _, param := range f.params {
-		if param.required && !slices.Contains(keys, param.name) {
+		if param.required && !slices.Contains(names, param.name) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(keys, func(key string) bool {
-		return !slices.ContainsFunc(f.params, func(param parameter) bool { return param.name == key })
-	})
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(f.parameterNames(), name) })
 }
 
-// rawBody is whether a body is no object of arguments.
-func (p *planner) rawBody() bool {
-	return p.content == mediaText || p.content == mediaXML || p.content == mediaBytes
+// bodyTypes are the types of a single unnamed parameter, by the media type of the body.
+var bodyTypes = map[mediaType][]string{
+	mediaJSON: {"json", "jsonb"}, mediaText: {"text"}, mediaXML: {"xml"}, mediaBytes: {"bytea"},
 }
 
 func (p *planner) takesBody(f *function) bool {
-	if p.safe() || len(f.params) != 1 || f.params[0].name != "" {
-		return false
-	}
-	types := map[mediaType][]string{mediaJSON: {"json", "jsonb"}, mediaText: {"text"}, mediaXML: {"xml"}, mediaBytes: {"bytea"}}
-	return slices.Contains(types[p.content], f.params[0].typ)
+	return !p.argumentsInQuery() && len(f.params) == 1 && f.params[0].name == "" &&
+		slices.Contains(bodyTypes[p.content], f.params[0].typ)
 }
 
-func (p *planner) noFunction(keys []string, overloads []*function) *Error {
-	name := p.schema + "." + p.name
-	list := strings.Join(keys, ", ")
-	wanted, searched := "("+list+")", " with parameters "+list
-	switch len(keys) {
+func (p *planner) functionNotFound(names []string, overloads []*function) error {
+	name, list := p.schema+"."+p.name, strings.Join(names, ", ")
+	signature, searched := "("+list+")", " with parameters "+list
+	switch len(names) {
 	case 0:
-		wanted, searched = " without parameters", " without parameters"
+		signature, searched = " without parameters", " without parameters"
 	case 1:
 		searched = " with parameter " + list
 	}
-	if p.method == http.MethodPost {
-		switch p.content {
-		case mediaText:
-			wanted, searched = "", " with a single unnamed text parameter"
-		case mediaXML:
-			wanted, searched = "", " with a single unnamed xml parameter"
-		case mediaBytes:
-			wanted, searched = "", " with a single unnamed bytea parameter"
-		case mediaJSON:
+	if types := bodyTypes[p.content]; p.method == http.MethodPost && types != nil {
+		if p.content == mediaJSON {
 			searched += " or with a single unnamed json/jsonb parameter"
+		} else {
+			signature, searched = "", " with a single unnamed "+types[0]+" parameter"
 		}
 	}
-	e := refuse(http.StatusNotFound, "PGRST202", "Could not find the function "+name+wanted+" in the schema cache")
-	e.details = "Searched for the function " + name + searched + ", but no matches were found in the schema cache."
-	if wanted == "" {
+	e := refuse(http.StatusNotFound, "PGRST202", "Could not find the function "+name+signature+" in the schema cache").
+		detailed("Searched for the function " + name + searched + ", but no matches were found in the schema cache.")
+	if signature == "" {
 		return e
 	}
-	if near := p.nearFunction(keys, overloads); near != "" {
+	if near := p.similarFunction(names, overloads); near != "" {
 		e.hint = "Perhaps you meant to call the function " + p.schema + "." + near
 	}
 	return e
 }
 
-// nearFunction is a function of a similar name, or one of this name with similar parameters.
-func (p *planner) nearFunction(keys []string, overloads []*function) string {
-	var names []string
+// similarFunction returns a function of a similar name, or one of this name with similar parameters; "" if there is none.
+func (p *planner) similarFunction(names []string, overloads []*function) string {
 	if len(overloads) == 0 {
-		for of := range p.cache.functions {
-			if of.schema == p.schema {
-				names = append(names, of.name)
-			}
-		}
-		return nearest(p.name, names, sureOfName)
+		return nearest.Similar(p.name, namesIn(p.schemas.functions, p.schema), verySimilar)
 	}
-	list := func(names []string) string {
-		return "(" + strings.Join(slices.Sorted(slices.Values(names)), ", ") + ")"
-	}
+	var lists []string
 	for _, f := range overloads {
-		var params []string
-		for _, param := range f.params {
-			params = append(params, param.name)
-		}
-		names = append(names, list(params))
+		lists = append(lists, strings.Join(slices.Sorted(slices.Values(f.parameterNames())), ", "))
 	}
-	if near := nearest(list(keys), names, likely); near != "" {
-		return p.name + near
+	if near := nearest.Similar(strings.Join(names, ", "), lists, similar); near != "" {
+		return p.name + "(" + near + ")"
 	}
 	return ""
 }
 
-func ambiguousFunction(found []*function) *Error {
+func (f *function) parameterNames() (names []string) {
+	for _, param := range f.params {
+		names = append(names, param.name)
+	}
+	return names
+}
+
+func ambiguousFunction(candidates []*function) error {
 	var list []string
-	for _, f := range found {
+	for _, f := range candidates {
 		var params []string
 		for _, param := range f.params {
 			params = append(params, param.name+" => "+param.typ)
 		}
 		list = append(list, f.schema+"."+f.name+"("+strings.Join(params, ", ")+")")
 	}
-	return refuse(http.StatusMultipleChoices, "PGRST203", "Could not choose the best candidate function between: "+strings.Join(list, ", ")).
+	return refuse(http.StatusMultipleChoices, "PGRST203",
+		"Could not choose the best candidate function between: "+strings.Join(list, ", ")).
 		hinted("Try renaming the parameters or the function itself in the database so function overloading can be resolved")
 }

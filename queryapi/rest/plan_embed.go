@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/nearest"
 )
 
-// link finds how the embeds of a node relate to it.
-func (p *planner) link(n *node) *Error {
+// link finds the relationships of the embeds of a node.
+func (p *planner) link(n *node) error {
 	for _, e := range n.embeds {
 		r, err := p.findRelationship(n, e)
 		if err != nil {
@@ -27,167 +29,162 @@ func (p *planner) link(n *node) *Error {
 	return nil
 }
 
-// follow makes a node the relation at the end of a relationship.
+// follow makes n the relation at the end of a relationship.
 func (n *node) follow(r *relationship, parent *node) {
 	n.relationship, n.relation = r, r.to
 	n.label = r.to.name + "_" + strconv.Itoa(n.depth)
 	n.ref = quote(n.label)
 	n.from = r.to.sql() + " AS " + n.ref
-	equal := func(left string, l *column, right string, r *column) {
-		n.joins = append(n.joins, join{left + "." + quote(l.name), right + "." + quote(r.name)})
+	joinParent := func(ref string, pairs []columnPair) {
+		for _, pair := range pairs {
+			key := parent.ref + "." + quote(pair.from.name)
+			n.joins = append(n.joins, join{ref + "." + quote(pair.to.name), key})
+			n.parentKey = append(n.parentKey, key)
+		}
 	}
 	switch {
 	case r.function != nil:
-		n.from = r.function.sql() + "(" + quote(parent.label) + "::" + r.from.sql() + ") AS " + n.ref
-		n.parentKey = []string{quote(parent.label) + "::" + r.from.sql()}
+		row := quote(parent.label) + "::" + r.from.sql()
+		n.from = r.function.sql() + "(" + row + ") AS " + n.ref
+		n.parentKey = []string{row}
 	case r.junction != nil:
 		table := r.junction.table.sql()
 		n.label, n.ref = r.to.name, r.to.sql()
 		n.from = r.to.sql() + ", " + table
 		for _, pair := range r.junction.targetCols {
-			equal(n.ref, pair.from, table, pair.to)
+			n.joins = append(n.joins, join{n.ref + "." + quote(pair.from.name), table + "." + quote(pair.to.name)})
 		}
-		for _, pair := range r.junction.sourceCols {
-			equal(parent.ref, pair.from, table, pair.to)
-			n.parentKey = append(n.parentKey, parent.ref+"."+quote(pair.from.name))
-		}
+		joinParent(table, r.junction.sourceCols)
 	default:
-		for _, pair := range r.columns {
-			equal(n.ref, pair.to, parent.ref, pair.from)
-			n.parentKey = append(n.parentKey, parent.ref+"."+quote(pair.from.name))
-		}
+		joinParent(n.ref, r.columns)
 	}
 }
 
-// findRelationship finds the one between a node and an embed that its name and hint mean.
-func (p *planner) findRelationship(parent, e *node) (*relationship, *Error) {
-	origin := parent.origin()
-	var known, found []*relationship
-	for _, r := range p.cache.relationships[qualified{p.schema, origin}] {
-		if r.to.schema == p.schema && r.function == nil || r.function != nil && r.function.schema == p.schema {
-			known = append(known, r)
-			if r.meant(e.name, e.hint) {
-				found = append(found, r)
-			}
+// findRelationship finds the only relationship from parent that the name and hint of an embed match.
+func (p *planner) findRelationship(parent, e *node) (*relationship, error) {
+	var exposed, matching []*relationship
+	for _, r := range p.schemas.relationships[qualified{p.schema, parent.originName()}] {
+		if r.function != nil && r.function.schema != p.schema || r.function == nil && r.to.schema != p.schema {
+			continue
+		}
+		exposed = append(exposed, r)
+		if r.matches(e.name, e.hint) {
+			matching = append(matching, r)
 		}
 	}
-	switch len(found) {
+	switch len(matching) {
 	case 0:
-		return nil, p.noRelationship(origin, e, known)
+		return nil, p.relationshipNotFound(parent.originName(), e, exposed)
 	case 1:
-		return found[0], nil
+		return matching[0], nil
 	}
-	return nil, ambiguous(origin, e.name, found)
+	return nil, ambiguousRelationship(parent.originName(), e.name, matching)
 }
 
-// origin is the name under which the relationships of a node are found.
-func (n *node) origin() string {
+// originName returns the name by which the schema has the relationships of a node.
+func (n *node) originName() string {
 	if n.relation != nil {
 		return n.relation.name
 	}
 	return n.label
 }
 
-// meant is whether a request means a relationship by the name of its target and a hint.
-func (r *relationship) meant(target, hint string) bool {
+// matches reports whether a request names a relationship by its target and a hint.
+func (r *relationship) matches(target, hint string) bool {
 	if r.function != nil {
 		return target == r.function.name
 	}
-	single := func(name string, of func(columnPair) *column) bool {
-		return r.junction == nil && len(r.columns) == 1 && of(r.columns[0]).name == name
+	var from, to string // the only column of each side
+	if r.junction == nil && len(r.columns) == 1 {
+		from, to = r.columns[0].from.name, r.columns[0].to.name
 	}
-	from := func(p columnPair) *column { return p.from }
-	to := func(p columnPair) *column { return p.to }
+	isTarget := target == r.to.name
 	switch {
 	case r.self() && hint == "":
-		return target == r.to.name && r.cardinality == oneToMany || r.cardinality == manyToOne && single(target, from)
+		return isTarget && r.cardinality == oneToMany || r.cardinality == manyToOne && from != "" && target == from
 	case r.self():
-		return target == r.to.name && r.cardinality == oneToMany && single(hint, to)
+		return isTarget && r.cardinality == oneToMany && hint == to
 	case hint == "":
-		return target == r.to.name || !r.to.view && (r.constraint != "" && target == r.constraint || single(target, from))
+		return isTarget || !r.to.view && target != "" && (target == r.constraint || target == from)
 	}
-	return target == r.to.name && (r.constraint != "" && hint == r.constraint || single(hint, from) || single(hint, to) ||
+	return isTarget && (hint == r.constraint || hint == from || hint == to ||
 		r.junction != nil && hint == r.junction.table.name)
 }
 
-func (p *planner) noRelationship(origin string, e *node, known []*relationship) *Error {
-	err := refuse(statusBadRequest, "PGRST200", "Could not find a relationship between '"+origin+"' and '"+e.name+"' in the schema cache")
+func (p *planner) relationshipNotFound(origin string, e *node, exposed []*relationship) error {
 	hint := ""
 	if e.hint != "" {
 		hint = " using the hint '" + e.hint + "'"
 	}
-	err.details = "Searched for a foreign key relationship between '" + origin + "' and '" + e.name + "'" + hint +
-		" in the schema '" + p.schema + "', but no matches were found."
-	var names []string
-	if _, related := p.cache.relationships[qualified{p.schema, origin}]; related {
-		for _, r := range known {
-			names = append(names, r.to.name)
+	err := refuse(http.StatusBadRequest, "PGRST200",
+		"Could not find a relationship between '"+origin+"' and '"+e.name+"' in the schema cache").
+		detailed("Searched for a foreign key relationship between '" + origin + "' and '" + e.name + "'" + hint +
+			" in the schema '" + p.schema + "', but no matches were found.")
+	unknown, candidates := e.name, []string{}
+	if _, ok := p.schemas.relationships[qualified{p.schema, origin}]; ok {
+		for _, r := range exposed {
+			candidates = append(candidates, r.to.name)
 		}
-		if near := nearest(e.name, names, likely); near != "" && !strings.EqualFold(near, e.name) {
-			return err.hinted("Perhaps you meant '" + near + "' instead of '" + e.name + "'.")
-		}
+	} else {
+		unknown, candidates = origin, namesIn(p.schemas.relationships, p.schema)
+	}
+	near := nearest.Similar(unknown, candidates, similar)
+	if near == "" || unknown == e.name && strings.EqualFold(near, unknown) {
 		return err
 	}
-	for of := range p.cache.relationships {
-		if of.schema == p.schema {
-			names = append(names, of.name)
-		}
-	}
-	if near := nearest(origin, names, likely); near != "" {
-		err.hint = "Perhaps you meant '" + near + "' instead of '" + origin + "'."
-	}
-	return err
+	return err.hinted("Perhaps you meant '" + near + "' instead of '" + unknown + "'.")
 }
 
-// A candidate is one of several relationships between two relations, as the answer lists it.
+// A candidate is one of several matching relationships, as the response lists it.
 type candidate struct {
 	Cardinality  string `json:"cardinality"`
 	Embedding    string `json:"embedding"`
 	Relationship string `json:"relationship"`
 }
 
-func ambiguous(origin, target string, found []*relationship) *Error {
+func ambiguousRelationship(origin, target string, matching []*relationship) error {
 	var list []candidate
-	var ways []string
-	for _, r := range found {
+	var hints []string
+	for _, r := range matching {
 		list = append(list, candidate{cardinalities[r.cardinality], r.from.name + " with " + r.to.name, r.describe()})
 		hint := r.constraint
 		if r.junction != nil {
 			hint = r.junction.table.name
 		}
-		ways = append(ways, "'"+r.to.name+"!"+hint+"'")
+		hints = append(hints, "'"+r.to.name+"!"+hint+"'")
 	}
-	e := refuse(http.StatusMultipleChoices, "PGRST201", "Could not embed because more than one relationship was found for '"+origin+"' and '"+target+"'")
+	e := refuse(http.StatusMultipleChoices, "PGRST201",
+		"Could not embed because more than one relationship was found for '"+origin+"' and '"+target+"'")
 	e.details = list
-	return e.hinted("Try changing '" + target + "' to one of the following: " + strings.Join(ways, ", ") +
+	return e.hinted("Try changing '" + target + "' to one of the following: " + strings.Join(hints, ", ") +
 		". Find the desired relationship in the 'details' key.")
 }
 
-// describe is constraint using a(col) and b(col), or junction using constraint(col) and constraint(col).
+// describe returns constraint using a(col) and b(col), or junction using constraint(col) and constraint(col).
 func (r *relationship) describe() string {
-	list := func(pairs []columnPair, of func(columnPair) *column) string {
-		var names []string
+	list := func(pairs []columnPair) (from, to string) {
+		var fromNames, toNames []string
 		for _, pair := range pairs {
-			names = append(names, of(pair).name)
+			fromNames, toNames = append(fromNames, pair.from.name), append(toNames, pair.to.name)
 		}
-		return "(" + strings.Join(names, ", ") + ")"
+		return "(" + strings.Join(fromNames, ", ") + ")", "(" + strings.Join(toNames, ", ") + ")"
 	}
-	from := func(p columnPair) *column { return p.from }
-	to := func(p columnPair) *column { return p.to }
 	if j := r.junction; j != nil {
-		return j.table.name + " using " + j.source + list(j.sourceCols, to) + " and " + j.target + list(j.targetCols, to)
+		_, source := list(j.sourceCols)
+		_, target := list(j.targetCols)
+		return j.table.name + " using " + j.source + source + " and " + j.target + target
 	}
-	return r.constraint + " using " + r.from.name + list(r.columns, from) + " and " + r.to.name + list(r.columns, to)
+	from, to := list(r.columns)
+	return r.constraint + " using " + r.from.name + from + " and " + r.to.name + to
 }
 
-// checkAggregates refuses aggregates where they are not enabled, and those that cannot be made.
-func (p *planner) checkAggregates(n *node) *Error {
-	aggregated := slices.ContainsFunc(n.chosen, func(c selectColumn) bool { return c.aggregate != "" })
-	if !p.cfg.Aggregates && (aggregated || n.relationship != nil && n.toManySpread()) {
-		return refuse(statusBadRequest, "PGRST123", "Use of aggregate functions is not allowed")
+// checkAggregates refuses aggregates that are disabled or not possible.
+func (p *planner) checkAggregates(n *node) error {
+	if !p.cfg.Aggregates && (n.aggregates() || n.spreadsMany()) {
+		return refuse(http.StatusBadRequest, "PGRST123", "Use of aggregate functions is not allowed")
 	}
-	if n.relationship != nil && n.toManySpread() && (aggregated || slices.ContainsFunc(n.embeds, (*node).hoists)) {
-		return refuse(statusBadRequest, "PGRST127", "Feature not implemented").
+	if n.spreadsMany() && (n.aggregates() || slices.ContainsFunc(n.embeds, (*node).hoistsAggregates)) {
+		return refuse(http.StatusBadRequest, "PGRST127", "Feature not implemented").
 			detailed("Aggregates are not implemented for one-to-many or many-to-many spreads.")
 	}
 	for _, e := range n.embeds {
@@ -198,27 +195,31 @@ func (p *planner) checkAggregates(n *node) *Error {
 	return nil
 }
 
-// hoists is whether a node leaves aggregates to its parent.
-func (n *node) hoists() bool {
-	return n.toOneSpread() && (slices.ContainsFunc(n.chosen, func(c selectColumn) bool { return c.aggregate != "" }) ||
-		slices.ContainsFunc(n.embeds, (*node).hoists))
+func (n *node) aggregates() bool {
+	return slices.ContainsFunc(n.columns, func(c selectColumn) bool { return c.aggregate != "" })
 }
 
-// planOrder finds what the rows of a node and of its embeds are sorted by.
-func (n *node) planOrder() *Error {
-	for _, term := range n.orderTerms {
-		key := orderKey{term: term, path: term.path}
-		if term.relation != "" {
-			i := slices.IndexFunc(n.embeds, func(e *node) bool { return e.key() == term.relation })
-			if i < 0 {
-				return notEmbedded(term.relation)
-			}
-			if key.embed = n.embeds[i]; !key.embed.relationship.toOne() {
-				return refuse(statusBadRequest, "PGRST118", "A related order on '"+term.relation+"' is not possible").
-					detailed("'" + n.origin() + "' and '" + term.relation + "' do not form a many-to-one or one-to-one relationship")
-			}
+// hoistsAggregates reports whether a node leaves aggregates to its parent.
+func (n *node) hoistsAggregates() bool {
+	return n.spreadsOne() && (n.aggregates() || slices.ContainsFunc(n.embeds, (*node).hoistsAggregates))
+}
+
+// planOrder finds the embeds by which the rows of a node and of its embeds are sorted.
+func (n *node) planOrder() error {
+	for i := range n.order {
+		name := n.order[i].relation
+		if name == "" {
+			continue
 		}
-		n.order = append(n.order, key)
+		e := n.findEmbed(name)
+		if e == nil {
+			return notEmbedded(name)
+		}
+		if !e.relationship.toOne() {
+			return refuse(http.StatusBadRequest, "PGRST118", "A related order on '"+name+"' is not possible").
+				detailed("'" + n.originName() + "' and '" + name + "' do not form a many-to-one or one-to-one relationship")
+		}
+		n.order[i].embed = e
 	}
 	for _, e := range n.embeds {
 		if err := e.planOrder(); err != nil {

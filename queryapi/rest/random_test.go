@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"strings"
@@ -20,28 +21,27 @@ var quotedNames = regexp.MustCompile(`"((?:[^"]|"")*)"`)
 func TestRandomRequests(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	known := s.api.cache.Load()
-	names := namesOf(known)
+	schemas := s.api.schemas.Load()
+	names := namesOf(schemas)
 	schema := restfuzz.Read(t, s.owner, "api")
 	maps.DeleteFunc(schema.Functions, func(name string, _ []string) bool { return name == "fail" || name == "answer_as" || name == "sleep" }) // they are asked for 500, or for time
 	planned, refusals := 0, map[string]int{}
 	defer func() { t.Logf("%d planned, refused: %v", planned, refusals) }()
 	rapid.Check(t, func(t *rapid.T) {
 		r := schema.Request(t)
-		in := incoming{method: r.Method, path: r.Path, query: r.Query, headers: r.Headers, body: []byte(r.Body)}
-		request, refused := parse(in, s.api.cfg, known.timezones)
-		if refused == nil {
+		raw := rawRequest{method: r.Method, path: r.Path, query: r.Query, headers: r.Headers, body: []byte(r.Body)}
+		request, err := parse(raw, s.api.cfg, schemas.timezones)
+		if err == nil {
 			var p *plan
-			if p, refused = known.plan(request, s.api.cfg); refused == nil && p.action < actionInfo {
+			if p, err = newPlan(request, schemas, s.api.cfg); err == nil && p.action < actionInfo {
 				planned++
 				checkNames(t, p, names)
 			}
 		}
-		if refused != nil {
-			refusals[refused.code]++
-		}
-		if refused != nil && refused.status >= 500 {
-			t.Fatalf("%s: %v", r, refused)
+		if refusal, ok := errors.AsType[*Error](err); ok && refusal.status < 500 {
+			refusals[refusal.code]++
+		} else if err != nil {
+			t.Fatalf("%s: %v", r, err)
 		}
 		answer, err := r.Send(t.Context(), strings.TrimPrefix(s.url, "http://"))
 		if err != nil || answer.Failed() {
@@ -66,7 +66,7 @@ func checkNames(t *rapid.T, p *plan, names map[string]bool) {
 
 // namesOf are all names of a schema, those of relations with the depth at which they may stand, and those that every
 // result may have.
-func namesOf(c *cache) map[string]bool {
+func namesOf(s *schemaCache) map[string]bool {
 	names := map[string]bool{rowCount.name: true, "a": true, "0": true} // the keys of a->a->>0 name results
 	add := func(of qualified) {
 		names[of.schema], names[of.name] = true, true
@@ -74,12 +74,12 @@ func namesOf(c *cache) map[string]bool {
 			names[of.name+"_"+depth] = true
 		}
 	}
-	for of, r := range c.relations {
+	for of, r := range s.relations {
 		add(of)
 		for name := range r.byName {
 			names[name] = true
 		}
-		for _, way := range c.relationships[of] {
+		for _, way := range s.relationships[of] {
 			names[way.constraint] = true
 			for _, pair := range way.columns { // an embed may be named for its column
 				names[pair.from.name] = true
@@ -89,7 +89,7 @@ func namesOf(c *cache) map[string]bool {
 			}
 		}
 	}
-	for of, overloads := range c.functions {
+	for of, overloads := range s.functions {
 		add(of)
 		for _, f := range overloads {
 			for _, p := range f.params {

@@ -10,7 +10,7 @@ import (
 func TestALoginThatIsRefusedIsLoggedOnceAMinute(t *testing.T) {
 	begin := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	refused, away := errors.New("password authentication failed"), errors.New("connection refused")
-	var last complaint
+	var last loggedFailure
 	var logged []int
 	for second := range 130 {
 		err := refused

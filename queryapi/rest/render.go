@@ -1,15 +1,14 @@
 package rest
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// sqlText is SQL under construction. Identifiers come from the cache, or are quoted: aliases, and keys of embeds. What
-// else a request says goes into the parameters.
+// sqlText is SQL under construction. Identifiers come from the schema cache or are quoted: aliases, and keys of embeds.
+// Everything else in a request becomes a parameter.
 type sqlText struct {
 	strings.Builder
 	values [][]byte
@@ -21,7 +20,7 @@ type sqlText struct {
 	smallRow  int64 // bytes of an embedded row that need not be counted
 }
 
-// Types of parameters, by their numbers in every PostgreSQL; those of unknown type are inferred.
+// Types of parameters, by their numbers in every PostgreSQL. PostgreSQL infers those of unknown type.
 const (
 	typeUnknown   uint32 = 0
 	typeBytea     uint32 = 17
@@ -37,7 +36,7 @@ func (s *sqlText) write(parts ...string) *sqlText {
 	return s
 }
 
-// value adds a parameter.
+// value writes a parameter.
 func (s *sqlText) value(text string) *sqlText { return s.typed([]byte(text), typeUnknown) }
 
 func (s *sqlText) typed(value []byte, typ uint32) *sqlText {
@@ -45,7 +44,7 @@ func (s *sqlText) typed(value []byte, typ uint32) *sqlText {
 	return s.write("$", strconv.Itoa(len(s.values)))
 }
 
-// formats are those of the parameters: bytes come as they are, the rest as text.
+// formats returns the formats of the parameters: bytes are binary, the rest is text.
 func (s *sqlText) formats() []int16 {
 	formats := make([]int16, len(s.types))
 	for i, typ := range s.types {
@@ -57,20 +56,21 @@ func (s *sqlText) formats() []int16 {
 }
 
 // list writes items with a separator between them.
-func list[T any](s *sqlText, separator string, items []T, item func(T)) {
-	for i, one := range items {
+func list[T any](s *sqlText, separator string, items []T, write func(T)) {
+	for i, item := range items {
 		if i > 0 {
 			s.write(separator)
 		}
-		item(one)
+		write(item)
 	}
 }
 
-// render makes the one statement of a plan. Its rows are those of the body, each as text, and after them a summary, whose
-// first column is null. So a body is read row by row, and neither PostgreSQL nor this process holds more than is sent.
+// render returns the one statement of a plan. Its rows are those of the body, each as text, and after them a summary,
+// whose first column is null. So the body is read row by row, and neither PostgreSQL nor this process holds more than
+// is sent.
 func (p *plan) render(casts map[string]string) *sqlText {
 	s := &sqlText{casts: casts, maxBytes: p.maxBytes}
-	const manyLists = 4 // from which on they share the bytes of so many
+	const manyLists = 4 // from here on they share the bytes of so many
 	s.listBytes = p.maxBytes * manyLists / int64(max(p.lists, manyLists))
 	if p.maxRows != nil {
 		s.smallRow = s.listBytes / *p.maxRows
@@ -95,30 +95,29 @@ func (p *plan) render(casts map[string]string) *sqlText {
 		s.write(")")
 		total = "(SELECT pg_catalog.count(*) FROM pgrst_source_count)"
 	}
-	rows := "NULL::bigint"
+	rows := "pg_catalog.count(_postgrest_t)"
 	if p.hasBody() {
+		rows = "NULL::bigint"
 		s.body(p, total)
 		s.write(" UNION ALL")
-	} else {
-		rows = "pg_catalog.count(_postgrest_t)"
 	}
-	s.write(" SELECT NULL, ", total, ", ", rows,
-		", nullif(current_setting('response.headers', true), ''), nullif(current_setting('response.status', true), ''), ")
+	s.write(" SELECT NULL, ", total, ", ", rows, ", nullif(current_setting('response.headers', true), '')",
+		", nullif(current_setting('response.status', true), ''), ")
 	s.location(p)
 	s.write(", nullif(current_setting('pgrst.inserted', true), '')")
 	if !p.hasBody() {
-		s.from(p)
+		s.fromResult(p)
 	}
 	return s
 }
 
 // hasBody reports whether the response may show rows.
 func (p *plan) hasBody() bool {
-	return p.method != http.MethodHead && (!p.action.writes() || p.prefer.returns == "representation")
+	return p.method != "HEAD" && (!p.action.writes() || p.prefer.returns == "representation")
 }
 
-// from writes the relation whose rows are the response's.
-func (s *sqlText) from(p *plan) {
+// fromResult writes the relation whose rows are those of the response.
+func (s *sqlText) fromResult(p *plan) {
 	s.write(" FROM (")
 	if p.action == actionRead || p.action.writes() && p.prefer.returns != "representation" {
 		s.write("SELECT * FROM ", sourceName)
@@ -130,11 +129,7 @@ func (s *sqlText) from(p *plan) {
 
 // body writes the SELECT of the rows of a body as text; in CSV the names of its columns come first.
 func (s *sqlText) body(p *plan, total string) {
-	const others = ", NULL::bigint, NULL, NULL, NULL, NULL"
-	if p.media == mediaCSV {
-		s.write(" SELECT (SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k FROM (SELECT * FROM ",
-			sourceName, " LIMIT 1) AS pgrst_row) AS keys), ", total, others, " UNION ALL")
-	}
+	const summary = ", NULL::bigint, NULL, NULL, NULL, NULL"
 	row := "row_to_json(_postgrest_t)"
 	if p.scalars() {
 		row = "to_json(_postgrest_t." + scalarName + ")"
@@ -142,18 +137,20 @@ func (s *sqlText) body(p *plan, total string) {
 	switch p.media {
 	case mediaCSV:
 		row = "substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2)"
-	case mediaStripped, mediaBareObject:
+		s.write(" SELECT (SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k",
+			" FROM (SELECT * FROM ", sourceName, " LIMIT 1) AS pgrst_row) AS keys), ", total, summary, " UNION ALL")
+	case mediaStripped, mediaStrippedObject:
 		row = "coalesce(json_strip_nulls(" + row + ")::text, 'null')"
 	default:
 		row = "coalesce(" + row + "::text, 'null')"
 	}
-	s.write(" SELECT ", row, ", ", total, others)
-	s.from(p)
+	s.write(" SELECT ", row, ", ", total, summary)
+	s.fromResult(p)
 }
 
 // scalars reports whether the rows of a body are single values.
 func (p *plan) scalars() bool {
-	return p.function != nil && !p.function.composite && !(p.media.single() && p.function.set)
+	return p.function != nil && !p.function.composite && !(p.media.singular() && p.function.set)
 }
 
 // location writes the expression of the primary key of a single inserted row, as filters.
@@ -163,16 +160,8 @@ func (s *sqlText) location(p *plan) {
 		return
 	}
 	s.write("CASE WHEN pg_catalog.count(_postgrest_t) = 1 THEN (SELECT json_agg(json_build_array(f.key, f.value)) FROM ",
-		"(SELECT row_to_json(pgrst_row) AS row FROM ", sourceName, " AS pgrst_row LIMIT 1) AS one, json_each_text(one.row) AS f)::text END")
-}
-
-// typedColumns writes a name and its type for each column.
-func (s *sqlText) typedColumns(columns []*column) {
-	list(s, ", ", columns, func(c *column) { s.write(quote(c.name), " ", c.typ) })
-}
-
-func (s *sqlText) names(prefix string, columns []*column) {
-	list(s, ", ", columns, func(c *column) { s.write(prefix, quote(c.name)) })
+		"(SELECT row_to_json(pgrst_row) AS row FROM ", sourceName, " AS pgrst_row LIMIT 1) AS one,",
+		" json_each_text(one.row) AS f)::text END")
 }
 
 // operators are those of PostgreSQL, by their names in a request.
@@ -185,100 +174,111 @@ var operators = map[string]string{
 
 var truths = map[string]string{"null": "NULL", "not_null": "NOT NULL", "true": "TRUE", "false": "FALSE", "unknown": "UNKNOWN"}
 
-// test writes a condition on columns that ref stands before.
-func (s *sqlText) test(ref string, t *test) {
+// condition writes a condition on the columns of ref. In a count, embeds are no subqueries.
+func (s *sqlText) condition(ref string, c condition, counting bool) {
 	switch {
-	case t.filter == nil:
-		s.combined(t, func(part *test) { s.test(ref, part) })
-	case t.embed != nil:
-		not := "NOT "
-		if t.filter.negated {
-			not = ""
+	case c.filter == nil:
+		if c.negated {
+			s.write("NOT ")
 		}
-		s.write(t.embed.lateral, " IS ", not, "DISTINCT FROM NULL")
+		operator := " AND "
+		if c.or {
+			operator = " OR "
+		}
+		s.write("(")
+		list(s, operator, c.parts, func(part condition) { s.condition(ref, part, counting) })
+		s.write(")")
+	case c.embed == nil:
+		s.filter(ref, c.filter)
+	case counting:
+		if !c.filter.negated {
+			s.write("NOT ")
+		}
+		s.write("EXISTS (")
+		s.count(c.embed)
+		s.write(")")
+	case c.filter.negated:
+		s.write(c.embed.lateral, " IS DISTINCT FROM NULL")
 	default:
-		s.filter(ref, t)
+		s.write(c.embed.lateral, " IS NOT DISTINCT FROM NULL")
 	}
 }
 
-func (s *sqlText) combined(t *test, part func(*test)) {
-	word := " AND "
-	if t.or {
-		word = " OR "
-	}
-	if t.negated {
-		s.write("NOT ")
-	}
-	s.write("(")
-	list(s, word, t.parts, part)
-	s.write(")")
-}
-
-func (s *sqlText) filter(ref string, t *test) {
-	f := t.filter
+func (s *sqlText) filter(ref string, f *filter) {
 	if f.negated {
 		s.write("NOT ")
 	}
 	switch f.operator {
-	case "is":
-		s.field(ref, t.column, f.path)
-		s.write(" IS ", truths[f.value])
-	case "in":
-		s.field(ref, t.column, f.path)
-		if len(f.list) == 1 && f.list[0] == "" {
-			s.write(" = ANY ('{}')")
-			return
-		}
-		s.write(" = ANY (").value(arrayLiteral(f.list)).write(")")
 	case "fts", "plfts", "phfts", "wfts":
-		s.search(ref, t)
+		s.textSearch(ref, f)
+		return
+	}
+	s.field(ref, f.field)
+	switch {
+	case f.operator == "is":
+		s.write(" IS ", truths[f.value])
+	case f.operator == "in" && len(f.list) == 1 && f.list[0] == "":
+		s.write(" = ANY ('{}')")
+	case f.operator == "in":
+		s.write(" = ANY (").value(arrayLiteral(f.list)).write(")")
 	default:
-		s.field(ref, t.column, f.path)
 		value := f.value
 		if f.operator == "like" || f.operator == "ilike" {
 			value = strings.ReplaceAll(value, "*", "%")
 		}
 		s.write(" ", operators[f.operator], " ")
-		if f.each == "" {
+		if f.quantifier == "" {
 			s.value(value)
 			return
 		}
-		s.write(strings.ToUpper(f.each), "(").value(value).write(")")
+		s.write(strings.ToUpper(f.quantifier), "(").value(value).write(")")
 	}
 }
 
-// search writes a full-text search. What is no tsvector becomes one.
-func (s *sqlText) search(ref string, t *test) {
+// textSearch writes a full-text search. A field that is no tsvector becomes one.
+func (s *sqlText) textSearch(ref string, f *filter) {
 	language := func() {
-		if t.filter.language != "" {
-			s.value(t.filter.language).write(", ")
+		if f.language != "" {
+			s.value(f.language).write(", ")
 		}
 	}
-	if (t.column.searchable || t.column.typ == "tsvector") && len(t.filter.path) == 0 {
-		s.field(ref, t.column, nil)
+	if (f.column.searchable || f.column.typ == "tsvector") && len(f.path) == 0 {
+		s.field(ref, f.field)
 	} else {
 		s.write("to_tsvector(")
 		language()
-		s.field(ref, t.column, t.filter.path)
+		s.field(ref, f.field)
 		s.write(")")
 	}
-	s.write(" ", operators[t.filter.operator], "(")
+	s.write(" ", operators[f.operator], "(")
 	language()
-	s.value(t.filter.value).write(")")
+	s.value(f.value).write(")")
 }
 
-// arrayLiteral is an array of text in PostgreSQL's form, whose elements may become any type.
-func arrayLiteral(items []string) string {
-	var text strings.Builder
-	text.WriteByte('{')
-	for i, item := range items {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		text.WriteByte('"')
-		text.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(item))
-		text.WriteByte('"')
+// field writes a column, or a part of it as JSON.
+func (s *sqlText) field(ref string, f field) {
+	name := ref + "." + quote(f.column.name)
+	if len(f.path) > 0 && f.column.typ != "json" && f.column.typ != "jsonb" {
+		name = "to_jsonb(" + name + ")"
 	}
-	text.WriteByte('}')
-	return text.String()
+	s.write(name)
+	for _, step := range f.path {
+		s.write("->")
+		if step.text {
+			s.write(">")
+		}
+		if s.value(step.key); step.index {
+			s.write("::int")
+		}
+	}
+}
+
+// arrayLiteral writes an array of text in PostgreSQL's form, whose elements may become any type.
+func arrayLiteral(items []string) string {
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	elements := make([]string, len(items))
+	for i, item := range items {
+		elements[i] = `"` + escaped.Replace(item) + `"`
+	}
+	return "{" + strings.Join(elements, ",") + "}"
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,10 +11,10 @@ func (s *sqlText) read(n *node) {
 	items := n.items()
 	s.write("SELECT ")
 	list(s, ", ", items, func(i item) { s.item(i) })
-	if n.relationship != nil && n.toManySpread() {
-		for i, key := range n.order {
+	if n.spreadsMany() {
+		for i, term := range n.order {
 			s.write(", ")
-			s.orderField(n, key)
+			s.orderField(n, term)
 			s.write(" AS ", orderAlias(i))
 		}
 	}
@@ -21,138 +22,147 @@ func (s *sqlText) read(n *node) {
 	for _, e := range n.embeds {
 		s.join(e)
 	}
-	s.where(n, func(t *test) { s.test(n.ref, t) })
+	s.where(n, false)
 	s.group(items)
-	s.order(n)
-	s.span(n.span)
+	for i, term := range n.order {
+		s.write(separator(i, " ORDER BY ", ", "))
+		s.orderField(n, term)
+		s.direction(term)
+	}
+	s.rows(n.rows)
 }
 
-// An item is one of a SELECT's list.
+// separator returns first before the first item of a list, else next.
+func separator(i int, first, next string) string {
+	if i == 0 {
+		return first
+	}
+	return next
+}
+
+// An item is an entry of a SELECT's list.
 type item struct {
-	output
-	ref     string // SQL before the column
-	lateral *node  // whose rows it is, as JSON; nil: a column
-	toOne   bool
-	column  string // the name of a column of a subquery; "": that of output
+	selectColumn
+	ref    string // SQL before the column
+	nested *node  // whose rows it is, as JSON; nil: a column
+	source string // the column of the subquery ref; "": that of selectColumn
 }
 
-// items are what a node selects: its columns, then its embeds.
+func (c selectColumn) star() bool { return c.name == "*" }
+
+// key returns the name of an item in the result.
+func (i item) key() string {
+	switch {
+	case i.alias != "":
+		return i.alias
+	case i.source != "":
+		return i.source
+	}
+	return i.selectColumn.key()
+}
+
+func (c selectColumn) key() string {
+	switch {
+	case c.alias != "":
+		return c.alias
+	case c.star() && c.aggregate != "":
+		return "count"
+	}
+	return c.name
+}
+
+// items returns the list of a node's SELECT: its columns, then its embeds.
 func (n *node) items() []item {
 	var items []item
-	chosen := n.outputs
-	if len(chosen) == 0 && len(n.embeds) == 0 {
-		chosen = []output{{star: true}}
+	columns := n.columns
+	if len(columns) == 0 && len(n.embeds) == 0 {
+		columns = []selectColumn{{field: field{name: "*"}}}
 	}
-	hoisted := n.relationship != nil && n.toOneSpread()
 	grouped := n.grouped()
-	for _, o := range chosen {
-		if hoisted && o.aggregate != "" {
-			if o.star {
-				o.alias = o.name()
+	for _, c := range columns {
+		switch {
+		case n.spreadsOne() && c.aggregate != "": // its parent aggregates
+			if c.star() {
+				c.alias = c.key()
 			}
-			o.aggregate, o.aggregateCast = "", ""
-			items = append(items, item{output: o, ref: n.ref})
-			continue
-		}
-		if o.star && o.aggregate == "" && grouped {
-			for _, c := range n.known() {
-				items = append(items, item{output: output{column: c}, ref: n.ref})
+			c.aggregate, c.aggregateCast = "", ""
+		case c.star() && c.aggregate == "" && grouped:
+			for _, column := range n.allColumns() {
+				items = append(items, item{selectColumn: selectColumn{field: field{name: column.name, column: column}}, ref: n.ref})
 			}
 			continue
 		}
-		items = append(items, item{output: o, ref: n.ref})
+		items = append(items, item{selectColumn: c, ref: n.ref})
 	}
 	for _, e := range n.embeds {
 		switch {
 		case e.spread:
 			for _, i := range e.spreadItems() {
-				if hoisted {
+				if n.spreadsOne() {
 					i.aggregate, i.aggregateCast, i.alias = "", "", ""
 				}
 				items = append(items, i)
 			}
 		case !e.empty():
-			items = append(items, item{output: output{alias: e.key()}, lateral: e, toOne: e.relationship.toOne()})
+			items = append(items, item{selectColumn: selectColumn{alias: e.key()}, nested: e})
 		}
 	}
 	return items
 }
 
-// known are the columns that * stands for.
-func (n *node) known() []*column {
-	if n.relation != nil {
-		return n.relation.columns
-	}
-	return n.results
-}
-
-// grouped is whether rows of a node are combined by aggregates.
+// grouped reports whether aggregates combine the rows of a node.
 func (n *node) grouped() bool {
-	hoisted := n.relationship != nil && n.toOneSpread()
-	for _, o := range n.outputs {
-		if o.aggregate != "" && !hoisted {
-			return true
-		}
-	}
-	for _, e := range n.embeds {
-		if !hoisted && e.spread && e.hoists() {
-			return true
-		}
-	}
-	return false
+	return !n.spreadsOne() && (n.aggregates() ||
+		slices.ContainsFunc(n.embeds, func(e *node) bool { return e.spread && e.hoistsAggregates() }))
 }
 
-// spreadItems are what a parent selects of a node whose columns become its own.
+// spreadItems returns the items of a parent that come from n, whose columns become its own.
 func (n *node) spreadItems() []item {
 	var items []item
-	column := func(o output, name string) {
-		items = append(items, item{output: o, ref: n.lateral, column: name})
+	add := func(c selectColumn, source string) {
+		items = append(items, item{selectColumn: c, ref: n.lateral, source: source})
 	}
-	toMany := n.toManySpread()
-	for _, o := range n.outputs {
+	for _, c := range n.columns {
 		switch {
-		case o.star && o.aggregate == "":
-			for _, c := range n.known() {
-				column(output{}, c.name)
+		case c.star() && c.aggregate == "":
+			for _, column := range n.allColumns() {
+				add(selectColumn{}, column.name)
 			}
-		case toMany:
-			column(output{}, o.name())
+		case n.spreadsMany():
+			add(selectColumn{}, c.key())
 		default:
-			column(output{alias: o.alias, aggregate: o.aggregate, aggregateCast: o.aggregateCast}, o.name())
+			add(selectColumn{alias: c.alias, aggregate: c.aggregate, aggregateCast: c.aggregateCast}, c.key())
 		}
 	}
 	for _, e := range n.embeds {
-		if !e.spread {
-			if !e.empty() {
-				column(output{}, e.key())
+		switch {
+		case e.spread:
+			for _, i := range e.spreadItems() {
+				add(i.selectColumn, i.source)
 			}
-			continue
-		}
-		for _, i := range e.spreadItems() {
-			column(i.output, i.column)
+		case !e.empty():
+			add(selectColumn{}, e.key())
 		}
 	}
 	return items
-}
-
-// name is that of an item in the result.
-func (i item) name() string {
-	if i.alias != "" || i.column == "" {
-		return i.output.name()
-	}
-	return i.column
 }
 
 func (s *sqlText) item(i item) {
-	if i.lateral != nil {
-		if i.toOne {
-			s.write("row_to_json(", i.lateral.lateral, ".*)::jsonb")
-		} else {
-			s.write("COALESCE(", i.lateral.lateral, ".", i.lateral.lateral, ", '[]')")
-		}
-		s.write(" AS ", quote(i.alias))
-		return
+	switch n := i.nested; {
+	case n == nil:
+		s.column(i)
+	case n.relationship.toOne():
+		s.write("row_to_json(", n.lateral, ".*)::jsonb")
+	default:
+		s.write("COALESCE(", n.lateral, ".", n.lateral, ", '[]')")
 	}
+	if i.alias != "" {
+		s.write(" AS ", quote(i.alias))
+	}
+}
+
+// column writes CAST(AGGREGATE(CAST(column AS type)) AS type).
+func (s *sqlText) column(i item) {
 	if i.aggregateCast != "" {
 		s.write("CAST(")
 	}
@@ -163,14 +173,14 @@ func (s *sqlText) item(i item) {
 		s.write("CAST(")
 	}
 	switch {
-	case i.column != "":
-		s.write(i.ref, ".", quote(i.column))
-	case i.star && i.alias != "" && i.aggregate == "":
+	case i.source != "":
+		s.write(i.ref, ".", quote(i.source))
+	case i.star() && i.alias != "" && i.aggregate == "":
 		s.write(i.ref) // the row
-	case i.star:
+	case i.star():
 		s.write(i.ref, ".*")
 	default:
-		s.field(i.ref, i.output.column, i.path)
+		s.field(i.ref, i.field)
 	}
 	if i.cast != "" {
 		s.write(" AS ", s.casts[i.cast], ")")
@@ -180,27 +190,6 @@ func (s *sqlText) item(i item) {
 	}
 	if i.aggregateCast != "" {
 		s.write(" AS ", s.casts[i.aggregateCast], ")")
-	}
-	if i.alias != "" {
-		s.write(" AS ", quote(i.alias))
-	}
-}
-
-// field writes a column, or a part of it as JSON.
-func (s *sqlText) field(ref string, c *column, path []jsonStep) {
-	name := ref + "." + quote(c.name)
-	if len(path) > 0 && c.typ != "json" && c.typ != "jsonb" {
-		name = "to_jsonb(" + name + ")"
-	}
-	s.write(name)
-	for _, step := range path {
-		s.write("->")
-		if step.text {
-			s.write(">")
-		}
-		if s.value(step.key); step.index {
-			s.write("::int")
-		}
 	}
 }
 
@@ -216,14 +205,12 @@ func (s *sqlText) join(e *node) {
 	} else {
 		s.write("SELECT json_agg(", e.lateral, ")::jsonb AS ", e.lateral)
 		if e.spread {
-			for _, i := range e.items() {
-				s.arrays(e, i)
-			}
+			s.arrays(e)
 		}
 		s.write(" FROM (")
 		s.read(e)
 		s.write(") AS ", e.lateral)
-		s.bound(e)
+		s.boundList(e)
 		if e.inner {
 			on = e.lateral + " IS NOT NULL"
 		}
@@ -231,10 +218,11 @@ func (s *sqlText) join(e *node) {
 	s.write(") AS ", e.lateral, " ON ", on)
 }
 
-// bound ends the statement, with SQLSTATE 54000, when an embedded list has more bytes than a body may have: it becomes one
-// value, which PostgreSQL would hold in memory several times over. A setting has the list's parent and its bytes so far.
-// Small rows, of which a full list fits, are not counted, so that most requests pay for their length alone.
-func (s *sqlText) bound(e *node) {
+// boundList ends the statement, with SQLSTATE 54000, when an embedded list has more bytes than a body may have: it
+// becomes one value, which PostgreSQL would hold in memory several times over. A setting has the list's parent and its
+// bytes so far. Small rows, of which a full list fits, are not counted, so that most requests pay for their length
+// alone.
+func (s *sqlText) boundList(e *node) {
 	if s.maxBytes == 0 {
 		return
 	}
@@ -242,33 +230,28 @@ func (s *sqlText) bound(e *node) {
 	setting := "'pgrst.list_" + strconv.Itoa(e.number) + "'"
 	parent := "(ROW(" + strings.Join(e.parentKey, ", ") + ")::text || ' ')"
 	stored := "coalesce(current_setting(" + setting + ", true), '')"
-	before := "CASE WHEN starts_with(" + stored + ", " + parent + ") THEN substr(" + stored + ", length(" + parent + ") + 1)::bigint ELSE 0 END"
-	s.write(" WHERE CASE WHEN ", length, " <= ", strconv.FormatInt(s.smallRow, 10), " THEN true WHEN substr(set_config(", setting, ", ", parent,
-		" || (", length, " + ", before, ")::text, true), length(", parent, ") + 1)::bigint <= ", strconv.FormatInt(s.listBytes, 10),
-		" THEN true ELSE repeat('x', 2147483647 - ", length, ") IS NULL END")
+	before := "CASE WHEN starts_with(" + stored + ", " + parent + ") THEN substr(" + stored + ", length(" + parent +
+		") + 1)::bigint ELSE 0 END"
+	s.write(" WHERE CASE WHEN ", length, " <= ", strconv.FormatInt(s.smallRow, 10), " THEN true WHEN substr(set_config(",
+		setting, ", ", parent, " || (", length, " + ", before, ")::text, true), length(", parent, ") + 1)::bigint <= ",
+		strconv.FormatInt(s.listBytes, 10), " THEN true ELSE repeat('x', 2147483647 - ", length, ") IS NULL END")
 }
 
-// arrays writes the values of a column of all rows of a spread embed.
-func (s *sqlText) arrays(e *node, i item) {
-	names := []string{}
-	if i.star && i.aggregate == "" && i.lateral == nil {
-		for _, c := range e.known() {
-			names = append(names, c.name)
+// arrays writes an array for each column of a spread embed.
+func (s *sqlText) arrays(e *node) {
+	var names []string
+	for _, i := range e.items() {
+		if i.star() && i.aggregate == "" && i.nested == nil {
+			names = append(names, columnNames(e.allColumns())...)
+		} else {
+			names = append(names, i.key())
 		}
-	} else {
-		names = append(names, i.name())
 	}
 	for _, name := range names {
 		s.write(", COALESCE(json_agg(", e.lateral, ".", quote(name))
-		if len(e.order) > 0 {
-			s.write(" ORDER BY ")
-			for i, key := range e.order {
-				if i > 0 {
-					s.write(", ")
-				}
-				s.write(e.lateral, ".", orderAlias(i))
-				s.direction(key)
-			}
+		for i, term := range e.order {
+			s.write(separator(i, " ORDER BY ", ", "), e.lateral, ".", orderAlias(i))
+			s.direction(term)
 		}
 		s.write("), '[]')::jsonb AS ", quote(name))
 	}
@@ -277,114 +260,71 @@ func (s *sqlText) arrays(e *node, i item) {
 func orderAlias(i int) string { return quote("pgrst_order_" + strconv.Itoa(i)) }
 
 // where writes the conditions of a node and of its relationship.
-func (s *sqlText) where(n *node, test func(*test)) {
-	word := " WHERE "
-	for _, t := range n.where {
-		s.write(word)
-		test(t)
-		word = " AND "
+func (s *sqlText) where(n *node, counting bool) {
+	for i, c := range n.where {
+		s.write(separator(i, " WHERE ", " AND "))
+		s.condition(n.ref, c, counting)
 	}
-	for _, j := range n.joins {
-		s.write(word, j.left, " = ", j.right)
-		word = " AND "
+	for i, j := range n.joins {
+		s.write(separator(len(n.where)+i, " WHERE ", " AND "), j.left, " = ", j.right)
 	}
 }
 
 func (s *sqlText) group(items []item) {
-	aggregated, word := false, " GROUP BY "
-	for _, i := range items {
-		aggregated = aggregated || i.aggregate != ""
-	}
-	if !aggregated {
+	if !slices.ContainsFunc(items, func(i item) bool { return i.aggregate != "" }) {
 		return
 	}
-	for _, i := range items {
-		if i.aggregate != "" {
-			continue
-		}
-		s.write(word)
+	grouping := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.aggregate != "" })
+	for n, i := range grouping {
+		s.write(separator(n, " GROUP BY ", ", "))
 		switch {
 		case i.alias != "":
 			s.write(quote(i.alias))
-		case i.column != "":
-			s.write(i.ref, ".", quote(i.column))
+		case i.source != "":
+			s.write(i.ref, ".", quote(i.source))
 		default:
-			s.field(i.ref, i.output.column, i.path)
+			s.field(i.ref, i.field)
 		}
-		word = ", "
 	}
 }
 
-func (s *sqlText) order(n *node) {
-	for i, key := range n.order {
-		if i == 0 {
-			s.write(" ORDER BY ")
-		} else {
-			s.write(", ")
-		}
-		s.orderField(n, key)
-		s.direction(key)
-	}
-}
-
-func (s *sqlText) orderField(n *node, key orderKey) {
+func (s *sqlText) orderField(n *node, term orderTerm) {
 	ref := n.ref
-	if key.embed != nil {
-		ref = key.embed.lateral
+	if term.embed != nil {
+		ref = term.embed.lateral
 	}
-	s.field(ref, key.column, key.path)
+	s.field(ref, term.field)
 }
 
-func (s *sqlText) direction(key orderKey) {
+func (s *sqlText) direction(term orderTerm) {
 	words := map[string]string{"asc": " ASC", "desc": " DESC", "nullsfirst": " NULLS FIRST", "nullslast": " NULLS LAST"}
-	s.write(words[key.term.direction], words[key.term.nulls])
+	s.write(words[term.direction], words[term.nulls])
 }
 
-func (s *sqlText) span(of span) {
-	if of == everything {
+func (s *sqlText) rows(r rowRange) {
+	if r == allRows {
 		return
 	}
 	s.write(" LIMIT ")
-	if of.limit == unlimited {
+	if r.limit == unlimited {
 		s.write("ALL")
 	} else {
-		s.value(strconv.FormatInt(of.limit, 10))
+		s.value(strconv.FormatInt(r.limit, 10))
 	}
-	s.write(" OFFSET ").value(strconv.FormatInt(of.offset, 10))
+	s.write(" OFFSET ").value(strconv.FormatInt(r.offset, 10))
 }
 
-// count writes a SELECT of as many rows as a node would have without a span. Embeds only matter where they filter.
+// count writes a SELECT of as many rows as a node has without its range. It reads the embeds that filter.
 func (s *sqlText) count(n *node) {
 	s.write("SELECT 1 FROM ", n.from)
-	s.where(n, func(t *test) { s.countTest(n.ref, t) })
-	word := " AND "
-	if len(n.where) == 0 && len(n.joins) == 0 {
-		word = " WHERE "
-	}
+	s.where(n, true)
+	conditions := len(n.where) + len(n.joins)
 	for _, e := range n.embeds {
 		if e.inner {
-			s.write(word, "EXISTS (")
+			s.write(separator(conditions, " WHERE ", " AND "), "EXISTS (")
 			s.count(e)
 			s.write(")")
-			word = " AND "
+			conditions++
 		}
 	}
-}
-
-// countTest is a test where embeds are no subqueries.
-func (s *sqlText) countTest(ref string, t *test) {
-	if t.filter == nil {
-		s.combined(t, func(part *test) { s.countTest(ref, part) })
-		return
-	}
-	if t.embed == nil {
-		s.test(ref, t)
-		return
-	}
-	if !t.filter.negated {
-		s.write("NOT ")
-	}
-	s.write("EXISTS (")
-	s.count(t.embed)
-	s.write(")")
 }

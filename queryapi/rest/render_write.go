@@ -1,77 +1,77 @@
 package rest
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
 )
 
-// mutation writes the statement that changes rows and returns what is read of them.
+// mutation writes the statement that changes rows and returns what the response reads of them.
 func (s *sqlText) mutation(p *plan) {
+	table := p.relation.sql()
 	switch p.action {
 	case actionDelete:
-		s.write("DELETE FROM ", p.relation.sql())
+		s.write("DELETE FROM ", table)
+		s.conditions(" WHERE ", table, p.where)
 	case actionUpdate:
-		if len(p.columns) == 0 { // nothing is set: no row is changed
+		if len(p.written) == 0 { // no row is changed
 			s.write("SELECT ")
 			s.returned(p, "NULL")
-			s.write(" FROM ", p.relation.sql(), " WHERE false")
+			s.write(" FROM ", table, " WHERE false")
 			return
 		}
-		s.write("UPDATE ", p.relation.sql(), " SET ")
-		list(s, ", ", p.columns, func(c *column) { s.write(quote(c.name), " = pgrst_body.", quote(c.name)) })
+		s.write("UPDATE ", table, " SET ")
+		list(s, ", ", p.written, func(c *column) { s.write(quote(c.name), " = pgrst_body.", quote(c.name)) })
 		s.write(" FROM ")
-		s.rows(p)
+		s.payloadRows(p)
+		s.conditions(" WHERE ", table, p.where)
 	default:
 		s.insert(p)
-	}
-	if p.action == actionUpdate || p.action == actionDelete {
-		s.tests(" WHERE ", p.relation.sql(), p.where)
 	}
 	s.write(" RETURNING ")
 	s.returned(p, "1")
 }
 
-// returned writes what a statement returns; none stands for nothing.
-func (s *sqlText) returned(p *plan, none string) {
+// returned writes the columns that a statement returns, or placeholder where it returns none.
+func (s *sqlText) returned(p *plan, placeholder string) {
 	switch {
-	case p.unread, p.prefer.returns == "headers-only" && len(p.returned) == 0:
-		s.write(none)
-	case len(p.returned) == 0:
+	case p.returnsNothing():
+		s.write(placeholder)
+	case len(p.returning) == 0:
 		s.write(p.relation.sql(), ".*")
 	default:
-		s.names(p.relation.sql()+".", p.returned)
+		s.names(p.relation.sql()+".", p.returning)
 	}
 }
 
-func (s *sqlText) tests(word, ref string, tests []*test) {
-	for _, t := range tests {
-		s.write(word)
-		s.test(ref, t)
-		word = " AND "
+func (s *sqlText) conditions(first, ref string, conditions []condition) {
+	for i, c := range conditions {
+		s.write(separator(i, first, " AND "))
+		s.condition(ref, c, false)
 	}
 }
 
-// The setting pgrst.inserted counts rows: those that are to be inserted, less those that then were updated.
+// The setting pgrst.inserted counts the rows to insert, less those that were updated instead.
 const (
-	countInserted = "set_config('pgrst.inserted', (coalesce(nullif(current_setting('pgrst.inserted', true), '')::int, 0) + 1)::text, true) <> '0'"
-	countUpdated  = "set_config('pgrst.inserted', (coalesce(nullif(current_setting('pgrst.inserted', true), '')::int, 0) - 1)::text, true) <> '-1'"
+	inserted      = "coalesce(nullif(current_setting('pgrst.inserted', true), '')::int, 0)"
+	countInserted = "set_config('pgrst.inserted', (" + inserted + " + 1)::text, true) <> '0'"
+	countUpdated  = "set_config('pgrst.inserted', (" + inserted + " - 1)::text, true) <> '-1'"
 )
 
 func (s *sqlText) insert(p *plan) {
 	s.write("INSERT INTO ", p.relation.sql())
-	if len(p.columns) > 0 {
+	if len(p.written) > 0 {
 		s.write("(")
-		s.names("", p.columns)
+		s.names("", p.written)
 		s.write(")")
 	}
 	s.write(" SELECT ")
-	s.names("pgrst_body.", p.columns)
+	s.names("pgrst_body.", p.written)
 	s.write(" FROM ")
-	s.rows(p)
+	s.payloadRows(p)
 	merges := p.action == actionUpsert || p.prefer.resolution == "merge-duplicates"
 	if merges {
 		s.write(" WHERE ", countInserted)
-		s.tests(" AND ", quote("pgrst_body"), p.where)
+		s.conditions(" AND ", quote("pgrst_body"), p.where)
 	}
 	if len(p.conflict) == 0 {
 		return
@@ -79,65 +79,74 @@ func (s *sqlText) insert(p *plan) {
 	s.write(" ON CONFLICT (")
 	s.names("", p.conflict)
 	s.write(") DO ")
-	if !merges || len(p.columns) == 0 {
+	if !merges || len(p.written) == 0 {
 		s.write("NOTHING")
 		return
 	}
 	s.write("UPDATE SET ")
-	list(s, ", ", p.columns, func(c *column) { s.write(quote(c.name), " = EXCLUDED.", quote(c.name)) })
+	list(s, ", ", p.written, func(c *column) { s.write(quote(c.name), " = EXCLUDED.", quote(c.name)) })
 	s.write(" WHERE ", countUpdated)
 }
 
-// rows writes the rows of a payload, as the relation pgrst_body.
-func (s *sqlText) rows(p *plan) {
-	defaults := p.prefer.missing == "default" && p.action != actionUpsert
-	typ, function, source := typeJSON, "json", "pgrst_payload.json_data"
-	if defaults {
-		typ, function, source = typeJSONB, "jsonb", "pgrst_json_defs.val"
-	}
-	s.write("(SELECT ").typed(p.payload.text, typ).write(" AS json_data) pgrst_payload, ")
-	if defaults {
+// payloadRows writes the rows of a payload, as the relation pgrst_body.
+func (s *sqlText) payloadRows(p *plan) {
+	if p.prefer.missing == "default" && p.action != actionUpsert {
+		s.payload(p, typeJSONB)
 		s.write("LATERAL (SELECT ")
-		if !p.payload.object {
-			s.write("jsonb_agg(")
-		}
-		s.defaults(p.columns)
 		if p.payload.object {
+			s.defaults(p.written)
 			s.write(" || pgrst_payload.json_data AS val) pgrst_json_defs, ")
 		} else {
+			s.write("jsonb_agg(")
+			s.defaults(p.written)
 			s.write(" || elem) AS val FROM jsonb_array_elements(pgrst_payload.json_data) elem) pgrst_json_defs, ")
 		}
-	}
-	s.write("LATERAL (SELECT ")
-	s.names("", p.columns)
-	switch {
-	case len(p.columns) > 0 && p.payload.object:
-		s.write(" FROM ", function, "_to_record(", source, ") AS _(")
-		s.typedColumns(p.columns)
-		s.write(")")
-	case len(p.columns) > 0:
-		s.write(" FROM ", function, "_to_recordset(", source, ") AS _(")
-		s.typedColumns(p.columns)
-		s.write(")")
-	case p.payload.object:
-		s.write(" FROM (VALUES (1)) _")
-	default:
-		s.write(" FROM ", function, "_array_elements(", source, ") _")
+		s.write("LATERAL ")
+		s.records("jsonb", "pgrst_json_defs.val", p.payload.object, p.written)
+	} else {
+		s.payload(p, typeJSON)
+		s.write("LATERAL ")
+		s.records("json", "pgrst_payload.json_data", p.payload.object, p.written)
 	}
 	s.write(") pgrst_body")
+}
+
+// payload writes the JSON of the body, as the relation pgrst_payload.
+func (s *sqlText) payload(p *plan, typ uint32) {
+	s.write("(SELECT ").typed(p.payload.text, typ).write(" AS json_data) pgrst_payload, ")
+}
+
+// records writes the SELECT, without its closing bracket, of columns of a JSON object or array of objects.
+func (s *sqlText) records(typ, source string, object bool, columns []*column) {
+	s.write("(SELECT ")
+	s.names("", columns)
+	s.write(" FROM ")
+	switch {
+	case len(columns) > 0:
+		function := "_to_recordset("
+		if object {
+			function = "_to_record("
+		}
+		s.write(typ, function, source, ") AS _(")
+		list(s, ", ", columns, func(c *column) { s.write(quote(c.name), " ", c.typ) })
+		s.write(")")
+	case object:
+		s.write("(VALUES (1)) _")
+	default:
+		s.write(typ, "_array_elements(", source, ") _")
+	}
 }
 
 // defaults writes an object of the defaults of columns.
 func (s *sqlText) defaults(columns []*column) {
 	s.write("jsonb_build_object(")
-	word := ""
-	for _, c := range columns {
-		if c.defaultValue != "" {
-			s.write(word).value(c.name).write("::text, ", c.defaultValue)
-			word = ", "
-		}
-	}
+	withDefault := slices.DeleteFunc(slices.Clone(columns), func(c *column) bool { return c.defaultValue == "" })
+	list(s, ", ", withDefault, func(c *column) { s.value(c.name).write("::text, ", c.defaultValue) })
 	s.write(")")
+}
+
+func (s *sqlText) names(prefix string, columns []*column) {
+	list(s, ", ", columns, func(c *column) { s.write(prefix, quote(c.name)) })
 }
 
 // call writes the SELECT that calls a function with its arguments.
@@ -147,22 +156,22 @@ func (s *sqlText) call(p *plan) {
 	switch {
 	case !f.composite:
 		s.write("pgrst_call.", scalarName)
-	case len(p.returned) == 0:
+	case len(p.returning) == 0:
 		s.write("pgrst_call.*")
 	default:
-		s.names("pgrst_call.", p.returned)
+		s.names("pgrst_call.", p.returning)
 	}
 	s.write(" FROM ")
-	params := p.given()
-	byBody := !p.safe() && p.payload.form == nil && len(params) > 0 && params[0].name != ""
-	if byBody {
-		s.arguments(p, params)
+	params := slices.DeleteFunc(slices.Clone(f.params), func(param parameter) bool { return !p.hasArgument(param) })
+	fromBody := !p.argumentsInQuery() && p.payload.form == nil && len(params) > 0 && params[0].name != ""
+	if fromBody {
+		s.bodyArguments(p, params)
 	}
 	if !f.composite {
 		s.write("(SELECT ")
 	}
 	s.write(f.sql(), "(")
-	list(s, ", ", params, func(param parameter) { s.argument(p, param, byBody) })
+	list(s, ", ", params, func(param parameter) { s.argument(p, param, fromBody) })
 	s.write(")")
 	if !f.composite {
 		s.write(" ", scalarName, ")")
@@ -170,29 +179,21 @@ func (s *sqlText) call(p *plan) {
 	s.write(" pgrst_call")
 }
 
-// given are the parameters that a request has arguments for.
-func (p *plan) given() []parameter {
-	var params []parameter
-	for _, param := range p.function.params {
-		if param.name == "" || p.argument(param) {
-			params = append(params, param)
-		}
-	}
-	return params
-}
-
-// argument is whether a request has one for a parameter.
-func (p *plan) argument(param parameter) bool {
-	if p.safe() || p.payload.form != nil {
-		return len(p.valuesOf(param)) > 0
+// hasArgument reports whether a request has an argument for a parameter. The unnamed parameter takes the body.
+func (p *plan) hasArgument(param parameter) bool {
+	switch {
+	case param.name == "":
+		return true
+	case p.argumentsInQuery(), p.payload.form != nil:
+		return len(p.textArguments(param)) > 0
 	}
 	return slices.Contains(p.payload.keys, param.name)
 }
 
-// valuesOf are the arguments for a parameter that came as text.
-func (p *plan) valuesOf(param parameter) (values []string) {
+// textArguments returns the arguments for a parameter in the query string or form.
+func (p *plan) textArguments(param parameter) (values []string) {
 	arguments := p.payload.form
-	if p.safe() {
+	if p.argumentsInQuery() {
 		arguments = p.query.arguments
 	}
 	for _, argument := range arguments {
@@ -203,35 +204,30 @@ func (p *plan) valuesOf(param parameter) (values []string) {
 	return values
 }
 
-// arguments writes the columns of a body's object, as the relation pgrst_body.
-func (s *sqlText) arguments(p *plan, params []parameter) {
+// bodyArguments writes the members of a body's object, as the relation pgrst_body.
+func (s *sqlText) bodyArguments(p *plan, params []parameter) {
 	var columns []*column
 	for _, param := range params {
-		columns = append(columns, &column{name: param.name, typ: longest(param.typ)})
+		columns = append(columns, &column{name: param.name, typ: unbounded(param.typ)})
 	}
-	function := "json_to_recordset"
-	if p.payload.object {
-		function = "json_to_record"
-	}
-	s.write("(SELECT ").typed(p.payload.text, typeJSON).write(" AS json_data) pgrst_payload, LATERAL (SELECT ")
-	s.names("", columns)
-	s.write(" FROM ", function, "(pgrst_payload.json_data) AS _(")
-	s.typedColumns(columns)
-	s.write(") LIMIT 1) pgrst_body, LATERAL ")
+	s.payload(p, typeJSON)
+	s.write("LATERAL ")
+	s.records("json", "pgrst_payload.json_data", p.payload.object, columns)
+	s.write(" LIMIT 1) pgrst_body, LATERAL ")
 }
 
-func (s *sqlText) argument(p *plan, param parameter, byBody bool) {
+func (s *sqlText) argument(p *plan, param parameter, fromBody bool) {
 	if param.name == "" {
-		s.whole(p, param)
+		s.bodyArgument(p, param)
 		return
 	}
 	if param.variadic {
 		s.write("VARIADIC ")
 	}
 	s.write(quote(param.name), " := ")
-	values := p.valuesOf(param)
+	values := p.textArguments(param)
 	switch {
-	case byBody:
+	case fromBody:
 		s.write("pgrst_body.", quote(param.name))
 		return
 	case param.variadic:
@@ -239,18 +235,14 @@ func (s *sqlText) argument(p *plan, param parameter, byBody bool) {
 	default:
 		s.value(values[len(values)-1])
 	}
-	s.write("::", longest(param.typ))
+	s.write("::", unbounded(param.typ))
 }
 
-// whole writes the body, or what there is instead of one, as the only argument.
-func (s *sqlText) whole(p *plan, param parameter) {
+// bodyArgument writes the body, a form as an object, as the only argument.
+func (s *sqlText) bodyArgument(p *plan, param parameter) {
 	text := p.payload.text
 	if p.payload.form != nil {
-		object := map[string]string{}
-		for _, argument := range p.payload.form {
-			object[argument.name] = argument.value
-		}
-		text, _ = json.Marshal(object) // strings, which cannot fail
+		text, _ = formObject(p.payload.form)
 	}
 	if param.typ == "bytea" {
 		s.typed(text, typeBytea)
@@ -259,13 +251,9 @@ func (s *sqlText) whole(p *plan, param parameter) {
 	s.typed(text, typeUnknown).write("::", param.typ)
 }
 
-// longest is a type that does not cut values off: character alone is one character.
-func longest(typ string) string {
-	names := map[string]string{
-		"bit": "bit varying", "bit[]": "bit varying[]", "character": "character varying", "character[]": "character varying[]",
-	}
-	if name, ok := names[typ]; ok {
-		return name
-	}
-	return typ
+// unboundedTypes do not cut values: character alone is one character.
+var unboundedTypes = map[string]string{
+	"bit": "bit varying", "bit[]": "bit varying[]", "character": "character varying", "character[]": "character varying[]",
 }
+
+func unbounded(typ string) string { return cmp.Or(unboundedTypes[typ], typ) }

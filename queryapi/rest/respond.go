@@ -12,40 +12,42 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A response is what is sent.
+// A response is an HTTP response.
 type response struct {
 	status  int
-	phrase  string // of the status line; "" is that of the status
+	phrase  string // of the status line; "": that of the status
 	headers [][2]string
 	body    []byte
 	release func() // ends the request's slot; nil: it has none
 }
 
+// add adds a header, unless its value is empty.
 func (r *response) add(name, value string) {
 	if value != "" {
 		r.headers = append(r.headers, [2]string{name, value})
 	}
 }
 
-// describe adds what a body is.
-func (r *response) describe(p *plan) {
+// setBody sets the body of a result.
+func (r *response) setBody(p *plan, result *result) {
 	r.add("Content-Type", p.media.contentType())
 	if p.profiled {
 		r.add("Content-Profile", p.schema)
 	}
+	r.body = result.body
 }
 
-// respond makes the response to a request of its result.
-func (p *plan) respond(r *result) (*response, *Error) {
-	var out *response
-	var err *Error
+// respond makes the response of a result.
+func (p *plan) respond(r *result) (*response, error) {
+	out := &response{}
+	var err error
 	switch p.action {
 	case actionRead:
-		out, err = p.respondRead(r)
+		err = p.respondRead(out, r)
 	case actionCall:
-		out, err = p.respondCall(r)
+		err = p.respondCall(out, r)
 	default:
-		out = p.respondWrite(r)
+		p.respondWrite(out, r)
 	}
 	if err != nil {
 		return nil, err
@@ -53,72 +55,66 @@ func (p *plan) respond(r *result) (*response, *Error) {
 	return out, out.override(r)
 }
 
-func (p *plan) respondRead(r *result) (*response, *Error) {
-	out := &response{}
-	if err := p.ranged(out, r); err != nil {
-		return nil, err
+func (p *plan) respondRead(out *response, r *result) error {
+	if err := p.setRange(out, r); err != nil {
+		return err
 	}
 	location := "/" + p.relation.name
 	if p.query.canonical != "" {
 		location += "?" + p.query.canonical
 	}
 	out.add("Content-Location", location)
-	out.describe(p)
 	out.add("Preference-Applied", p.prefer.applied("count", "handling", "timezone"))
-	out.body = r.body
-	return out, nil
+	out.setBody(p, r)
+	return nil
 }
 
-// ranged sets status and Content-Range of a part of a result.
-func (p *plan) ranged(out *response, r *result) *Error {
-	first := p.read.span.offset
-	if p.span.limit == 0 {
+func (p *plan) respondCall(out *response, r *result) error {
+	if err := p.setRange(out, r); err != nil {
+		return err
+	}
+	out.add("Preference-Applied", p.prefer.applied("count", "handling", "timezone", "max-affected"))
+	if p.function.void {
+		out.status = http.StatusNoContent
+		return nil
+	}
+	out.setBody(p, r)
+	return nil
+}
+
+// setRange sets status and Content-Range of a part of a result.
+func (p *plan) setRange(out *response, r *result) error {
+	first := p.read.rows.offset
+	if p.rows.limit == 0 {
 		first = 0
 	}
-	last := first + r.rows - 1
-	rows := contentRange(first, last, r.total)
+	rows := contentRange(first, first+r.rows-1, r.total)
 	out.status = http.StatusOK
 	switch {
 	case r.cut:
 		out.status = http.StatusPartialContent
 	case r.total == unknownTotal:
 	case first > r.total:
-		e := outOfRange("An offset of " + strconv.FormatInt(first, 10) + " was requested, but there are only " + strconv.FormatInt(r.total, 10) + " rows.")
-		e.headers = [][2]string{{"Content-Range", rows}}
-		return e
-	case 1+last-first < r.total:
+		return outOfRange("An offset of "+strconv.FormatInt(first, 10)+" was requested, but there are only "+
+			strconv.FormatInt(r.total, 10)+" rows.").withHeader("Content-Range", rows)
+	case r.rows < r.total:
 		out.status = http.StatusPartialContent
 	}
 	out.add("Content-Range", rows)
 	return nil
 }
 
-func (p *plan) respondCall(r *result) (*response, *Error) {
-	out := &response{}
-	if err := p.ranged(out, r); err != nil {
-		return nil, err
-	}
-	out.add("Preference-Applied", p.prefer.applied("count", "handling", "timezone", "max-affected"))
-	if p.function.void {
-		out.status = http.StatusNoContent
-		return out, nil
-	}
-	out.describe(p)
-	out.body = r.body
-	return out, nil
-}
-
-func (p *plan) respondWrite(r *result) *response {
-	out := &response{status: http.StatusNoContent}
+func (p *plan) respondWrite(out *response, r *result) {
 	total := int64(unknownTotal)
 	if p.prefer.counted() {
 		total = r.rows
 	}
-	represented := p.prefer.returns == "representation"
-	if represented {
+	hasBody := p.prefer.returns == "representation"
+	out.status = http.StatusNoContent
+	if hasBody {
 		out.status = http.StatusOK
 	}
-	var applied string
+	applied := []string{"return", "count", "handling", "timezone"}
 	switch p.action {
 	case actionInsert:
 		out.status = http.StatusCreated
@@ -127,31 +123,28 @@ func (p *plan) respondWrite(r *result) *response {
 		}
 		out.add("Location", p.location(r))
 		out.add("Content-Range", contentRange(1, 0, total))
-		if len(p.conflict) == 0 {
-			p.prefer.resolution = ""
+		applied = append(applied, "missing")
+		if len(p.conflict) > 0 {
+			applied = append(applied, "resolution")
 		}
-		applied = p.prefer.applied("resolution", "missing", "return", "count", "handling", "timezone")
 	case actionUpdate:
 		out.add("Content-Range", contentRange(0, r.rows-1, total))
-		applied = p.prefer.applied("missing", "return", "count", "handling", "timezone", "max-affected")
+		applied = append(applied, "missing", "max-affected")
 	case actionDelete:
 		out.add("Content-Range", contentRange(1, 0, total))
-		applied = p.prefer.applied("return", "count", "handling", "timezone", "max-affected")
+		applied = append(applied, "max-affected")
 	case actionUpsert:
-		if represented && r.inserted > 0 {
+		if hasBody && r.inserted > 0 {
 			out.status = http.StatusCreated
 		}
-		applied = p.prefer.applied("return", "count", "handling", "timezone")
 	}
-	out.add("Preference-Applied", applied)
-	if represented {
-		out.describe(p)
-		out.body = r.body
+	out.add("Preference-Applied", p.prefer.applied(applied...))
+	if hasBody {
+		out.setBody(p, r)
 	}
-	return out
 }
 
-// location is where an inserted row is found; "" where that is not known.
+// location returns the address of an inserted row; "" where it is not known.
 func (p *plan) location(r *result) string {
 	var key [][2]*string
 	if r.location == "" || json.Unmarshal([]byte(r.location), &key) != nil {
@@ -171,26 +164,27 @@ func (p *plan) location(r *result) string {
 	return "/" + p.relation.name + "?" + strings.Join(filters, "&")
 }
 
-// override lets a function of the database set the status and headers of a response.
-func (r *response) override(set *result) *Error {
-	if set.headers != "" {
+// override sets the status and headers that a function of the database has set.
+func (r *response) override(result *result) error {
+	if result.headers != "" {
 		var list []map[string]string
-		if err := json.Unmarshal([]byte(set.headers), &list); err != nil || wrong(list) {
+		err := json.Unmarshal([]byte(result.headers), &list)
+		if err != nil || list == nil || slices.ContainsFunc(list, func(h map[string]string) bool { return len(h) != 1 }) {
 			return refuse(http.StatusInternalServerError, "PGRST111",
 				"response.headers guc must be a JSON array composed of objects with a single key and a string value")
 		}
-		var theirs [][2]string
+		var set [][2]string
 		for _, header := range list {
 			for name, value := range header {
-				theirs = append(theirs, [2]string{name, value})
+				set = append(set, [2]string{name, value})
 			}
 		}
 		r.headers = append(slices.DeleteFunc(r.headers, func(ours [2]string) bool {
-			return slices.ContainsFunc(theirs, func(their [2]string) bool { return strings.EqualFold(ours[0], their[0]) })
-		}), theirs...)
+			return slices.ContainsFunc(set, func(h [2]string) bool { return strings.EqualFold(ours[0], h[0]) })
+		}), set...)
 	}
-	if set.status != "" {
-		status, err := strconv.Atoi(set.status)
+	if result.status != "" {
+		status, err := strconv.Atoi(result.status)
 		if err != nil || status < 200 || status > 999 {
 			return refuse(http.StatusInternalServerError, "PGRST112", "response.status guc must be a valid status code")
 		}
@@ -199,42 +193,33 @@ func (r *response) override(set *result) *Error {
 	return nil
 }
 
-func wrong(list []map[string]string) bool {
-	for _, header := range list {
-		if len(header) != 1 {
-			return true
-		}
-	}
-	return list == nil
-}
-
-// inform is the answer to OPTIONS: what may be done.
-func (p *plan) inform() *response {
-	methods := []string{"OPTIONS", "GET", "HEAD"}
+// respondOptions answers OPTIONS: the methods that a relation or function allows.
+func (p *plan) respondOptions() *response {
+	methods := "OPTIONS,GET,HEAD"
 	switch {
 	case p.function != nil && p.function.volatility == "v":
-		methods = []string{"OPTIONS", "POST"}
+		methods = "OPTIONS,POST"
 	case p.function != nil:
-		methods = append(methods, "POST")
+		methods += ",POST"
 	case p.relation != nil:
 		for _, m := range []struct {
-			name string
-			may  bool
+			name    string
+			allowed bool
 		}{
 			{"POST", p.relation.insertable},
 			{"PUT", p.relation.insertable && p.relation.updatable && len(p.relation.key) > 0},
 			{"PATCH", p.relation.updatable},
 			{"DELETE", p.relation.deletable},
 		} {
-			if m.may {
-				methods = append(methods, m.name)
+			if m.allowed {
+				methods += "," + m.name
 			}
 		}
 	}
-	return &response{status: http.StatusOK, headers: [][2]string{{"Allow", strings.Join(methods, ",")}}}
+	return &response{status: http.StatusOK, headers: [][2]string{{"Allow", methods}}}
 }
 
-// A bodyText is a body that is made of rows, up to a number of rows and bytes.
+// A bodyText collects rows to a body, up to a number of rows and bytes.
 type bodyText struct {
 	text      []byte
 	rows      int64
@@ -244,28 +229,26 @@ type bodyText struct {
 	array     bool // of rows; else the body is the first one
 	csv       bool
 	header    bool // the next row has the names of the columns
-	strict    bool // the first row may not have more than maxBytes
+	strict    bool // also the first row has at most maxBytes
 }
 
 // newBody returns the empty body of a plan.
 func (p *plan) newBody() *bodyText {
-	b := &bodyText{maxBytes: p.maxBytes, array: true, csv: p.media == mediaCSV, strict: p.action.writes() || p.lists > 0}
-	b.header = b.csv
+	csv := p.media == mediaCSV
+	b := &bodyText{
+		maxBytes: p.maxBytes, separator: ", \n ", csv: csv, header: csv, strict: p.action.writes() || p.lists > 0,
+		array: csv || !p.media.singular() && (p.function == nil || p.function.set),
+	}
 	if p.maxBytes > 0 && p.maxRows != nil && !p.action.writes() {
 		b.maxRows = *p.maxRows
 	}
-	if p.media.single() || p.function != nil && !p.function.set {
-		b.array = b.csv
-	}
 	switch {
-	case b.csv:
+	case csv:
 		b.separator = "\n"
 	case p.media == mediaStripped:
 		b.separator = ","
-	case p.scalars() && !strings.HasPrefix(p.function.result.name, "_"): // of PostgreSQL's arrays the names begin so
+	case p.scalars() && !strings.HasPrefix(p.function.result.name, "_"): // the name of an array begins so
 		b.separator = ", "
-	default:
-		b.separator = ", \n "
 	}
 	return b
 }
@@ -279,7 +262,7 @@ func (b *bodyText) add(row []byte) bool {
 	if b.maxRows > 0 && b.rows == b.maxRows {
 		return false
 	}
-	if b.maxBytes > 0 && (b.rows > 0 || b.strict) && int64(len(b.text)+len(b.separator)+len(row)+1) > b.maxBytes {
+	if size := len(b.text) + len(b.separator) + len(row) + 1; b.maxBytes > 0 && (b.rows > 0 || b.strict) && int64(size) > b.maxBytes {
 		return false
 	}
 	switch b.rows++; {
@@ -309,16 +292,16 @@ func (b *bodyText) end() []byte {
 	return append(b.text, ']')
 }
 
-// isTooLarge reports whether PostgreSQL ended a statement because its result, or a list that it embeds, is too large.
-func isTooLarge(err error) bool {
-	said, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && said.Code == programLimitExceeded
-}
-
 const programLimitExceeded = "54000"
 
-// tooLarge refuses a body that cannot be cut.
-func (p *plan) tooLarge() *Error {
+// isTooLarge reports whether PostgreSQL ended a statement because its result, or a list that it embeds, is too large.
+func isTooLarge(err error) bool {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pgErr.Code == programLimitExceeded
+}
+
+// responseTooLarge refuses a body that cannot be cut.
+func (p *plan) responseTooLarge() error {
 	hint := "Select fewer columns, or fewer rows of what is embedded: child.limit=10."
 	if p.action.writes() {
 		hint = "Send Prefer: return=minimal, or select fewer columns. Nothing was written."

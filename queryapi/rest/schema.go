@@ -12,15 +12,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A cache is what the exposed schemas have, read at one moment. It does not change, but for the types of casts.
-type cache struct {
+// A schemaCache has the contents of the exposed schemas at one moment. It does not change, but for the types of casts.
+type schemaCache struct {
 	relations     map[qualified]*relation
-	relationships map[qualified][]*relationship // by the relation that they begin at
-	functions     map[qualified][]*function     // those of one name, those with the fewest parameters first
+	relationships map[qualified][]*relationship // by the relation at which they begin
+	functions     map[qualified][]*function     // overloads, those with the fewest parameters first
 	timezones     map[string]bool
 
 	mu    sync.Mutex
-	casts map[qualified]string // SQL of types, by a schema and the name that a request has for them
+	casts map[qualified]string // SQL of types, by a schema and the name in a request
+}
+
+// castType returns the type that a name means in a schema; "" if it is not known yet.
+func (s *schemaCache) castType(name qualified) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.casts[name]
+}
+
+func (s *schemaCache) addCastType(name qualified, typ string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.casts) < maxCasts {
+		s.casts[name] = typ
+	}
 }
 
 // qualified is a name in a schema.
@@ -28,7 +43,7 @@ type qualified struct{ schema, name string }
 
 func (q qualified) sql() string { return quote(q.schema) + "." + quote(q.name) }
 
-// quote makes an identifier of a name. PostgreSQL's names have no NUL.
+// quote makes an identifier of a name. Names in PostgreSQL have no NUL.
 func quote(name string) string {
 	name, _, _ = strings.Cut(name, "\x00")
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -40,26 +55,26 @@ type relation struct {
 	oid                              int64
 	view                             bool
 	insertable, updatable, deletable bool
-	columns                          []*column          // as SELECT * has them
-	byName                           map[string]*column // the same, and computed ones
+	columns                          []*column          // in the order of SELECT *
+	byName                           map[string]*column // with computed ones
 	byNumber                         map[int16]*column
-	key                              []*column // of the primary key; of a view, columns that come from one
+	key                              []*column // of the primary key; in a view, columns that show it
 }
 
-// A column is one of a relation, or a function of its row.
+// A column is a column of a relation, or a function of its row.
 type column struct {
 	name         string
 	typ          string // SQL
-	searchable   bool   // a tsvector, or a domain of it
-	defaultValue string // SQL of an expression; "" is none
+	searchable   bool   // a tsvector, or a domain over it
+	defaultValue string // SQL of an expression; "": none
 }
 
-// A function can be called.
+// A function is one that requests may call.
 type function struct {
 	qualified
 	params     []parameter
 	set        bool // it returns rows, not one
-	composite  bool // what it returns has columns
+	composite  bool // its result has columns
 	void       bool
 	volatility string
 	result     qualified // the type
@@ -67,7 +82,7 @@ type function struct {
 }
 
 type parameter struct {
-	name     string // "" is a single one without a name
+	name     string // "": the only one, which takes the body
 	typ      string // SQL
 	required bool
 	variadic bool
@@ -76,114 +91,113 @@ type parameter struct {
 //go:embed query/*.sql
 var queries embed.FS
 
-// statement is the text of a file of query/.
-func statement(name string) string {
+// catalogQuery returns the text of a file of query/.
+func catalogQuery(name string) string {
 	text, err := queries.ReadFile("query/" + name + ".sql")
 	if err != nil {
-		panic(err) // a file is missing in the source
+		panic(err) // the source lacks a file
 	}
 	return string(text)
 }
 
-// loadCache reads everything in one snapshot.
-func loadCache(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*cache, error) {
+// loadSchema reads the catalog in one snapshot.
+func loadSchema(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*schemaCache, error) {
 	tx, err := pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	defer func() {
-		ending, ended := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer ended()
-		_ = tx.Rollback(ending) // nothing was written
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		_ = tx.Rollback(ctx) // nothing was written
 	}()
 	// Without a search path every name comes with its schema.
 	if _, err := tx.Exec(ctx, "SELECT set_config('search_path', '', true)"); err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	l := loader{tx: tx, cfg: cfg, byOID: map[int64]*relation{}, cache: &cache{
+	l := loader{tx: tx, cfg: cfg, byOID: map[int64]*relation{}, schemaCache: &schemaCache{
 		relations: map[qualified]*relation{}, relationships: map[qualified][]*relationship{},
 		functions: map[qualified][]*function{}, timezones: map[string]bool{}, casts: map[qualified]string{},
 	}}
 	for _, step := range []struct {
-		what string
+		name string
 		load func(context.Context) error
 	}{
 		{"relations", l.loadRelations}, {"columns", l.loadColumns}, {"relationships", l.loadRelationships},
 		{"functions", l.loadFunctions}, {"computed columns", l.loadComputed}, {"timezones", l.loadTimezones},
 	} {
 		if err := step.load(ctx); err != nil {
-			return nil, fmt.Errorf("read %s of the schema: %w", step.what, err)
+			return nil, fmt.Errorf("read %s of the schema: %w", step.name, err)
 		}
 	}
-	l.hideInternal()
-	return l.cache, nil
+	l.dropUnexposed()
+	return l.schemaCache, nil
 }
 
-// A loader reads a cache. It knows relations that are not exposed too, because views lead to them.
+// A loader reads a schemaCache, also relations that are not exposed, because views lead to them.
 type loader struct {
 	tx  pgx.Tx
 	cfg Config
-	*cache
+	*schemaCache
 	byOID map[int64]*relation
 }
 
-func (l *loader) loadRelations(ctx context.Context) error {
-	var r relation
-	rows, err := l.tx.Query(ctx, statement("relations"))
+// each calls add for each row of a query of the catalog, after the row was scanned into targets.
+func (l *loader) each(ctx context.Context, query string, args, targets []any, add func()) error {
+	rows, err := l.tx.Query(ctx, catalogQuery(query), args...)
 	if err != nil {
 		return err
 	}
-	_, err = pgx.ForEachRow(rows, []any{&r.oid, &r.schema, &r.name, &r.view, &r.insertable, &r.updatable, &r.deletable}, func() error {
-		found := r
-		found.byName, found.byNumber = map[string]*column{}, map[int16]*column{}
-		l.byOID[r.oid], l.relations[r.qualified] = &found, &found
+	_, err = pgx.ForEachRow(rows, targets, func() error {
+		add()
 		return nil
 	})
 	return err
+}
+
+func (l *loader) loadRelations(ctx context.Context) error {
+	var row relation
+	targets := []any{&row.oid, &row.schema, &row.name, &row.view, &row.insertable, &row.updatable, &row.deletable}
+	return l.each(ctx, "relations", nil, targets, func() {
+		r := row
+		r.byName, r.byNumber = map[string]*column{}, map[int16]*column{}
+		l.byOID[r.oid], l.relations[r.qualified] = &r, &r
+	})
 }
 
 func (l *loader) loadColumns(ctx context.Context) error {
-	var c column
-	var relation int64
+	var row column
+	var oid int64
 	var number int16
-	rows, err := l.tx.Query(ctx, statement("columns"))
-	if err != nil {
-		return err
-	}
-	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &c.name, &c.typ, &c.searchable, &c.defaultValue}, func() error {
-		if of := l.byOID[relation]; of != nil {
-			found := c
-			of.columns = append(of.columns, &found)
-			of.byName[c.name], of.byNumber[number] = &found, &found
+	targets := []any{&oid, &number, &row.name, &row.typ, &row.searchable, &row.defaultValue}
+	return l.each(ctx, "columns", nil, targets, func() {
+		if r, c := l.byOID[oid], row; r != nil {
+			r.columns = append(r.columns, &c)
+			r.byName[c.name], r.byNumber[number] = &c, &c
 		}
-		return nil
 	})
-	return err
 }
 
 func (l *loader) loadFunctions(ctx context.Context) error {
-	rows, err := l.tx.Query(ctx, statement("functions"), l.cfg.Schemas)
-	if err != nil {
-		return err
-	}
-	var f function
+	var row function
 	var names, types, resultNames, resultTypes []string
-	var variadics []bool
+	var variadic []bool
 	var defaults int
-	_, err = pgx.ForEachRow(rows, []any{&f.schema, &f.name, &names, &types, &variadics, &defaults, &f.set, &f.composite, &f.void,
-		&f.volatility, &f.result.schema, &f.result.name, &resultNames, &resultTypes}, func() error {
-		found := f
-		found.params, found.columns = nil, nil
+	targets := []any{
+		&row.schema, &row.name, &names, &types, &variadic, &defaults, &row.set, &row.composite, &row.void,
+		&row.volatility, &row.result.schema, &row.result.name, &resultNames, &resultTypes,
+	}
+	err := l.each(ctx, "functions", []any{l.cfg.Schemas}, targets, func() {
+		f := row
 		for i, name := range names {
-			found.params = append(found.params, parameter{name, types[i], i < len(names)-defaults, variadics[i]})
+			f.params = append(f.params, parameter{name, types[i], i < len(names)-defaults, variadic[i]})
 		}
 		for i, name := range resultNames {
-			found.columns = append(found.columns, &column{name: name, typ: resultTypes[i]})
+			f.columns = append(f.columns, &column{name: name, typ: resultTypes[i]})
 		}
-		if found.callable() {
-			l.functions[f.qualified] = append(l.functions[f.qualified], &found)
+		if f.callable() {
+			l.functions[f.qualified] = append(l.functions[f.qualified], &f)
 		}
-		return nil
 	})
 	for _, overloads := range l.functions {
 		slices.SortStableFunc(overloads, func(a, b *function) int { return len(a.params) - len(b.params) })
@@ -191,7 +205,7 @@ func (l *loader) loadFunctions(ctx context.Context) error {
 	return err
 }
 
-// callable is whether a request can name all parameters. A single one without a name takes the whole body.
+// callable reports whether a request can name all parameters. The only one may be unnamed, and takes the body.
 func (f *function) callable() bool {
 	for _, p := range f.params {
 		if p.name == "" {
@@ -202,38 +216,26 @@ func (f *function) callable() bool {
 }
 
 func (l *loader) loadTimezones(ctx context.Context) error {
-	rows, err := l.tx.Query(ctx, statement("timezones"))
-	if err != nil {
-		return err
-	}
 	var name string
-	_, err = pgx.ForEachRow(rows, []any{&name}, func() error {
-		l.timezones[name] = true
-		return nil
-	})
-	return err
+	return l.each(ctx, "timezones", nil, []any{&name}, func() { l.timezones[name] = true })
 }
 
-// hideInternal drops what is not exposed.
-func (l *loader) hideInternal() {
-	hidden := func(q qualified) bool { return !slices.Contains(l.cfg.Schemas, q.schema) }
+// dropUnexposed drops relations, relationships and junctions outside the exposed schemas.
+func (l *loader) dropUnexposed() {
+	unexposed := func(q qualified) bool { return !slices.Contains(l.cfg.Schemas, q.schema) }
 	for name := range l.relations {
-		if hidden(name) {
+		if unexposed(name) {
 			delete(l.relations, name)
 		}
 	}
 	for from, list := range l.relationships {
-		if hidden(from) {
-			delete(l.relationships, from)
-			continue
-		}
-		list = slices.DeleteFunc(list, func(r *relationship) bool { return hidden(r.to.qualified) })
-		if len(list) == 0 {
+		list = slices.DeleteFunc(list, func(r *relationship) bool { return unexposed(r.to.qualified) })
+		if unexposed(from) || len(list) == 0 {
 			delete(l.relationships, from)
 			continue
 		}
 		l.relationships[from] = slices.DeleteFunc(list, func(r *relationship) bool {
-			return r.junction != nil && hidden(r.junction.table.qualified)
+			return r.junction != nil && unexposed(r.junction.table.qualified)
 		})
 	}
 }

@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 type cardinality int
 
-// The order is that in which PostgREST lists relationships between two relations.
+// PostgREST lists relationships between two relations in this order.
 const (
 	oneToMany cardinality = iota
 	manyToOne
@@ -20,29 +18,27 @@ const (
 	manyToMany
 )
 
-var cardinalities = map[cardinality]string{
-	oneToMany: "one-to-many", manyToOne: "many-to-one", oneToOne: "one-to-one", manyToMany: "many-to-many",
-}
+var cardinalities = [...]string{"one-to-many", "many-to-one", "one-to-one", "many-to-many"}
 
-// A relationship leads from the rows of a relation to those of another one.
+// A relationship leads from the rows of a relation to rows of another one.
 type relationship struct {
 	from, to    *relation
 	cardinality cardinality
-	constraint  string // the foreign key; "": of a function, or through a junction
+	constraint  string // the foreign key; "": a function, or a junction
 	columns     []columnPair
 	junction    *junction
 	function    *qualified // that returns the rows
-	one         bool       // of a function: one row
+	one         bool       // the function returns one row
 }
 
-// columnPair is a column of from and the one of to that it equals.
+// columnPair is a column of from and the equal one of to.
 type columnPair struct{ from, to *column }
 
 // A junction is a table whose foreign keys lead to both relations of a relationship.
 type junction struct {
 	table                  *relation
 	source, target         string       // constraints
-	sourceCols, targetCols []columnPair // from a side's column to the junction's
+	sourceCols, targetCols []columnPair // from a relation's column to the junction's
 }
 
 func (r *relationship) toOne() bool {
@@ -51,7 +47,7 @@ func (r *relationship) toOne() bool {
 
 func (r *relationship) self() bool { return r.from == r.to }
 
-// A constraint is a primary key, a unique one or a foreign key.
+// A constraint is a primary, unique or foreign key.
 type constraint struct {
 	name, kind      string // p, u or f
 	table, other    int64
@@ -59,61 +55,52 @@ type constraint struct {
 }
 
 func (l *loader) loadRelationships(ctx context.Context) error {
-	constraints, err := l.constraints(ctx)
-	if err != nil {
+	var row constraint
+	var constraints []constraint
+	targets := []any{&row.name, &row.kind, &row.table, &row.other, &row.columns, &row.others}
+	if err := l.each(ctx, "constraints", nil, targets, func() { constraints = append(constraints, row) }); err != nil {
 		return err
 	}
 	origins, err := l.viewColumns(ctx)
 	if err != nil {
 		return err
 	}
-	l.findKeys(constraints, origins)
+	l.setKeys(constraints, origins)
 	unique := map[int64][][]int16{}
 	for _, c := range constraints {
 		if c.kind != "f" {
 			unique[c.table] = append(unique[c.table], slices.Sorted(slices.Values(c.columns)))
 		}
 	}
-	var found []*relationship
+	var list []*relationship
 	for _, c := range constraints {
 		if c.kind != "f" || l.byOID[c.table] == nil || l.byOID[c.other] == nil {
 			continue
 		}
 		kind := manyToOne
-		if slices.ContainsFunc(unique[c.table], func(key []int16) bool { return slices.Equal(key, slices.Sorted(slices.Values(c.columns))) }) {
+		columns := slices.Sorted(slices.Values(c.columns))
+		if slices.ContainsFunc(unique[c.table], func(key []int16) bool { return slices.Equal(key, columns) }) {
 			kind = oneToOne
 		}
-		found = append(found, l.ofForeignKey(c, kind, origins)...)
+		list = append(list, l.foreignKey(c, kind, origins)...)
 	}
-	for _, r := range slices.Clone(found) {
-		found = append(found, r.inverse())
+	for _, r := range slices.Clone(list) {
+		list = append(list, r.inverse())
 	}
-	found = append(found, junctions(found)...)
-	for _, r := range found {
+	for _, r := range append(list, junctions(list)...) {
 		l.relationships[r.from.qualified] = append(l.relationships[r.from.qualified], r)
 	}
 	return nil
 }
 
-func (l *loader) constraints(ctx context.Context) ([]constraint, error) {
-	rows, err := l.tx.Query(ctx, statement("constraints"))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c constraint, err error) {
-		err = row.Scan(&c.name, &c.kind, &c.table, &c.other, &c.columns, &c.others)
-		return c, err
-	})
-}
-
-// A side is a table, or a view with its columns, that stands for the columns of a key.
+// A side is a table or view with the columns that show those of a key.
 type side struct {
 	relation *relation
 	columns  []*column
 }
 
-// ofForeignKey are the relationships of a foreign key: between its tables, and views that have its columns.
-func (l *loader) ofForeignKey(c constraint, kind cardinality, origins viewOrigins) (list []*relationship) {
+// foreignKey returns the relationships of a foreign key: between its tables, and views that have its columns.
+func (l *loader) foreignKey(c constraint, kind cardinality, origins viewOrigins) (list []*relationship) {
 	for _, from := range l.sides(c.table, c.columns, origins) {
 		for _, to := range l.sides(c.other, c.others, origins) {
 			r := &relationship{from: from.relation, to: to.relation, cardinality: kind, constraint: c.name}
@@ -126,20 +113,20 @@ func (l *loader) ofForeignKey(c constraint, kind cardinality, origins viewOrigin
 	return list
 }
 
-// sides are a table and all views that show these columns of it, once for each choice of columns that do.
-func (l *loader) sides(table int64, numbers []int16, origins viewOrigins) []side {
-	of := l.byOID[table]
-	list := []side{{relation: of}}
+// sides returns a table and all views that show these columns of it, once for each choice of columns that do.
+func (l *loader) sides(oid int64, numbers []int16, origins viewOrigins) []side {
+	table := l.byOID[oid]
+	list := []side{{relation: table}}
 	for _, n := range numbers {
-		list[0].columns = append(list[0].columns, of.byNumber[n])
+		list[0].columns = append(list[0].columns, table.byNumber[n])
 	}
 	for _, view := range origins.views {
 		choices := []side{{relation: view}}
 		for _, n := range numbers {
 			var next []side
-			for _, chosen := range choices {
-				for _, c := range origins.columns[view][origin{table, n}] {
-					next = append(next, side{view, append(slices.Clip(chosen.columns), c)})
+			for _, choice := range choices {
+				for _, c := range origins.columns[view][origin{oid, n}] {
+					next = append(next, side{view, append(slices.Clip(choice.columns), c)})
 				}
 			}
 			choices = next
@@ -149,22 +136,22 @@ func (l *loader) sides(table int64, numbers []int16, origins viewOrigins) []side
 	return list
 }
 
-// inverse is the same relationship seen from the other side.
+// inverse returns the relationship from the other side.
 func (r *relationship) inverse() *relationship {
-	back := &relationship{from: r.to, to: r.from, cardinality: oneToMany, constraint: r.constraint}
+	inverse := &relationship{from: r.to, to: r.from, cardinality: oneToMany, constraint: r.constraint}
 	if r.cardinality == oneToOne {
-		back.cardinality = oneToOne
+		inverse.cardinality = oneToOne
 	}
 	for _, pair := range r.columns {
-		back.columns = append(back.columns, columnPair{pair.to, pair.from})
+		inverse.columns = append(inverse.columns, columnPair{pair.to, pair.from})
 	}
-	return back
+	return inverse
 }
 
-// junctions are the many-to-many relationships: a relation whose primary key holds two foreign keys.
-func junctions(found []*relationship) (list []*relationship) {
+// junctions returns the many-to-many relationships: a relation whose primary key holds two foreign keys.
+func junctions(foreignKeys []*relationship) (list []*relationship) {
 	byTable := map[*relation][]*relationship{}
-	for _, r := range found {
+	for _, r := range foreignKeys {
 		if r.cardinality == manyToOne {
 			byTable[r.from] = append(byTable[r.from], r)
 		}
@@ -172,10 +159,11 @@ func junctions(found []*relationship) (list []*relationship) {
 	inKey := func(r *relationship) bool {
 		return !slices.ContainsFunc(r.columns, func(p columnPair) bool { return !slices.Contains(r.from.key, p.from) })
 	}
-	for table, ways := range byTable {
-		for _, source := range ways {
-			for _, target := range ways {
-				if source.constraint == target.constraint || !inKey(source) || !inKey(target) {
+	for table, keys := range byTable {
+		keys = slices.DeleteFunc(keys, func(r *relationship) bool { return !inKey(r) })
+		for _, source := range keys {
+			for _, target := range keys {
+				if source.constraint == target.constraint {
 					continue
 				}
 				list = append(list, &relationship{from: source.to, to: target.to, cardinality: manyToMany, junction: &junction{
@@ -188,8 +176,8 @@ func junctions(found []*relationship) (list []*relationship) {
 	return list
 }
 
-// findKeys sets the primary keys of tables, and of views the columns that show one.
-func (l *loader) findKeys(constraints []constraint, origins viewOrigins) {
+// setKeys sets the primary keys of tables, and of views the columns that show one.
+func (l *loader) setKeys(constraints []constraint, origins viewOrigins) {
 	for _, c := range constraints {
 		table := l.byOID[c.table]
 		if c.kind != "p" || table == nil {
@@ -207,7 +195,9 @@ func (l *loader) findKeys(constraints []constraint, origins viewOrigins) {
 			}
 			if len(key) == len(c.columns) {
 				view.key = append(view.key, key...)
-				slices.SortFunc(view.key, func(a, b *column) int { return slices.Index(view.columns, a) - slices.Index(view.columns, b) })
+				slices.SortFunc(view.key, func(a, b *column) int {
+					return slices.Index(view.columns, a) - slices.Index(view.columns, b)
+				})
 			}
 		}
 	}
@@ -215,38 +205,35 @@ func (l *loader) findKeys(constraints []constraint, origins viewOrigins) {
 
 // loadComputed finds functions of one row of a relation: computed columns, and relationships to the rows they return.
 func (l *loader) loadComputed(ctx context.Context) error {
-	rows, err := l.tx.Query(ctx, statement("computed"), append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...))
-	if err != nil {
-		return err
-	}
 	var name qualified
 	var from, to int64
 	var set, one bool
 	var typ string
 	computed := map[qualified][]*relationship{}
-	_, err = pgx.ForEachRow(rows, []any{&name.schema, &name.name, &from, &to, &set, &one, &typ}, func() error {
-		of := l.byOID[from]
-		if of == nil {
-			return nil
+	schemas := append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...)
+	err := l.each(ctx, "computed", []any{schemas}, []any{&name.schema, &name.name, &from, &to, &set, &one, &typ}, func() {
+		source := l.byOID[from]
+		if source == nil {
+			return
 		}
 		if target := l.byOID[to]; target != nil {
 			function := name
-			computed[of.qualified] = append(computed[of.qualified], &relationship{from: of, to: target, function: &function, one: one})
+			r := &relationship{from: source, to: target, function: &function, one: one}
+			computed[source.qualified] = append(computed[source.qualified], r)
 		}
-		if _, taken := of.byName[name.name]; !set && !taken {
-			of.byName[name.name] = &column{name: name.name, typ: typ}
+		if _, taken := source.byName[name.name]; !set && !taken {
+			source.byName[name.name] = &column{name: name.name, typ: typ}
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for from, list := range computed {
-		// A function of the name of a relation takes the place of the relationships to that one.
-		known := slices.DeleteFunc(l.relationships[from], func(r *relationship) bool {
+		// A function replaces the relationships to a relation of its name.
+		others := slices.DeleteFunc(l.relationships[from], func(r *relationship) bool {
 			return slices.ContainsFunc(list, func(c *relationship) bool { return *c.function == r.to.qualified })
 		})
-		l.relationships[from] = append(known, list...)
+		l.relationships[from] = append(others, list...)
 	}
 	for _, list := range l.relationships {
 		slices.SortStableFunc(list, byOrderOfPostgREST)
@@ -279,7 +266,7 @@ type origin struct {
 	number   int16
 }
 
-// viewOrigins says which columns of views show which columns of tables.
+// viewOrigins has the columns of views that show columns of tables.
 type viewOrigins struct {
 	views   []*relation // in the order of their names
 	columns map[*relation]map[origin][]*column
@@ -288,26 +275,21 @@ type viewOrigins struct {
 // viewColumns traces the columns of views to those of tables, through other views too.
 func (l *loader) viewColumns(ctx context.Context) (viewOrigins, error) {
 	v := viewOrigins{columns: map[*relation]map[origin][]*column{}}
-	rows, err := l.tx.Query(ctx, statement("views"), append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...))
+	var oid int64
+	var tree string
+	shown := map[int64][]shownColumn{}
+	schemas := append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...)
+	err := l.each(ctx, "views", []any{schemas}, []any{&oid, &tree}, func() { shown[oid] = shownColumns(tree) })
 	if err != nil {
 		return v, err
 	}
-	var view int64
-	var tree string
-	shown := map[int64][]shownColumn{}
-	if _, err = pgx.ForEachRow(rows, []any{&view, &tree}, func() error {
-		shown[view] = shownColumns(tree)
-		return nil
-	}); err != nil {
-		return v, err
-	}
 	for oid, columns := range shown {
-		of := l.byOID[oid]
-		if of == nil {
+		view := l.byOID[oid]
+		if view == nil {
 			continue
 		}
-		v.views = append(v.views, of)
-		v.columns[of] = map[origin][]*column{}
+		v.views = append(v.views, view)
+		v.columns[view] = map[origin][]*column{}
 		for _, c := range columns {
 			from := c.origin
 			for range len(shown) { // a chain of views is no longer
@@ -317,8 +299,8 @@ func (l *loader) viewColumns(ctx context.Context) (viewOrigins, error) {
 				}
 				from = shown[from.relation][below].origin
 			}
-			if column := of.byNumber[c.number]; column != nil {
-				v.columns[of][from] = append(v.columns[of][from], column)
+			if column := view.byNumber[c.number]; column != nil {
+				v.columns[view][from] = append(v.columns[view][from], column)
 			}
 		}
 	}
@@ -328,19 +310,19 @@ func (l *loader) viewColumns(ctx context.Context) (viewOrigins, error) {
 	return v, nil
 }
 
-// A shownColumn is one of a view, and the column that it shows unchanged.
+// A shownColumn is a column of a view and the column that it shows unchanged.
 type shownColumn struct {
 	number int16
 	origin origin
 }
 
-// shownColumns reads the parse tree of a view, as the catalog keeps it: ({QUERY … :targetList ({TARGETENTRY … :resno 1
+// shownColumns reads the parse tree of a view, as in the catalog: ({QUERY … :targetList ({TARGETENTRY … :resno 1
 // … :resorigtbl 16390 :resorigcol 2 …} …) …}). Only the entries of the view itself lie four brackets deep.
 func shownColumns(tree string) []shownColumn {
 	const entryDepth = 4
 	var columns []shownColumn
 	var entry shownColumn
-	var label string // the one that the next token belongs to
+	var label string // of the next token
 	depth, inEntry := 0, false
 	for token := range tokens(tree) {
 		switch {
@@ -359,7 +341,7 @@ func shownColumns(tree string) []shownColumn {
 		case depth == entryDepth && inEntry && strings.HasPrefix(token, ":"):
 			label = token
 		case depth == entryDepth && inEntry:
-			n, _ := strconv.ParseInt(token, 10, 64) // of other labels it is no number, and not used
+			n, _ := strconv.ParseInt(token, 10, 64) // other labels have no numbers, and are not used
 			switch label {
 			case ":resno":
 				entry.number = int16(n)
@@ -376,7 +358,7 @@ func shownColumns(tree string) []shownColumn {
 	return columns
 }
 
-// tokens are the brackets and words of a parse tree. A backslash protects what stands behind it.
+// tokens iterates over the brackets and words of a parse tree. A backslash protects the next character.
 func tokens(tree string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		from := 0

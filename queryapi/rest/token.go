@@ -14,145 +14,143 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Tokens finds callers by JSON Web Tokens that are signed with one secret (RFC 7519). The claim role names the role of
+// Tokens authenticates by JSON Web Tokens that are signed with one secret (RFC 7519). The claim role names the role of
 // PostgreSQL in which a caller's requests run.
 type Tokens struct {
 	Secret   []byte // none: tokens are refused
-	Audience string // that tokens must be for, if they name one; "": any
+	Audience string // of tokens that have one; "": any
 	AnonRole string // of callers without a token; "": they are refused
 	Now      func() time.Time
 }
 
-const leeway = 30 // seconds by which clocks may differ
+const leeway = 30 * time.Second // by which clocks may differ
 
 // Caller is the Authenticator.
 func (t Tokens) Caller(c *fiber.Ctx) (Caller, error) { return t.read(c.Get(fiber.HeaderAuthorization)) }
 
 func (t Tokens) read(authorization string) (Caller, error) {
-	scheme, token, _ := strings.Cut(authorization, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return t.caller(map[string]json.RawMessage{})
-	}
-	if len(t.Secret) == 0 {
-		return Caller{}, refuse(http.StatusInternalServerError, "PGRST300", "Server lacks JWT secret")
-	}
-	claims, err := t.verify(strings.TrimLeft(token, " \t"))
-	if err != nil {
-		return Caller{}, err
-	}
-	if err := t.check(claims); err != nil {
-		return Caller{}, err
-	}
-	return t.caller(claims)
-}
-
-func (t Tokens) caller(claims map[string]json.RawMessage) (Caller, error) {
-	role := t.AnonRole
-	if claim, named := claims["role"]; named {
-		if json.Unmarshal(claim, &role) != nil {
-			role = string(claim)
+	claims := tokenClaims{audience: t.Audience, raw: map[string]json.RawMessage{}}
+	if scheme, token, _ := strings.Cut(authorization, " "); strings.EqualFold(scheme, "Bearer") {
+		if err := t.verify(strings.TrimLeft(token, " \t"), &claims); err != nil {
+			return Caller{}, err
 		}
 	}
-	if role == "" {
-		e := refuse(http.StatusUnauthorized, "PGRST302", "Anonymous access is disabled")
-		e.headers = [][2]string{{fiber.HeaderWWWAuthenticate, "Bearer"}}
-		return Caller{}, e
+	role := t.AnonRole
+	if claim, ok := claims.raw["role"]; ok && json.Unmarshal(claim, &role) != nil {
+		role = string(claim)
 	}
-	claims["role"], _ = json.Marshal(role) // a string, which cannot fail
-	object, err := json.Marshal(claims)
+	if role == "" {
+		return Caller{}, refuse(http.StatusUnauthorized, "PGRST302", "Anonymous access is disabled").
+			withHeader(fiber.HeaderWWWAuthenticate, "Bearer")
+	}
+	claims.raw["role"], _ = json.Marshal(role) // a string, which cannot fail
+	object, err := json.Marshal(claims.raw)
 	return Caller{Role: role, Claims: object, Anonymous: role == t.AnonRole}, err
 }
 
-// verify checks the signature of a token, and returns its claims.
-func (t Tokens) verify(token string) (map[string]json.RawMessage, *Error) {
-	if token == "" {
-		return nil, badToken("PGRST301", "Empty JWT is sent in Authorization header")
+// claimErrors are the answers to errors of the library.
+var claimErrors = []struct {
+	err     error
+	message string
+}{
+	{jwt.ErrTokenExpired, "JWT expired"},
+	{jwt.ErrTokenNotValidYet, "JWT not yet valid"},
+	{jwt.ErrTokenUsedBeforeIssued, "JWT issued at future"},
+}
+
+// verify checks the signature of a token, then its claims.
+func (t Tokens) verify(token string, claims *tokenClaims) error {
+	switch n := strings.Count(token, ".") + 1; {
+	case len(t.Secret) == 0:
+		return refuse(http.StatusInternalServerError, "PGRST300", "Server lacks JWT secret")
+	case token == "":
+		return badToken("PGRST301", "Empty JWT is sent in Authorization header")
+	case n != 3:
+		return badToken("PGRST301", "Expected 3 parts in JWT; got "+strconv.Itoa(n))
 	}
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return nil, badToken("PGRST301", "Expected 3 parts in JWT; got "+strconv.Itoa(len(parts)))
-	}
-	parser := jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithValidMethods([]string{"HS256", "HS384", "HS512"}))
-	claims := &rawClaims{}
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"HS256", "HS384", "HS512"}),
+		jwt.WithLeeway(leeway), jwt.WithIssuedAt(), jwt.WithTimeFunc(t.Now))
 	parsed, err := parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return t.Secret, nil })
+	if err == nil {
+		return nil
+	}
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		return refusal
+	}
+	for _, known := range claimErrors {
+		if errors.Is(err, known.err) {
+			return badToken("PGRST303", known.message)
+		}
+	}
 	switch {
-	case err == nil:
-	case parsed != nil && parsed.Method != nil && parsed.Header["alg"] == "none":
-		return nil, badToken("PGRST301", "Wrong or unsupported encoding algorithm").detailed("JWT is unsecured but expected 'alg' was not 'none'")
+	case parsed != nil && parsed.Method == jwt.SigningMethodNone:
+		return badToken("PGRST301", "Wrong or unsupported encoding algorithm").
+			detailed("JWT is unsecured but expected 'alg' was not 'none'")
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid), errors.Is(err, jwt.ErrTokenUnverifiable):
-		return nil, badToken("PGRST301", "No suitable key or wrong key type").detailed("None of the keys was able to decode the JWT")
-	default:
-		return nil, badToken("PGRST301", "JWT cryptographic operation failed")
+		return badToken("PGRST301", "No suitable key or wrong key type").detailed("None of the keys was able to decode the JWT")
 	}
-	if claims.raw == nil {
-		return nil, badToken("PGRST303", "Parsing claims failed")
-	}
-	return claims.raw, nil
+	return badToken("PGRST301", "JWT cryptographic operation failed")
 }
 
-// rawClaims keeps claims as they are written. What is no object is refused once the signature is known to be right.
-type rawClaims struct {
-	jwt.MapClaims
-	raw map[string]json.RawMessage
+// tokenClaims has claims as they are written. Each may be missing.
+type tokenClaims struct {
+	jwt.RegisteredClaims                            // of which the library reads none
+	raw                  map[string]json.RawMessage // nil: they are no object
+	audience             string                     // of the server
 }
 
-// UnmarshalJSON never fails.
-func (c *rawClaims) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON never fails, so that Validate refuses claims after the signature was checked.
+func (c *tokenClaims) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &c.raw) != nil {
 		c.raw = nil
 	}
 	return nil
 }
 
-// check looks at the claims that say when and for whom a token is; each may be missing.
-func (t Tokens) check(claims map[string]json.RawMessage) *Error {
-	now := t.Now().Unix()
-	for _, c := range []struct {
-		name    string
-		refused func(at int64) bool
-		message string
-	}{
-		{"exp", func(at int64) bool { return now-leeway > at }, "JWT expired"},
-		{"nbf", func(at int64) bool { return now+leeway < at }, "JWT not yet valid"},
-		{"iat", func(at int64) bool { return now+leeway < at }, "JWT issued at future"},
-	} {
-		claim, present := claims[c.name]
-		if !present || string(claim) == "null" {
-			continue
-		}
-		var at float64
-		if json.Unmarshal(claim, &at) != nil {
-			return badToken("PGRST303", "The JWT '"+c.name+"' claim must be a number")
-		}
-		if at != math.Trunc(at) || math.Abs(at) > 1<<62 {
-			at = 0
-		}
-		if c.refused(int64(at)) {
-			return badToken("PGRST303", c.message)
-		}
+// claim decodes a claim, and reports false where it is missing or null.
+func (c *tokenClaims) claim(name string, into any) (bool, error) {
+	claim, ok := c.raw[name]
+	if !ok || string(claim) == "null" {
+		return false, nil
 	}
-	return t.checkAudience(claims["aud"])
+	return true, json.Unmarshal(claim, into)
 }
 
-func (t Tokens) checkAudience(claim json.RawMessage) *Error {
-	if claim == nil || string(claim) == "null" {
-		return nil
+func (c *tokenClaims) GetExpirationTime() (*jwt.NumericDate, error) { return c.date("exp") }
+func (c *tokenClaims) GetNotBefore() (*jwt.NumericDate, error)      { return c.date("nbf") }
+func (c *tokenClaims) GetIssuedAt() (*jwt.NumericDate, error)       { return c.date("iat") }
+
+func (c *tokenClaims) date(name string) (*jwt.NumericDate, error) {
+	var seconds float64
+	ok, err := c.claim(name, &seconds)
+	switch {
+	case err != nil:
+		return nil, badToken("PGRST303", "The JWT '"+name+"' claim must be a number")
+	case !ok:
+		return nil, nil
+	case seconds != math.Trunc(seconds) || math.Abs(seconds) > 1<<62: // no date of PostgREST
+		seconds = 0
 	}
-	var list []string
-	var one string
-	if json.Unmarshal(claim, &one) == nil {
-		list = []string{one}
-	} else if json.Unmarshal(claim, &list) != nil {
+	return jwt.NewNumericDate(time.Unix(int64(seconds), 0)), nil
+}
+
+// Validate checks the audience.
+func (c *tokenClaims) Validate() error {
+	if c.raw == nil {
+		return badToken("PGRST303", "Parsing claims failed")
+	}
+	var audience jwt.ClaimStrings
+	ok, err := c.claim("aud", &audience)
+	switch {
+	case err != nil:
 		return badToken("PGRST303", "The JWT 'aud' claim must be a string or an array of strings")
-	}
-	if t.Audience == "" || len(list) == 0 || slices.Contains(list, t.Audience) {
+	case !ok, c.audience == "", len(audience) == 0, slices.Contains(audience, c.audience):
 		return nil
 	}
 	return badToken("PGRST303", "JWT not in audience")
 }
 
 func badToken(code, message string) *Error {
-	e := refuse(http.StatusUnauthorized, code, message)
-	e.headers = [][2]string{{fiber.HeaderWWWAuthenticate, `Bearer error="invalid_token", error_description=` + strconv.Quote(message)}}
-	return e
+	return refuse(http.StatusUnauthorized, code, message).withHeader(fiber.HeaderWWWAuthenticate,
+		`Bearer error="invalid_token", error_description=`+strconv.Quote(message))
 }
