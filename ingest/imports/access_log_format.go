@@ -2,15 +2,17 @@ package imports
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
@@ -25,7 +27,7 @@ const (
 	CloudFront Format = "cloudfront" // standard logs as JSON (v2), or tab-separated with a #Fields line (v1)
 )
 
-// A logRequest is what a line of a log says. Its texts may be those of the line.
+// logRequest is the request of a line. Its texts may share the memory of the line.
 type logRequest struct {
 	at      time.Time
 	address netip.Addr // invalid: absent, or not readable
@@ -39,7 +41,7 @@ type logRequest struct {
 // errNoRequest is the error of comments.
 var errNoRequest = errors.New("no logRequest")
 
-// A logReader reads lines of one format, one after the other.
+// logReader reads lines of one format, one after the other.
 type logReader struct {
 	format Format
 	fields []string // of CloudFront's tab-separated lines
@@ -188,110 +190,64 @@ func sizeOf(text string) (int64, error) {
 	return n, nil
 }
 
-// A member is a value of a JSON line, a text or a number.
-type member string
+// namedFields are the texts and numbers of a line by the names of their fields.
+type namedFields map[string]string
 
-// UnmarshalJSON reads texts and numbers; null is "".
-func (m *member) UnmarshalJSON(b []byte) error {
-	*m = ""
-	switch {
-	case b[0] == '"':
-		return json.Unmarshal(b, (*string)(m))
-	case strings.IndexByte("-0123456789", b[0]) >= 0:
-		*m = member(b)
-	case string(b) != "null":
-		return errors.New("neither text nor a number")
+// fieldNames lists the fields that are read of Cloudflare's HTTP requests and of CloudFront's standard logs.
+var fieldNames = []string{
+	"EdgeStartTimestamp", "ClientRequestUserAgent", "ClientIP", "ClientRequestHost", "ClientRequestPath", "ClientRequestURI",
+	"EdgeResponseStatus", "EdgeResponseBytes",
+	"timestamp", "timestamp(ms)", "date", "time", "cs(User-Agent)", "c-ip", "x-host-header", "cs(Host)", "cs-uri-stem",
+	"sc-status", "sc-bytes",
+}
+
+// UnmarshalJSONFrom reads the fields of fieldNames; null is the same as absent.
+func (f *namedFields) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
+		return errors.Join(err, errors.New("not an object"))
 	}
-	return nil
-}
-
-// cloudflareLine has the fields of Cloudflare's data set of HTTP requests that are read.
-type cloudflareLine struct {
-	Time   member `json:"EdgeStartTimestamp"`
-	Agent  member `json:"ClientRequestUserAgent"`
-	IP     member `json:"ClientIP"`
-	Host   member `json:"ClientRequestHost"`
-	Path   member `json:"ClientRequestPath"`
-	URI    member `json:"ClientRequestURI"`
-	Status member `json:"EdgeResponseStatus"`
-	Bytes  member `json:"EdgeResponseBytes"`
-}
-
-// cloudfrontLine has the fields of CloudFront's standard logs that are read.
-type cloudfrontLine struct {
-	Stamp  member `json:"timestamp"`
-	Millis member `json:"timestamp(ms)"`
-	Date   member `json:"date"`
-	Time   member `json:"time"`
-	Agent  member `json:"cs(User-Agent)"`
-	IP     member `json:"c-ip"`
-	Header member `json:"x-host-header"`
-	Host   member `json:"cs(Host)"`
-	Path   member `json:"cs-uri-stem"`
-	Status member `json:"sc-status"`
-	Bytes  member `json:"sc-bytes"`
-}
-
-func (r *logReader) object(line []byte) (agent string, rest func() (logRequest, error), err error) {
-	if r.format == Cloudflare {
-		var l cloudflareLine
-		if err := json.Unmarshal(line, &l); err != nil {
-			return "", nil, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
 		}
-		if l.Agent == "" && l.Time == "" {
-			return "", nil, errors.New("no EdgeStartTimestamp and no ClientRequestUserAgent: want both among the fields of the job")
-		}
-		if l.Path == "" {
-			l.Path = l.URI
-		}
-		return string(l.Agent), func() (logRequest, error) {
-			at, err := logTime(string(l.Time))
-			return newRequest(at, err, l.IP, l.Host, l.Path, l.Status, l.Bytes, string(l.Agent))
-		}, nil
-	}
-	var l cloudfrontLine
-	if err := json.Unmarshal(line, &l); err != nil {
-		return "", nil, errors.New("want a JSON object with the fields of CloudFront's standard logs")
-	}
-	return l.rest()
-}
-
-func (l *cloudfrontLine) rest() (agent string, rest func() (logRequest, error), err error) {
-	if l.Agent == "" {
-		return "", nil, errors.New("no cs(User-Agent): want it among the fields of the log")
-	}
-	agent = unescaped(string(l.Agent))
-	host := l.Header
-	if host == "" || host == "-" {
-		host = l.Host
-	}
-	return agent, func() (logRequest, error) {
-		var at time.Time
-		var err error
-		switch {
-		case l.Millis != "":
-			at, err = logTime(string(l.Millis))
-		case l.Stamp != "":
-			at, err = logTime(string(l.Stamp))
-		default:
-			if at, err = time.Parse("2006-01-02 15:04:05", string(l.Date)+" "+string(l.Time)); err != nil {
-				err = errors.New("date and time: want them such as 2026-03-02 and 12:00:00")
+		name := token.String()
+		if !slices.Contains(fieldNames, name) {
+			if err := d.SkipValue(); err != nil {
+				return err
 			}
+			continue
 		}
-		return newRequest(at, err, l.IP, host, l.Path, l.Status, l.Bytes, agent)
-	}, nil
+		value, err := d.ReadToken()
+		switch kind := value.Kind(); {
+		case err != nil:
+			return err
+		case kind == '"' || kind == '0':
+			(*f)[name] = value.String()
+		case kind != 'n':
+			return errors.New("neither text nor a number")
+		}
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
-// unescaped decodes the URL escapes of CloudFront's fields, of which old tab-separated logs have two layers.
-func unescaped(text string) string {
-	for range 2 {
-		plain, err := url.PathUnescape(text)
-		if err != nil || plain == text {
-			return text
-		}
-		text = plain
+// object reads a JSON line of Cloudflare or CloudFront.
+func (r *logReader) object(line []byte) (agent string, rest func() (logRequest, error), err error) {
+	f := namedFields{}
+	err = json.Unmarshal(line, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	switch {
+	case r.format == CloudFront && err != nil:
+		return "", nil, errors.New("want a JSON object with the fields of CloudFront's standard logs")
+	case r.format == CloudFront:
+		return cloudFront(f["cs(User-Agent)"], func() namedFields { return f })
+	case err != nil:
+		return "", nil, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
+	case f["ClientRequestUserAgent"] == "" && f["EdgeStartTimestamp"] == "":
+		return "", nil, errors.New("no EdgeStartTimestamp and no ClientRequestUserAgent: want both among the fields of the job")
 	}
-	return text
+	agent = f["ClientRequestUserAgent"]
+	return agent, func() (logRequest, error) { return f.request(agent) }, nil
 }
 
 // tabbed reads CloudFront's tab-separated lines, whose fields a comment names.
@@ -311,28 +267,72 @@ func (r *logReader) tabbed(line []byte) (agent string, rest func() (logRequest, 
 	if len(values) < len(r.fields) {
 		return "", nil, fmt.Errorf("%d values: want the %d that #Fields names", len(values), len(r.fields))
 	}
-	var l cloudfrontLine
-	for i, name := range r.fields {
-		// A logRequest may have no agent; its log has the field.
-		if index, known := cloudfrontFields[name]; known && (values[i] != "-" || name == "cs(User-Agent)") {
-			reflect.ValueOf(&l).Elem().Field(index).SetString(values[i])
-		}
+	if i := slices.Index(r.fields, "cs(User-Agent)"); i >= 0 {
+		agent = values[i]
 	}
-	return l.rest()
+	return cloudFront(agent, func() namedFields {
+		f := namedFields{}
+		for i, name := range r.fields {
+			f[name] = values[i]
+		}
+		return f
+	})
 }
 
-// cloudfrontFields are the indexes of cloudfrontLine's fields, by their names in a log.
-var cloudfrontFields = func() map[string]int {
-	indexes := map[string]int{}
-	for i, line := 0, reflect.TypeFor[cloudfrontLine](); i < line.NumField(); i++ {
-		indexes[line.Field(i).Tag.Get("json")] = i
+// cloudFront returns what a reader does. A log has "-" for the agent of a request without one.
+func cloudFront(escaped string, fields func() namedFields) (agent string, rest func() (logRequest, error), err error) {
+	if escaped == "" {
+		return "", nil, errors.New("no cs(User-Agent): want it among the fields of the log")
 	}
-	return indexes
-}()
+	agent = unescape(escaped)
+	return agent, func() (logRequest, error) { return fields().request(agent) }, nil
+}
 
-// logTime reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since 1970, by its size.
-func logTime(text string) (time.Time, error) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+// unescape decodes the URL escapes of CloudFront's fields, of which old tab-separated logs have two layers.
+func unescape(text string) string {
+	for range 2 {
+		plain, err := url.PathUnescape(text)
+		if err != nil || plain == text {
+			return text
+		}
+		text = plain
+	}
+	return text
+}
+
+// request reads the rest of the line.
+func (f namedFields) request(agent string) (logRequest, error) {
+	q := logRequest{agent: agent, host: f.first("ClientRequestHost", "x-host-header", "cs(Host)")}
+	if address, err := netip.ParseAddr(f.first("ClientIP", "c-ip")); err == nil {
+		q.address = address.Unmap()
+	}
+	var err error
+	q.at, err = f.time()
+	path := f.first("ClientRequestPath", "ClientRequestURI", "cs-uri-stem")
+	return q.with(path, f.first("EdgeResponseStatus", "sc-status"), f.first("EdgeResponseBytes", "sc-bytes"), err)
+}
+
+// first returns the first value of the names that is there; CloudFront writes - for none.
+func (f namedFields) first(names ...string) string {
+	for _, name := range names {
+		if value := f[name]; value != "" && value != "-" {
+			return value
+		}
+	}
+	return ""
+}
+
+// time reads RFC 3339, a number of seconds, milliseconds or nanoseconds since 1970, by its size, or a date and a time.
+func (f namedFields) time() (time.Time, error) {
+	stamp, date := f.first("EdgeStartTimestamp", "timestamp(ms)", "timestamp"), f.first("date")
+	if stamp == "" && date != "" {
+		at, err := time.Parse(time.DateTime, date+" "+f["time"])
+		if err != nil {
+			err = errors.New("date and time: want them such as 2026-03-02 and 12:00:00")
+		}
+		return at, err
+	}
+	if n, err := strconv.ParseInt(stamp, 10, 64); err == nil && n >= 0 {
 		switch {
 		case n < 1e11:
 			return time.Unix(n, 0), nil
@@ -341,22 +341,14 @@ func logTime(text string) (time.Time, error) {
 		}
 		return time.Unix(0, n), nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
+	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
-		return at, errors.New("time: want RFC 3339, or a number since 1970")
+		err = errors.New("time: want RFC 3339, or a number since 1970")
 	}
-	return at, nil
+	return at, err
 }
 
-func newRequest(at time.Time, err error, ip, host, path, status, size member, agent string) (logRequest, error) {
-	q := logRequest{at: at, agent: agent, host: string(host)}
-	if a, err := netip.ParseAddr(string(ip)); err == nil {
-		q.address = a.Unmap()
-	}
-	return q.with(string(path), string(status), string(size), err)
-}
-
-// with reads the rest of a logRequest; errs are what else is wrong with its line.
+// with reads the rest of a request; errs are the other faults of its line.
 func (q logRequest) with(target, status, size string, errs ...error) (logRequest, error) {
 	var pathErr, statusErr, sizeErr error
 	q.path, pathErr = pathOf(target)

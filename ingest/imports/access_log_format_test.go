@@ -219,12 +219,12 @@ func TestGzipIsUnpacked(t *testing.T) {
 	_ = z.Close()
 	for name, file := range map[string]io.Reader{"plain": strings.NewReader(text), "gzip": &packed} {
 		var got []string
-		l, raw, err := readLines(file, func(int, error) { got = append(got, "too long") })
+		l, raw, err := openLines(file, func(int, error) { got = append(got, "too long") })
 		if err != nil {
 			t.Fatal(err)
 		}
 		for {
-			line, err := l.Next()
+			line, err := l.next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -233,7 +233,7 @@ func TestGzipIsUnpacked(t *testing.T) {
 			}
 			got = append(got, string(line))
 		}
-		if want := "one|too long|two|last"; strings.Join(got, "|") != want || l.Number != 5 || raw.read == 0 {
+		if want := "one|too long|two|last"; strings.Join(got, "|") != want || l.number != 5 || raw.bytes == 0 {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -307,7 +307,7 @@ func TestAHistoryIsAppendedOnce(t *testing.T) {
 }
 
 func TestSummaryIsWrittenWhole(t *testing.T) {
-	b, err := json.Marshal(imports.Summary{Imported: 1, Refused: 1, Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
+	b, err := json.Marshal(imports.Summary{Counts: imports.Counts{Imported: 1, Refused: 1}, Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
 	want := `{"imported":1,"skipped":0,"refused":1,"refusals":[{"line":3,"reason":"text is missing: want a string"}]}`
 	if err != nil || !bytes.Equal(b, []byte(want)) {
 		t.Errorf("%s, %v", b, err)

@@ -16,20 +16,20 @@ func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %v", line, why))
 	})
 	for {
-		text, err := l.Next()
+		text, err := l.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprintf("%d %s", l.Number, text))
+		got = append(got, fmt.Sprintf("%d %s", l.number, text))
 	}
 	if want := []string{"1 {1}", "2: line of 200000 bytes: want at most 100000", "5 {5}"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if l.Number != 5 || l.Read != 200_016 {
-		t.Errorf("line %d, %d bytes", l.Number, l.Read)
+	if l.number != 5 || l.bytes != 200_016 {
+		t.Errorf("line %d, %d bytes", l.number, l.bytes)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestNoMoreThanTheLimitIsHeld(t *testing.T) {
 	l := newLineReader(io.LimitReader(endless{}, 1<<30), 1<<20, func(_ int, why error) { refused = why })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text, err := l.Next()
+	text, err := l.next()
 	runtime.ReadMemStats(&after)
 	if text != nil || !errors.Is(err, io.EOF) || refused == nil || !strings.Contains(refused.Error(), "1073741824") {
 		t.Fatalf("got %d bytes, %v, refused %v", len(text), err, refused)

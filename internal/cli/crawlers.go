@@ -118,9 +118,8 @@ func (c *crawlerImport) take(ctx context.Context, p *process, importer *imports.
 	if err != nil {
 		return err
 	}
-	n := counts{summary.Imported, summary.Skipped, summary.Refused}
-	if n == (counts{}) && summary.Others > 0 {
+	if summary.Counts == (imports.Counts{}) && summary.Others > 0 {
 		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
 	}
-	return p.printCounts(c.JSON, summary, n)
+	return p.printCounts(c.JSON, summary, summary.Counts)
 }

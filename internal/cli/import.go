@@ -144,7 +144,7 @@ func (c *importCmd) take(ctx context.Context, p *process, in *imports.Importer, 
 		return err
 	}
 	p.sayNear(result.Near)
-	return p.printCounts(c.JSON, result, counts{summary.Imported, summary.Skipped, summary.Refused})
+	return p.printCounts(c.JSON, result, summary.Counts)
 }
 
 // importResult is the whole result of an import.
@@ -153,15 +153,8 @@ type importResult struct {
 	Near []near.Name `json:"near_names"`
 }
 
-// counts are what became of the lines of an import.
-type counts struct {
-	Imported int `json:"imported"`
-	Skipped  int `json:"skipped"`
-	Refused  int `json:"refused"`
-}
-
 // printCounts prints them, or the whole summary; the error is errRefused when lines were refused.
-func (p *process) printCounts(whole bool, summary any, n counts) error {
+func (p *process) printCounts(whole bool, summary any, n imports.Counts) error {
 	result := summary
 	if !whole {
 		result = n

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,69 +21,95 @@ const (
 	exportedBot  = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","crawler":"GPTBot","operator":"OpenAI","platform":"chatgpt","purpose":"training","host":"acme.example","path":"/","status":200,"bytes":10,"verified":null,"simulated":false,"log_topic":"crawls"}`
 )
 
-// readFact reads a line as an import does.
-func readFact(text string) (fact, error) {
-	var l line
-	if err := decode([]byte(text), &l); err != nil {
-		return fact{}, err
-	}
-	if !l.isFact() {
-		return fact{}, errNoFact
-	}
-	return parseFact(&l, []byte(text), now)
+// exported is an exported line as it comes to the log: one of both, the other nil.
+type exported struct {
+	visit *event.Visit
+	crawl *event.Crawl
 }
 
-var errNoFact = &event.MalformedError{Want: "a fact"}
+var organization, brand = uuid.UUID{7}, uuid.UUID{8}
+
+// readExported reads a line as an import does, and the record that it becomes.
+func readExported(text string) (e exported, err error) {
+	var l line
+	if err := decode([]byte(text), &l); err != nil {
+		return e, err
+	}
+	if !l.isExported() {
+		return e, errNotExported
+	}
+	topic, f, err := parseExported(&l, []byte(text), now)
+	if err != nil {
+		return e, err
+	}
+	value, err := f.encode(organization, brand)
+	if err != nil {
+		return e, fmt.Errorf("%w: encode: %w", errUnreadable, err)
+	}
+	if topic == event.TopicVisits {
+		e.visit = &event.Visit{}
+		err = event.DecodeVisit(value, e.visit)
+	} else {
+		e.crawl = &event.Crawl{}
+		err = event.DecodeCrawl(value, e.crawl)
+	}
+	if err != nil {
+		return e, fmt.Errorf("%w: %s: %w", errUnreadable, value, err)
+	}
+	return e, nil
+}
+
+var (
+	errNotExported = &event.MalformedError{Want: "an exported line"}
+	errUnreadable  = errors.New("no readable record")
+)
 
 func TestExportedFactsAreRead(t *testing.T) {
 	t.Parallel()
-	view, err := readFact(exportedView)
+	view, err := readExported(exportedView)
 	if err != nil || view.visit == nil || view.visit.Visitor != 1<<64-1 || !view.visit.NewSession || view.visit.Goal != nil || view.visit.Path != "/a b" {
 		t.Errorf("%+v, %v", view.visit, err)
 	}
-	goal, err := readFact(exportedGoal)
+	goal, err := readExported(exportedGoal)
 	if err != nil || goal.visit == nil || *goal.visit.Goal != (event.Goal{Name: "purchase", Value: "-1.5", Currency: "EUR"}) || !goal.visit.Simulated {
 		t.Errorf("%+v, %v", goal.visit, err)
 	}
-	bot, err := readFact(exportedBot)
+	bot, err := readExported(exportedBot)
 	if err != nil || bot.crawl == nil || bot.crawl.Verified != nil || bot.crawl.Status != 200 || bot.crawl.Purpose != event.PurposeTraining {
 		t.Errorf("%+v, %v", bot.crawl, err)
 	}
 	// An answer may have any other field.
-	if _, err := readFact(`{` + least + `,"event":"x","crawler":1}`); !errors.Is(err, errNoFact) {
+	if _, err := readExported(`{` + least + `,"event":"x","crawler":1}`); !errors.Is(err, errNotExported) {
 		t.Errorf("an answer with event and crawler: %v", err)
 	}
 }
 
-// A fact is of the brand that it is imported for, whatever its line says.
-func TestAFactIsOfTheBrandThatItIsImportedFor(t *testing.T) {
+// An exported fact is of the brand that it is imported for, even if its line names another one.
+func TestAnExportedFactIsOfTheBrandOfTheImport(t *testing.T) {
 	t.Parallel()
-	stolen := `"organization_id":"019cae6b-6600-7abc-8def-00000000000a","brand_id":"019cae6b-6600-7abc-8def-00000000000b",`
-	organization, brand := uuid.UUID{7}, uuid.UUID{8}
-	for _, text := range []string{exportedGoal, exportedBot} {
-		f, err := readFact("{" + stolen + text[1:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := f.record(organization, brand)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v event.Visit
-		var c event.Crawl
-		if f.visit != nil {
-			err = event.DecodeVisit(r.Value, &v)
-		} else {
-			err = event.DecodeCrawl(r.Value, &c)
-			v.OrganizationID, v.BrandID, v.ID = c.OrganizationID, c.BrandID, c.ID
-		}
-		if err != nil || v.OrganizationID != organization || v.BrandID != brand || v.ID != f.id() || string(r.Key) != string(event.BrandKey(brand)) {
-			t.Errorf("%s, %v", r.Value, err)
+	for _, others := range []string{
+		`"organization_id":"019cae6b-6600-7abc-8def-00000000000a","brand_id":"019cae6b-6600-7abc-8def-00000000000b",`,
+		`"organization_id":7,"brand_id":[],"v":"x",`,
+	} {
+		for _, text := range []string{exportedGoal, exportedBot} {
+			e, err := readExported("{" + others + text[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v event.Visit
+			if e.visit != nil {
+				v = *e.visit
+			} else {
+				v.OrganizationID, v.BrandID, v.ID = e.crawl.OrganizationID, e.crawl.BrandID, e.crawl.ID
+			}
+			if v.OrganizationID != organization || v.BrandID != brand || v.ID.String() != "019cae6b-6600-7abc-8def-0123456789ab" {
+				t.Errorf("%+v", v)
+			}
 		}
 	}
 }
 
-func TestWrongFactsAreRefusedWithAReason(t *testing.T) {
+func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, old, new, want string }{
 		{exportedView, `"id":"019cae6b-`, `"id":"`, `id: want a UUID such as`},
@@ -119,19 +146,19 @@ func TestWrongFactsAreRefusedWithAReason(t *testing.T) {
 		if strings.Count(c.line, c.old) != 1 {
 			t.Fatalf("%s is not once in %s", c.old, c.line)
 		}
-		_, err := readFact(strings.Replace(c.line, c.old, c.new, 1))
+		_, err := readExported(strings.Replace(c.line, c.old, c.new, 1))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 500) {
 			t.Errorf("%.100s: got %v, want %s", c.new, err, c.want)
 		}
 	}
 	tomorrow := strings.NewReplacer("019cae6b-6600", event.RunID(event.Identity{Due: now.Add(25 * time.Hour)}).String()[:13], "2026-03-02T12", "2026-03-03T13").Replace(exportedBot)
-	if _, err := readFact(tomorrow); err == nil || !strings.Contains(err.Error(), "at: want a time up to a day from now") {
+	if _, err := readExported(tomorrow); err == nil || !strings.Contains(err.Error(), "at: want a time up to a day from now") {
 		t.Errorf("a crawl to come: %v", err)
 	}
 }
 
 // A hostile line of 8 MB costs a small multiple of itself.
-func TestAHostileFactTakesLittleMemory(t *testing.T) {
+func TestAHostileLineTakesLittleMemory(t *testing.T) {
 	for _, text := range []string{
 		`{"event":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `,"path":"/` + strings.Repeat("x", 7<<20) + `"}`,
 		`{"event":[` + strings.Repeat(`{},`, 2<<20) + `{}]}`,
@@ -140,7 +167,7 @@ func TestAHostileFactTakesLittleMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := readFact(text)
+		_, err := readExported(text)
 		runtime.ReadMemStats(&after)
 		if grown := after.TotalAlloc - before.TotalAlloc; err == nil || len(err.Error()) > 1000 || grown > 32<<20 {
 			t.Errorf("%.40s…: %.200v, allocated %d bytes", text, err, grown)
@@ -149,7 +176,7 @@ func TestAHostileFactTakesLittleMemory(t *testing.T) {
 }
 
 // What is accepted can be appended, and a refusal says what would be right.
-func FuzzFact(f *testing.F) {
+func FuzzExported(f *testing.F) {
 	for _, text := range []string{
 		exportedView, exportedGoal, exportedBot, `{"event":1}`, `{"crawler":null,"event":"goal"}`, `{"event":"view","visitor":"1.0"}`,
 		`{"event":"goal","goal_name":"\ud800"}`, `{"crawler":"\u0000","id":"{019cae6b-6600-7abc-8def-0123456789ab}"}`,
@@ -157,26 +184,9 @@ func FuzzFact(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := readFact(text)
-		if err != nil {
-			if !strings.Contains(err.Error(), "want") && !errors.Is(err, errNoFact) || !utf8.ValidString(err.Error()) {
-				t.Fatalf("reason %q", err)
-			}
-			return
-		}
-		r, err := got.record(uuid.UUID{1}, uuid.UUID{2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v event.Visit
-		var c event.Crawl
-		if got.visit != nil {
-			err = event.DecodeVisit(r.Value, &v)
-		} else {
-			err = event.DecodeCrawl(r.Value, &c)
-		}
-		if err != nil {
-			t.Fatalf("%s cannot be read: %v", r.Value, err)
+		_, err := readExported(text)
+		if errors.Is(err, errUnreadable) || err != nil && !strings.Contains(err.Error(), "want") || err != nil && !utf8.ValidString(err.Error()) {
+			t.Fatalf("reason %q", err)
 		}
 	})
 }
