@@ -57,9 +57,6 @@ func (b *Batch[T]) String() string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-// ErrNewer is returned by Decode for a record that only a newer build understands. The partition stops before it.
-var ErrNewer = errors.New("record of a newer version")
-
 // ErrRefused is returned by Insert when the target is reachable and has room, but refuses the batch. The partition
 // stops if it stays refused.
 var ErrRefused = errors.New("refused")
@@ -71,8 +68,8 @@ type Target[T any] interface {
 	// Supports reports whether a plan of that version can be replayed.
 	Supports(version int) bool
 	// Decode makes the item of a record, and the number of its month. It is pure: the same record and version always
-	// make the same item. A malformed record makes an item too, since a batch has no gaps; only ErrNewer keeps a record
-	// out.
+	// make the same item. A malformed record makes an item too, since a batch has no gaps. An error stops the partition
+	// before the record: only a newer build understands it.
 	Decode(version int, r Record) (item T, month int, err error)
 	// Insert inserts the rows of a batch that an earlier attempt has not inserted. It is retried until it returns nil.
 	// It calls checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may

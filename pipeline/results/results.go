@@ -8,81 +8,78 @@ package results
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const (
-	kept         = 90 * 24 * time.Hour // older rows stay only as the newest of their prompt and platform
-	writeTimeout = 30 * time.Second    // of a batch, or of one statement of Prune; it is tried again then
+	maxAge       = 90 * 24 * time.Hour // older rows stay only as the newest of their prompt and platform
+	writeTimeout = 30 * time.Second    // of an attempt to write a batch, and of one statement of Prune
 )
 
 // Results writes topic answers to Postgres. It is safe for concurrent use.
 type Results struct {
 	extractVersion int
 	db             *postgres.DB
-	warehouse      *clickhouse.Conn // of Renew alone
+	warehouse      *clickhouse.Conn // only Renew reads it
 	now            func() time.Time
 	metrics        *metrics
 	log            *slog.Logger
 }
 
-// New does nothing yet. Answers are read with an extractVersion that this build carries.
-func New(extractVersion int, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) *Results {
+// New returns the target of the results group. extractVersion is one that this build carries.
+func New(
+	extractVersion int, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time,
+	registerer prometheus.Registerer, log *slog.Logger,
+) *Results {
 	return &Results{extractVersion, db, warehouse, now, newMetrics(registerer), log}
 }
 
-// Item is a record's row.
+// Item is a decoded record.
 type Item struct {
-	row    *postgres.Result // nil: it has none
+	result *postgres.Result // nil: the record has no row
 	reread bool
 }
 
-// Version is the extractor that answers are read with.
+// Version is the extract version that answers are read with.
 func (r *Results) Version() int { return r.extractVersion }
 
 // Supports is always true: a row names the version that read it, and a replay may make other rows than the plan did.
 func (r *Results) Supports(int) bool { return true }
 
-// Decode makes the row of a record. A malformed record has none: the sink makes a dead letter of it.
+// Decode makes the row of a record. A malformed record has none: it is a dead letter of the sink.
 func (r *Results) Decode(version int, record consume.Record) (item Item, month int, err error) {
-	read, ok := extract.At(version)
-	if !ok {
+	if _, ok := extract.At(version); !ok {
 		version = r.extractVersion
-		read, _ = extract.At(version)
 	}
-	var a event.Answer
-	switch err := event.DecodeAnswer(record.Value, &a); {
+	row, reread, err := sink.DecodeAnswer(version, record)
+	switch {
 	case errors.Is(err, event.ErrNewer):
-		return Item{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
-	case err != nil:
-		return Item{}, 0, nil //nolint:nilerr // a malformed record is a dead letter of the sink, and no row
-	case a.Reread != nil && a.Reread.MinExtractVersion > version:
-		return Item{}, 0, fmt.Errorf("a reread, for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
-	case a.GivenUp != nil:
+		return Item{}, 0, err
+	case err != nil, row.GivenUp:
 		return Item{}, 0, nil
 	}
-	reading := read(&a)
-	return Item{rowOf(&a, &reading, version), a.Reread != nil}, 0, nil
+	return Item{resultOf(&row), reread}, 0, nil
 }
 
-// Insert writes the rows of a batch, but for a row that Postgres refuses.
+// Insert writes the rows of a batch, except a row that Postgres refuses.
 func (r *Results) Insert(ctx context.Context, b *consume.Batch[Item], checkOwnership func() error) error {
 	if err := checkOwnership(); err != nil {
 		return err
 	}
 	var o outcomes
-	first, rereads := r.deduplicate(b.Items, &o)
+	first, rereads := deduplicate(b.Items, &o)
 	if err := r.write(ctx, first, rereads, &o); err != nil {
 		return err
 	}
@@ -90,32 +87,27 @@ func (r *Results) Insert(ctx context.Context, b *consume.Batch[Item], checkOwner
 	return nil
 }
 
-// deduplicate gives the first record and the newest reread of each id: no other record of the batch can count.
-func (r *Results) deduplicate(items []Item, o *outcomes) (first, rereads []postgres.Result) {
-	seen, at := map[uuid.UUID]bool{}, map[uuid.UUID]int{}
-	for i := range items {
-		row := items[i].row
-		if row == nil {
+// deduplicate returns the first record and the newest reread of each id: no other record of the batch can count.
+func deduplicate(items []Item, o *outcomes) (first, rereads []postgres.Result) {
+	seen, index := map[uuid.UUID]bool{}, map[uuid.UUID]int{}
+	for _, item := range items {
+		if item.result == nil {
 			o.skipped++
 			continue
 		}
-		if !items[i].reread {
-			if seen[row.ID] {
-				o.duplicate++
-				continue
-			}
-			seen[row.ID] = true
-			first = append(first, *row)
-			continue
-		}
-		n, known := at[row.ID]
+		id := item.result.ID
+		at, seenReread := index[id]
 		switch {
-		case !known:
-			at[row.ID] = len(rereads)
-			rereads = append(rereads, *row)
+		case !item.reread && !seen[id]:
+			seen[id] = true
+			first = append(first, *item.result)
 			continue
-		case newer(row, &rereads[n]):
-			rereads[n] = *row
+		case item.reread && !seenReread:
+			index[id] = len(rereads)
+			rereads = append(rereads, *item.result)
+			continue
+		case item.reread && newer(item.result, &rereads[at]):
+			rereads[at] = *item.result
 		}
 		o.duplicate++
 	}
@@ -127,17 +119,17 @@ func newer(a, b *postgres.Result) bool {
 }
 
 // write writes rows in one transaction. If one of them is refused, it writes each half, so that only that row is left
-// out. Rows that were written before an error are written again at the next try, to no effect.
+// out. A retry after an error writes the same rows again, to no effect.
 func (r *Results) write(ctx context.Context, first, rereads []postgres.Result, o *outcomes) error {
 	if len(first)+len(rereads) == 0 {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	done, again, err := r.db.StoreResults(bounded, first, rereads, r.now().Add(-kept))
+	added, changed, err := r.db.StoreResults(bounded, first, rereads, r.now().Add(-maxAge))
 	switch {
 	case err == nil:
-		o.add(len(first)+len(rereads), done, again)
+		o.add(len(first)+len(rereads), added, changed)
 		return nil
 	case !errors.Is(err, postgres.ErrRefused):
 		return err
@@ -158,7 +150,54 @@ func (r *Results) write(ctx context.Context, first, rereads []postgres.Result, o
 	return r.write(ctx, first[i:], rereads[j:], o)
 }
 
-// LastOffset is unknown: a batch that is read twice changes nothing.
+// LastOffset is unknown: a batch that is written twice changes nothing.
 func (r *Results) LastOffset(context.Context, string, int32) (last int64, ok bool, err error) {
 	return 0, false, nil
+}
+
+type metrics struct {
+	records *prometheus.CounterVec // by outcome
+	pruned  prometheus.Counter
+	renewed prometheus.Counter
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	register := promauto.With(registerer)
+	return &metrics{
+		records: register.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_results_records_total",
+			Help: "Records of topic answers by their outcome in prompt_results: inserted, corrected, duplicate, old, " +
+				"orphaned (the prompt is deleted), skipped (given up, or a dead letter), refused.",
+		}, []string{"outcome"}),
+		pruned: register.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_results_pruned_total", Help: "Rows of prompt_results that were deleted for their age.",
+		}),
+		renewed: register.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_results_renewed_total",
+			Help: "Rows of prompt_results that took over a newer reading from the warehouse.",
+		}),
+	}
+}
+
+// outcomes counts the records of a batch.
+type outcomes struct{ inserted, corrected, duplicate, old, orphaned, skipped, refused int64 }
+
+// add counts the rows of one transaction.
+func (o *outcomes) add(rows int, first, rereads postgres.ResultCounts) {
+	live, current := first.Live+rereads.Live, first.Current+rereads.Current
+	inserted, corrected := first.Added+rereads.Added, first.Changed+rereads.Changed
+	o.inserted += inserted
+	o.corrected += corrected
+	o.duplicate += current - inserted - corrected
+	o.old += live - current
+	o.orphaned += int64(rows) - live
+}
+
+func (m *metrics) count(o outcomes) {
+	for name, n := range map[string]int64{
+		"inserted": o.inserted, "corrected": o.corrected, "duplicate": o.duplicate, "old": o.old,
+		"orphaned": o.orphaned, "skipped": o.skipped, "refused": o.refused,
+	} {
+		m.records.WithLabelValues(name).Add(float64(n))
+	}
 }

@@ -203,11 +203,11 @@ func TestRereadsWaitForTheirExtractor(t *testing.T) {
 	writer := e.writer(t)
 	later := e.renamed(0)
 	later.Reread.MinExtractVersion = writer.Version() + 1
-	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, event.ErrNewer) {
 		t.Errorf("a reread for a later reader: %v", err)
 	}
 	newer := strings.Replace(string(encoded(t, e.answer(0))[0]), `"v":1`, `"v":99`, 1)
-	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, event.ErrNewer) {
 		t.Errorf("a newer record: %v", err)
 	}
 	if !writer.Supports(writer.Version() + 1) {

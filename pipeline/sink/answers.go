@@ -37,24 +37,30 @@ func NewAnswers(conn *clickhouse.Conn, registerer prometheus.Registerer, log *sl
 	}, conn, registerer, log)
 }
 
-// decodeAnswer reads a record with one version of the extractor.
 func decodeAnswer(version int, r consume.Record) (row clickhouse.AnswerRow, reread bool, err error) {
+	row, reread, err = DecodeAnswer(version, r)
+	if reread {
+		emptyFirstRowColumns(&row)
+	}
+	return row, reread, err
+}
+
+// DecodeAnswer makes the row of a record with one version of the extractor. The error is an event.ErrNewer for a record
+// that only a newer build understands; else the record is malformed.
+func DecodeAnswer(version int, r consume.Record) (row clickhouse.AnswerRow, reread bool, err error) {
 	read, ok := extract.At(version)
 	if !ok {
-		return row, false, fmt.Errorf("extract version %d: %w", version, consume.ErrNewer)
+		return row, false, fmt.Errorf("extract version %d: %w", version, event.ErrNewer)
 	}
 	var a event.Answer
 	if err := event.DecodeAnswer(r.Value, &a); err != nil {
 		return row, false, err
 	}
 	if a.Reread != nil && a.Reread.MinExtractVersion > version {
-		return row, false, fmt.Errorf("a reread for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
+		return row, false, fmt.Errorf("a reread for extract version %d: %w", a.Reread.MinExtractVersion, event.ErrNewer)
 	}
 	reading := read(&a)
 	row, err = answerRow(&r, &a, &reading, version)
-	if a.Reread != nil {
-		onFirstRow(&row)
-	}
 	return row, a.Reread != nil, err
 }
 
@@ -78,7 +84,7 @@ func correct(current, reread *clickhouse.AnswerRow) []clickhouse.AnswerRow {
 	back := *current
 	back.Sign = -1
 	back.LogTopic, back.LogPartition, back.LogOffset = reread.LogTopic, reread.LogPartition, reread.LogOffset
-	onFirstRow(&back)
+	emptyFirstRowColumns(&back)
 	return []clickhouse.AnswerRow{back, *reread}
 }
 
@@ -86,8 +92,8 @@ func versionOf(row *clickhouse.AnswerRow) clickhouse.ReadingVersion {
 	return clickhouse.ReadingVersion{Revision: row.Revision, ExtractVersion: row.ExtractVersion}
 }
 
-// onFirstRow empties what only the first row of an id has.
-func onFirstRow(row *clickhouse.AnswerRow) {
+// emptyFirstRowColumns empties the columns that only the first row of an id has.
+func emptyFirstRowColumns(row *clickhouse.AnswerRow) {
 	var none clickhouse.AnswerRow
 	row.Text, row.SearchQueries, row.RawProducts = none.Text, none.SearchQueries, none.RawProducts
 	row.RawCitationURLs, row.RawCitationTitles, row.RawCitationCited = none.RawCitationURLs, none.RawCitationTitles, none.RawCitationCited

@@ -105,8 +105,8 @@ func TestEachCrawlOnce(t *testing.T) {
 	}
 	w.wantCrawls(t, 26)
 	newer, sink := strings.Replace(string(crawls(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.crawlSink(t)
-	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
-		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
+	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, event.ErrNewer) {
+		t.Errorf("Read() of a newer version = %v, want %v", err, event.ErrNewer)
 	}
 }
 

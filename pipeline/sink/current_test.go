@@ -32,7 +32,7 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 	for _, value := range fields.Fields() {
 		value.Set(something(value.Type()))
 	}
-	onFirstRow(&row)
+	emptyFirstRowColumns(&row)
 	var want []string
 	for field, value := range fields.Fields() {
 		if !value.IsZero() {

@@ -2,7 +2,6 @@ package sink
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -23,10 +22,8 @@ type Item[R Row] struct {
 func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int, err error) {
 	row, reread, err := s.topic.decode(version, r)
 	switch {
-	case errors.Is(err, consume.ErrNewer):
-		return Item[R]{}, 0, err
 	case errors.Is(err, event.ErrNewer):
-		return Item[R]{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
+		return Item[R]{}, 0, err
 	case err != nil:
 		dead := deadLetter(&r, "malformed", err.Error())
 		return Item[R]{dead: &dead}, int(clickhouse.MonthOf(dead.AppendedAt)), nil

@@ -263,8 +263,8 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 		}
 	}
 	newer, sink := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.visitSink(t, 10)
-	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
-		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
+	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, event.ErrNewer) {
+		t.Errorf("Read() of a newer version = %v, want %v", err, event.ErrNewer)
 	}
 }
 
