@@ -17,7 +17,7 @@ type Crawls = Sink[clickhouse.CrawlRow]
 // Crawl is an item of Crawls.
 type Crawl = Item[clickhouse.CrawlRow]
 
-// NewCrawls does nothing yet.
+// NewCrawls returns the sink of topic crawls.
 func NewCrawls(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Crawls {
 	return newSink(topic[clickhouse.CrawlRow]{
 		name:     event.TopicCrawls,
@@ -37,16 +37,16 @@ func decodeCrawl(_ int, r consume.Record) (row clickhouse.CrawlRow, _ bool, err 
 	return crawlRow(&r, &c), false, nil
 }
 
-// crawlRow is the landing row of a record.
-func crawlRow(at *consume.Record, c *event.Crawl) clickhouse.CrawlRow {
+// crawlRow makes the landing row of a record.
+func crawlRow(record *consume.Record, c *event.Crawl) clickhouse.CrawlRow {
 	return clickhouse.CrawlRow{
 		OrganizationID: clickhouse.UUID(c.OrganizationID),
 		BrandID:        clickhouse.UUID(c.BrandID),
 		Day:            c.At.Truncate(24 * time.Hour),
 		ID:             clickhouse.UUID(c.ID),
-		LogTopic:       at.Topic,
-		LogPartition:   at.Partition,
-		LogOffset:      at.Offset,
+		LogTopic:       record.Topic,
+		LogPartition:   record.Partition,
+		LogOffset:      record.Offset,
 
 		At:        c.At.Time,
 		Crawler:   c.Crawler,

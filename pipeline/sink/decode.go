@@ -13,12 +13,12 @@ import (
 // Item is a decoded record: a row of the landing table, or a dead letter.
 type Item[R Row] struct {
 	row    R
-	reread bool // row is a new reading of an answer that was recorded before
+	reread bool // row is a new reading of an earlier answer
 	dead   *clickhouse.DeadLetter
 }
 
-// Decode makes the item of a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer
-// version, or a reread for a later extractor, is an error.
+// Decode makes the item of a record. A malformed record becomes a dead letter, byte for byte. The error is an
+// event.ErrNewer for a record of a newer version and a reread for a later extractor.
 func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int, err error) {
 	row, reread, err := s.topic.decode(version, r)
 	switch {
@@ -31,13 +31,13 @@ func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int
 	return Item[R]{row: row, reread: reread}, int(row.Month()), nil
 }
 
-// maxDetail bounds what is kept of the reason, in bytes.
+// maxDetail bounds the error text of a dead letter, in bytes.
 const maxDetail = 4 << 10
 
 // deadLetter keeps a record byte for byte.
 func deadLetter(r *consume.Record, reason, detail string) clickhouse.DeadLetter {
 	at := r.Time.UTC().Truncate(time.Millisecond)
-	if at.Year() < 1970 || at.Year() > 2199 { // whatever a producer's clock said, the column must hold it
+	if at.Year() < 1970 || at.Year() > 2199 { // a producer's clock may be wrong, and the column must hold the time
 		at = time.UnixMilli(0).UTC()
 	}
 	dead := clickhouse.DeadLetter{

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
 
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/pipeline/consume"
@@ -23,7 +25,7 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 		return err
 	}
 	rows := in.rows
-	if in.Repeated && len(rows) > 0 {
+	if in.batch.Repeated && len(rows) > 0 {
 		var err error
 		if rows, err = in.missingRows(ctx); err != nil {
 			return err
@@ -32,19 +34,21 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 	if err := in.checkOwnership(); err != nil {
 		return err
 	}
-	if err := in.topic.table.Insert(ctx, in.conn, in.Token(), rows); err != nil {
+	if err := in.sink.topic.table.Insert(ctx, in.conn, in.batch.Token(), rows); err != nil {
 		err = in.refusal(err)
-		in.Repeated = in.Repeated || !errors.Is(err, consume.ErrRefused) // what was refused is to be refused again
+		if !errors.Is(err, consume.ErrRefused) { // a refusal is deterministic: nothing has landed
+			in.batch.Repeated = true
+		}
 		return err
 	}
 	fault.Pass(fault.Inserted)
 	return nil
 }
 
-// insertDeadLetters inserts them before the rows. Another build may repeat the batch and decode a record that this one
-// could not: its row is then dropped where the month already has the batch's token, and the dead letter is what
-// remains. That build has other dead letters, so their token names them. In the end a record is in the landing table,
-// among the dead letters, or in both, never in neither.
+// insertDeadLetters inserts them before the rows. Another build may replay the batch and decode a record that this one
+// could not: its row is then dropped where the month already has the batch's token, and the dead letter remains. That
+// build has other dead letters, so their token names them. In the end a record is in the landing table, among the dead
+// letters, or in both, never in neither.
 func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 	if len(in.deadLetters) == 0 {
 		return nil
@@ -52,21 +56,54 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 	if err := in.checkOwnership(); err != nil {
 		return err
 	}
-	which := crc32.NewIEEE()
+	offsets := crc32.NewIEEE()
 	for i := range in.deadLetters {
-		fmt.Fprintln(which, in.deadLetters[i].LogOffset)
+		fmt.Fprintln(offsets, in.deadLetters[i].LogOffset)
 	}
-	return clickhouse.DeadLetters.Insert(ctx, in.conn, fmt.Sprintf("%s/letters/%08x", in.Token(), which.Sum32()), in.deadLetters)
+	token := fmt.Sprintf("%s/letters/%08x", in.batch.Token(), offsets.Sum32())
+	return clickhouse.DeadLetters.Insert(ctx, in.conn, token, in.deadLetters)
 }
 
-// refusal is a consume.ErrRefused that names the table or view, if the server refuses the rows; else it is err.
+// missingRows returns the rows of a repeated batch that the landing table lacks.
+//
+// A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing:
+// tables forget tokens at different times, and a server that lost power has the parts, which it syncs, and not the
+// tokens, which it does not. So the landing table is read. A month lands whole or not at all, so the
+// missing rows are whole months. They keep the batch's token, which each month remembers for itself: an earlier insert
+// may still be under way. The batch's months are suspect until their rollups are reconciled.
+func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error) {
+	first, last := in.position(in.batch.First), in.position(in.batch.Last)
+	landed, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range in.rows {
+		if !landed[clickhouse.RowMonth{Offset: row.Offset(), Month: row.Month()}] {
+			missing = append(missing, row)
+		}
+	}
+	in.sink.log.Info("repeating a batch",
+		"batch", in.batch.String(), "landed", len(in.rows)-len(missing), "missing", len(missing))
+	return missing, nil
+}
+
+// monthsOf returns the months of rows, each once.
+func monthsOf[R Row](rows []R) []clickhouse.Month {
+	months := map[clickhouse.Month]bool{}
+	for _, row := range rows {
+		months[row.Month()] = true
+	}
+	return slices.Sorted(maps.Keys(months))
+}
+
+// refusal makes a consume.ErrRefused that names the table or view, if the server refuses the rows.
 func (in *insertion[R]) refusal(err error) error {
 	refuser, refused := clickhouse.Refused(err)
 	if !refused {
 		return err
 	}
 	if refuser == "" {
-		refuser = "table " + in.topic.table.Name
+		refuser = "table " + in.sink.topic.table.Name
 	}
 	return fmt.Errorf("%w by %s: %w", consume.ErrRefused, refuser, err)
 }

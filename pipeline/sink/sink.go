@@ -1,12 +1,12 @@
 // Package sink turns a batch of the log into one ClickHouse insert.
 //
 // The rows of a batch depend on its plan, its records, and landing rows below it; never on the clock or on the progress
-// of another consumer. So the replay of a batch is the same rows, of which those are inserted that the landing table
-// lacks.
+// of another consumer. So a replay makes the same rows, and inserts those that the landing table lacks.
 package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -22,44 +22,48 @@ type Sink[R Row] struct {
 	topic  topic[R]
 	conn   *clickhouse.Conn
 	shards []shard
-	cache  *visitCache // nil except of visits
+	cache  *visitCache // nil for other topics than visits
 	log    *slog.Logger
 }
 
 // Row is a row of a landing table.
 type Row interface {
 	Key() clickhouse.Key
-	Month() clickhouse.Month // by whose parts it lands
+	Month() clickhouse.Month // its partition in the landing table
 	Offset() int64           // of its record
 }
 
-// topic is what differs between the topics.
+// topic describes how the records of one topic become rows.
 type topic[R Row] struct {
 	name     string // without its prefix
 	table    clickhouse.Table[R]
-	version  int // that new plans name: of the extractor, where there is one
+	version  int // in new plans: of the extractor, or noExtractor
 	supports func(version int) bool
 	decode   func(version int, r consume.Record) (row R, reread bool, err error)
-	landed   func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]bool, error)
+	landed   lookUp[bool]
 
-	// Of a topic with rereads: the current rows of ids; what a reread makes of one, nothing if it is outdated; and which
-	// of the ids that have landed still have their first row.
-	current func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]*R, error)
-	correct func(current, reread *R) []R
-	counted func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]bool, error)
+	// Only for a topic with rereads:
+	current lookUp[*R]                   // the current rows of ids
+	correct func(current, reread *R) []R // the rows of a correction; none if the reread is outdated
+	counted lookUp[bool]                 // ids that have landed and still have their first row
 }
 
-// shard is what a sink keeps of one server of the warehouse.
+// lookUp finds ids among the rows below a position of the log.
+type lookUp[V any] func(
+	context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit,
+) (map[clickhouse.Key]V, error)
+
+// shard is one server of the warehouse.
 type shard struct {
 	metrics *metrics
-	writers chan struct{} // one for every insert under way
+	writers chan struct{} // a token for each insert under way
 }
 
-// writers bounds the inserts of a shard that are under way at once. Two keep two cores
-// busy while others wait for the disk, and more only share what there is.
+// writers bounds the concurrent inserts of a shard. Two keep two cores busy while others wait for the disk; more only
+// share the same resources.
 const writers = 4
 
-// newSink labels the metrics of several shards with the shard.
+// newSink adds a label to the metrics if there are several shards.
 func newSink[R Row](t topic[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Sink[R] {
 	s := &Sink[R]{topic: t, conn: conn, log: log}
 	for n := range conn.Shards() {
@@ -72,10 +76,10 @@ func newSink[R Row](t topic[R], conn *clickhouse.Conn, registerer prometheus.Reg
 	return s
 }
 
-// Version is what new plans name.
+// Version is the extract version of new plans.
 func (s *Sink[R]) Version() int { return s.topic.version }
 
-// Supports says whether a plan of that version can be replayed.
+// Supports reports whether a plan of that version can be replayed.
 func (s *Sink[R]) Supports(version int) bool { return s.topic.supports(version) }
 
 // Insert inserts a batch on the shard that its plan names.
@@ -84,7 +88,7 @@ func (s *Sink[R]) Insert(ctx context.Context, b *consume.Batch[Item[R]], checkOw
 	if err != nil {
 		return fmt.Errorf("batch %s: %w", b, err)
 	}
-	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
+	in := insertion[R]{sink: s, batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
 	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.insert, in.mark} {
 		if err := step(ctx); err != nil {
 			return err
@@ -95,8 +99,8 @@ func (s *Sink[R]) Insert(ctx context.Context, b *consume.Batch[Item[R]], checkOw
 
 // insertion is a batch on its way into the landing table.
 type insertion[R Row] struct {
-	*Sink[R]
-	*consume.Batch[Item[R]]
+	sink           *Sink[R]
+	batch          *consume.Batch[Item[R]]
 	conn           *clickhouse.Conn // of the shard
 	shard          shard
 	checkOwnership func() error // is called before each insert
@@ -105,21 +109,21 @@ type insertion[R Row] struct {
 	deadLetters  []clickhouse.DeadLetter
 	rows         []R
 	outcomes     outcomes
-	cached       *visitIDs // of visits: those below the batch, and its own
+	cached       *visitIDs // of visits: the ids below the batch, and its own
 }
 
-// below hides the batch's own rows and those after it, so that a replay finds what the first try found.
+// below limits lookups to rows before the batch, so that a replay finds the same rows as the first attempt.
 func (in *insertion[R]) below() clickhouse.LogLimit {
-	return clickhouse.LogLimit(in.position(in.First))
+	return clickhouse.LogLimit(in.position(in.batch.First))
 }
 
 func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
-	return clickhouse.LogPosition{Topic: in.Batch.Topic, Partition: in.Partition, Offset: offset}
+	return clickhouse.LogPosition{Topic: in.batch.Topic, Partition: in.batch.Partition, Offset: offset}
 }
 
-// LastOffset is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:
-// replicas catch up first, since the lookups of its batches must find what another consumer inserted at another
-// replica.
+// LastOffset is the largest offset of a partition that has landed on any shard. It is called when a partition begins.
+// Replicas catch up first, since the lookups of its batches must find the rows that another consumer inserted at
+// another replica.
 func (s *Sink[R]) LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
 	for n := range s.shards {
 		conn, err := s.conn.Shard(n)
@@ -144,3 +148,40 @@ func (s *Sink[R]) LastOffset(ctx context.Context, topic string, partition int32)
 	}
 	return last, ok, s.cache.warm(ctx, conn, clickhouse.LogLimit{Topic: topic, Partition: partition, Offset: next})
 }
+
+// Table is the landing table.
+func (s *Sink[R]) Table() clickhouse.Table[R] { return s.topic.table }
+
+// Missing has the rows that the landing table has lost of some landed records.
+type Missing[R Row] struct {
+	Rows    []R
+	Records int // that make the rows
+	Present int // records that lack nothing
+}
+
+// Missing finds lost rows, as after the loss of a part. It takes the steps of a batch up to deduplication, but reads
+// all rows of all partitions: an id may have come once more since. Rows of the month come back as they were, also
+// corrections, except one between two that were kept. With a lock, rows of deleted brands are left out; under the
+// exclusive lock the result stays true.
+func (s *Sink[R]) Missing(
+	ctx context.Context, conn *clickhouse.Conn, items []Item[R], lock consume.SinkLock,
+) (Missing[R], error) {
+	recovering := *s
+	recovering.cache = nil // it has ids of lost rows
+	if s.topic.counted != nil {
+		recovering.topic.landed = s.topic.counted
+	}
+	batch := &consume.Batch[Item[R]]{Items: items, Lock: lock, FetchAll: isFrozen}
+	in := insertion[R]{sink: &recovering, conn: conn, batch: batch}
+	if err := in.dispose(ctx); err != nil {
+		return Missing[R]{}, err
+	}
+	err := in.deduplicate(ctx)
+	o := in.outcomes
+	return Missing[R]{in.rows, o[inserted] + o[corrected], o[duplicate] + o[outdated]}, err
+}
+
+// ErrFrozen is returned for records of a month that has been frozen.
+var ErrFrozen = errors.New("the month is frozen: its facts expire, and its sums stay")
+
+func isFrozen(context.Context, []int64) ([]*consume.Record, error) { return nil, ErrFrozen }

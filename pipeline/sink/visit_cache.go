@@ -14,14 +14,14 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// CachedVisitIDs is how many ids of a partition are read when it begins; half of them at least stay while it goes on:
-// some 3 MB.
+// CachedVisitIDs is how many ids of a partition are read when it begins, some 3 MB. While it goes on at least half of
+// them stay.
 const CachedVisitIDs = 64_000
 
-// visitCache keeps the ids of the visits that landed last, of partitions with no batch under way: a producer that got
-// no answer sends a visit to the same partition again, mostly soon, and a lookup for each would cost more than the
-// insert. A batch takes its partition's ids along, so that they are lost with a batch that does not land, and are read
-// again. It is safe for concurrent use.
+// visitCache has the ids of the visits that landed last, by partition: a producer without a response sends a visit to
+// the same partition again, mostly soon, and a lookup for each visit would cost more than the insert. A batch takes its
+// partition's ids out of the cache until it has landed; if it fails, they are read again. It is safe for concurrent
+// use.
 type visitCache struct {
 	size int // ids of a partition
 
@@ -34,7 +34,7 @@ func newVisitCache(size int) *visitCache {
 }
 
 // warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land
-// anything: of a backlog, a partition that begins later would look up each visit that is no later than theirs.
+// anything: with a backlog, a partition that begins later would look up each visit that is no later than theirs.
 func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.LogLimit) error {
 	ids, err := c.take(ctx, conn, below)
 	if err == nil {
@@ -45,10 +45,10 @@ func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clic
 
 // take removes the ids below an offset from the cache, or reads them.
 func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clickhouse.LogLimit) (*visitIDs, error) {
-	at := clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}
+	partition := clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}
 	c.mu.Lock()
-	cached := c.partitions[at]
-	delete(c.partitions, at)
+	cached := c.partitions[partition]
+	delete(c.partitions, partition)
 	c.mu.Unlock()
 	if cached != nil && cached.next == below.Offset {
 		return cached, nil
@@ -56,13 +56,13 @@ func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clic
 	return readVisitIDs(ctx, conn, c.size, below)
 }
 
-func (c *visitCache) put(of clickhouse.TopicPartition, ids *visitIDs) {
+func (c *visitCache) put(partition clickhouse.TopicPartition, ids *visitIDs) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.partitions[of] = ids
+	c.partitions[partition] = ids
 }
 
-// Assigned forgets what is cached of the partitions of a topic that are not among those: others read them now. It is a
+// Assigned drops the cached ids of the topic's other partitions, which other consumers read now. It is a
 // consume.Assigned.
 func (s *Sink[R]) Assigned(topic string, partitions []int32) {
 	if s.cache == nil {
@@ -70,29 +70,28 @@ func (s *Sink[R]) Assigned(topic string, partitions []int32) {
 	}
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	maps.DeleteFunc(s.cache.partitions, func(at clickhouse.TopicPartition, _ *visitIDs) bool {
-		return at.Topic == topic && !slices.Contains(partitions, at.Partition)
+	maps.DeleteFunc(s.cache.partitions, func(p clickhouse.TopicPartition, _ *visitIDs) bool {
+		return p.Topic == topic && !slices.Contains(partitions, p.Partition)
 	})
 }
 
-// visitIDs are the ids that landed last in one partition, of the rows below one offset: a visit that is not among them,
-// and whose id is later than unknown, has not landed there.
+// visitIDs has the ids that landed last in one partition below an offset. A visit that is not in it and whose id is
+// later than unknown has not landed there.
 type visitIDs struct {
 	next    int64 // the offset
-	unknown int64 // milliseconds of the latest id that may have landed and is not among them, -1 none
-	size    int   // of young and old together, but for the batches that they end with
-	young   half
-	old     half
+	unknown int64 // milliseconds of the latest id that may have landed and is not in it, -1: none
+	size    int   // of young and old together; a last batch may exceed it
+	young   generation
+	old     generation // is dropped as a whole
 }
 
-// A half of the ids is forgotten as a whole.
-type half struct {
+type generation struct {
 	ids    map[visitID]struct{}
-	newest int64 // milliseconds of the latest id, -1 none
+	newest int64 // milliseconds of the latest id, -1: none
 }
 
-func newHalf(size int) half {
-	return half{make(map[visitID]struct{}, size), -1}
+func newGeneration(size int) generation {
+	return generation{make(map[visitID]struct{}, size), -1}
 }
 
 // A visitID is the id of a visit with a hash of its organization and brand mixed into its random half: a third of the
@@ -103,19 +102,20 @@ var ownerSeed = maphash.MakeSeed()
 
 func visitIDOf(key clickhouse.Key) visitID {
 	id, random := visitID(key.ID), binary.LittleEndian.Uint64(key.ID[8:])
-	binary.LittleEndian.PutUint64(id[8:], random^maphash.Comparable(ownerSeed, [2]clickhouse.UUID{key.OrganizationID, key.BrandID}))
+	owner := maphash.Comparable(ownerSeed, [2]clickhouse.UUID{key.OrganizationID, key.BrandID})
+	binary.LittleEndian.PutUint64(id[8:], random^owner)
 	return id
 }
 
-// readVisitIDs reads the last visits of a partition below an offset. What that leaves out, of this partition and of
-// others, is no later than the newest visit of all. That bound is not limited to the present: a collector's clock may be
+// readVisitIDs reads the last visits of a partition below an offset. The ids that it leaves out, of this partition and
+// of others, are no later than the newest visit of all. That bound may be in the future: a collector's clock may be
 // ahead, and its visits may come again. Until the bound has passed, every visit is looked up.
 func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below clickhouse.LogLimit) (*visitIDs, error) {
 	last, err := clickhouse.LastVisits(ctx, conn, int64(size), below)
 	if err != nil {
 		return nil, err
 	}
-	ids := &visitIDs{unknown: -1, size: size, young: newHalf(len(last)), old: newHalf(0)}
+	ids := &visitIDs{unknown: -1, size: size, young: newGeneration(len(last)), old: newGeneration(0)}
 	for _, key := range last {
 		ids.add(key)
 	}
@@ -127,24 +127,24 @@ func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below cl
 	return ids, err
 }
 
-// add adds an id; known says that it was there. Until advance nothing is forgotten: what a batch adds is in no table
-// yet.
-func (v *visitIDs) add(key clickhouse.Key) (known bool) {
-	id, made := visitIDOf(key), milliOf(key.ID)
-	if made <= v.old.newest { // mostly they come later
-		if _, known = v.old.ids[id]; known {
-			return true
+// add adds an id; false if it was there. No id is dropped until advance: the batch's ids are in no table yet.
+func (v *visitIDs) add(key clickhouse.Key) (added bool) {
+	id, milli := visitIDOf(key), milliOf(key.ID)
+	if milli <= v.old.newest { // mostly ids are later
+		if _, ok := v.old.ids[id]; ok {
+			return false
 		}
 	}
 	before := len(v.young.ids)
 	v.young.ids[id] = struct{}{}
-	v.young.newest = max(v.young.newest, made)
-	return len(v.young.ids) == before
+	v.young.newest = max(v.young.newest, milli)
+	return len(v.young.ids) > before
 }
 
 func (v *visitIDs) mayHaveLanded(id clickhouse.UUID) bool { return milliOf(id) <= v.unknown }
 
-// advance ends a batch that has landed: the older half of the ids makes room, and next is the offset after it.
+// advance ends a batch that has landed: the old generation is dropped if the young one is full, and next is the offset
+// after the batch.
 func (v *visitIDs) advance(next int64) *visitIDs {
 	if len(v.young.ids) > v.size/2 {
 		v.unknown = max(v.unknown, v.old.newest)

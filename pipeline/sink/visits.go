@@ -18,7 +18,7 @@ type Visits = Sink[clickhouse.PackedVisit]
 // Visit is an item of Visits.
 type Visit = Item[clickhouse.PackedVisit]
 
-// NewVisits does nothing yet. It keeps so many ids of each partition in memory (CachedVisitIDs).
+// NewVisits returns the sink of topic visits. It keeps cachedIDs ids of each partition in memory (CachedVisitIDs).
 func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Registerer, log *slog.Logger) *Visits {
 	s := newSink(topic[clickhouse.PackedVisit]{
 		name:     event.TopicVisits,
@@ -32,17 +32,17 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 	return s
 }
 
-// noExtractor is the version in plans of visits and crawls, which no extractor reads.
+// noExtractor is the extract version in plans of visits and crawls, which no extractor reads.
 const noExtractor = 1
 
-// VisitLimits are those of batches of visits, which are small: an insert costs the server some 50 ms beside its rows.
-// 40,000 records were hardly faster, and took 60 MB more of six partitions with a backlog.
+// VisitLimits raises the records of a batch, since visits are small and an insert costs the server some 50 ms beside
+// its rows. 40,000 records were hardly faster, and took 60 MB more for six partitions with a backlog.
 func VisitLimits(l consume.Limits) consume.Limits {
 	l.Records, l.Bytes = 25_000, 12<<20
 	return l
 }
 
-// A visitDecoder is what one record after the other is decoded into.
+// A visitDecoder holds the memory into which one record after the other is decoded.
 type visitDecoder struct {
 	visit  event.Visit
 	packer clickhouse.VisitPacker
@@ -63,15 +63,15 @@ func decodeVisit(_ int, r consume.Record) (packed clickhouse.PackedVisit, _ bool
 	return d.packer.Pack(&row), false, nil
 }
 
-// VisitRow is the landing row of a record.
-func VisitRow(at *consume.Record, v *event.Visit) (clickhouse.VisitRow, error) {
+// VisitRow makes the landing row of a record.
+func VisitRow(record *consume.Record, v *event.Visit) (clickhouse.VisitRow, error) {
 	row := clickhouse.VisitRow{
 		OrganizationID: clickhouse.UUID(v.OrganizationID),
 		BrandID:        clickhouse.UUID(v.BrandID),
 		ID:             clickhouse.UUID(v.ID),
-		LogTopic:       at.Topic,
-		LogPartition:   at.Partition,
-		LogOffset:      at.Offset,
+		LogTopic:       record.Topic,
+		LogPartition:   record.Partition,
+		LogOffset:      record.Offset,
 
 		At:           v.At.Time,
 		Event:        string(v.Event),
