@@ -2,6 +2,7 @@ package reread
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,64 +12,61 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/fault"
-	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // page is some answers of a brand, appended with the names of one snapshot.
 type page struct {
-	begun time.Time
-	names *postgres.Snapshot
-	ids   []clickhouse.UUID      // in the order of the log
-	left  int                    // answers that could not be appended
-	end   clickhouse.StaleCursor // of its last answer
+	began    time.Time
+	snapshot *postgres.Snapshot
+	ids      []clickhouse.UUID      // in the order of the log
+	failed   int                    // answers that could not be appended, or were refused
+	end      clickhouse.StaleCursor // of its last answer
 }
 
-const (
-	chunkBytes = 4 << 20         // held between the warehouse and the log
-	replicaLag = 3 * time.Second // of a replica; what it lacks by then was refused
-)
+const chunkBytes = 4 << 20 // held between the warehouse and the log
 
 var errFull = errors.New("page is full")
 
-// append appends answers of a brand as rereads, until the page is full.
-func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdated []clickhouse.StaleAnswer) (page, error) {
-	p := page{begun: time.Now(), names: names}
-	key := event.BrandKey(names.BrandID)
+// append appends stale answers of a brand as rereads, until the page is full.
+func (r *Rereader) append(
+	ctx context.Context, snapshot *postgres.Snapshot, stale []clickhouse.StaleAnswer,
+) (page, error) {
+	p := page{began: time.Now(), snapshot: snapshot}
+	key := event.BrandKey(snapshot.BrandID)
 	var records []producer.Record
-	bytes, waiting := 0, 0
+	bytes, chunk := 0, 0
 	send := func() error {
 		_, err := r.producer.AppendAll(ctx, event.TopicAnswers, records)
-		records, waiting = records[:0], 0
+		records, chunk = records[:0], 0
 		return err
 	}
-	take := func(kept *clickhouse.AnswerRow) error {
+	add := func(row *clickhouse.AnswerRow) error {
 		if bytes >= pageBytes {
 			return errFull
 		}
-		p.end = clickhouse.StaleCursor{Day: kept.Day, ID: kept.ID}
-		value, err := r.encode(kept, names)
+		p.end = clickhouse.StaleCursor{Day: row.Day, ID: row.ID}
+		value, err := r.encode(row, snapshot)
 		if err != nil {
-			if p.left++; p.left == 1 {
-				r.log.Warn("answer cannot be appended again", "brand", names.BrandID, "answer", kept.ID, "cause", err,
+			if p.failed++; p.failed == 1 {
+				r.log.Warn("answer cannot be appended again", "brand", snapshot.BrandID, "answer", row.ID, "cause", err,
 					"next", "nothing at once: its figures stay as they are; report this line as a bug")
 			}
 			return nil
 		}
-		p.ids = append(p.ids, kept.ID)
+		p.ids = append(p.ids, row.ID)
 		records = append(records, producer.Record{Key: key, Value: value})
-		bytes, waiting = bytes+len(value), waiting+len(value)
-		if waiting >= chunkBytes {
+		bytes, chunk = bytes+len(value), chunk+len(value)
+		if chunk >= chunkBytes {
 			return send()
 		}
 		return nil
 	}
-	organization, brand := clickhouse.UUID(names.OrganizationID), clickhouse.UUID(names.BrandID)
-	err := clickhouse.KeptAnswers(ctx, r.warehouse, organization, brand, outdated, take)
-	switch {
+	organization, brand := clickhouse.UUID(snapshot.OrganizationID), clickhouse.UUID(snapshot.BrandID)
+	switch err := clickhouse.KeptAnswers(ctx, r.warehouse, organization, brand, stale, add); {
 	case err == nil: // the last answer may have been deleted meanwhile
-		last := outdated[len(outdated)-1]
+		last := stale[len(stale)-1]
 		p.end = clickhouse.StaleCursor{Day: last.Day, ID: last.ID}
 	case !errors.Is(err, errFull):
 		return p, err
@@ -81,8 +79,8 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 	return p, nil
 }
 
-func (r *Rereader) encode(kept *clickhouse.AnswerRow, names *postgres.Snapshot) ([]byte, error) {
-	a, err := record(kept, names, r.cfg.ExtractVersion)
+func (r *Rereader) encode(row *clickhouse.AnswerRow, snapshot *postgres.Snapshot) ([]byte, error) {
+	a, err := record(row, snapshot, r.cfg.ExtractVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -96,82 +94,78 @@ func (r *Rereader) encode(kept *clickhouse.AnswerRow, names *postgres.Snapshot) 
 	return value, nil
 }
 
-// waitFor waits until the sink has inserted a page and returns how many of its answers were refused. inserted is false
-// when the partition makes no progress.
-func (r *Rereader) waitFor(ctx context.Context, p *page) (refused int, inserted bool, err error) {
-	if len(p.ids) == 0 {
-		return 0, true, nil
+// record makes the record of a kept answer as it was appended first, but with the names of the snapshot.
+func record(row *clickhouse.AnswerRow, snapshot *postgres.Snapshot, extractVersion int) (*event.Answer, error) {
+	a := &event.Answer{
+		V:              event.Version,
+		ID:             uuid.UUID(row.ID),
+		OrganizationID: snapshot.OrganizationID,
+		Brand: event.Brand{
+			Entity: event.Entity{
+				ID: snapshot.BrandID, Name: snapshot.Name, Aliases: snapshot.Aliases, Domains: snapshot.Domains,
+			},
+			Revision: snapshot.Revision,
+		},
+		Prompt: event.Prompt{
+			ID:        uuid.UUID(row.PromptID),
+			Text:      row.PromptText,
+			SetID:     uuid.UUID(row.PromptSetID),
+			TopicID:   unlessNil(row.TopicID),
+			IsBranded: row.IsBranded,
+		},
+		Platform:      row.Platform,
+		Model:         row.Model,
+		ServedModel:   row.ServedModel,
+		Region:        row.Region,
+		Language:      row.Language,
+		Surface:       event.Surface(row.Surface),
+		Sample:        row.Sample,
+		JobID:         unlessNil(row.JobID),
+		Simulated:     row.Simulated,
+		AnsweredAt:    event.At(row.AnsweredAt),
+		LatencyMS:     row.LatencyMS,
+		Attempts:      int(row.Attempts),
+		Finish:        event.Finish(row.Finish),
+		Text:          row.Text,
+		SearchQueries: row.SearchQueries,
+		Usage:         usage(row),
+		Reread:        &event.Reread{MinExtractVersion: extractVersion},
 	}
-	begun, changed, renewed := time.Now(), time.Now(), p.begun
-	w, pending := watch{brand: p.names.BrandID, lookedAt: begun, movedAt: begun}, p.ids
-	for wait := 50 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
-		before := len(pending)
-		if pending, err = r.pending(ctx, p, pending); err != nil {
-			return 0, false, err
-		}
-		if len(pending) == 0 {
-			r.metrics.landing.Observe(time.Since(begun).Seconds())
-			return 0, true, nil
-		}
-		if len(pending) < before || !w.passed() {
-			changed = time.Now()
-		}
-		late := time.Since(w.movedAt) > r.cfg.StallTimeout || time.Since(begun) > pageTimeout
-		switch {
-		case time.Since(changed) > replicaLag:
-			return len(pending), true, nil
-		case !w.passed() && w.end > 0 && late:
-			r.stall(p, &w, len(pending), time.Since(begun))
-			return 0, false, nil
-		case time.Since(renewed) > r.cfg.Lease/3:
-			renewed = time.Now()
-			if err := r.renewLease(ctx, p.names.BrandID); err != nil {
-				return 0, false, err
-			}
-		}
-		if err := lifecycle.Pause(ctx, wait); err != nil {
-			return 0, false, err
-		}
-		if err := w.look(ctx, r); err != nil {
-			return 0, false, err
+	for _, c := range snapshot.Competitors {
+		competitor := event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains}
+		a.Competitors = append(a.Competitors, competitor)
+	}
+	for i, url := range row.RawCitationURLs {
+		a.Citations = append(a.Citations, event.Citation{
+			URL: url, Title: row.RawCitationTitles[i], Cited: row.RawCitationCited[i],
+		})
+	}
+	if row.RawProducts != "" {
+		if err := json.Unmarshal([]byte(row.RawProducts), &a.Products); err != nil {
+			return nil, fmt.Errorf("read products of answer %s: %w", a.ID, err)
 		}
 	}
+	if row.GivenUp {
+		a.GivenUp = &event.GivenUp{Class: row.GivenUpClass, Error: row.GivenUpError}
+	}
+	return a, nil
 }
 
-// pending are those of ids whose current row has an older reading than the page's.
-func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) ([]clickhouse.UUID, error) {
-	of := r.current(p.names)
-	keys := make([]clickhouse.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = clickhouse.Key{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
+// usage is nil if the record had none.
+func usage(row *clickhouse.AnswerRow) *event.Usage {
+	if row.InputTokens == 0 && row.OutputTokens == 0 && row.Searches == 0 && row.CostUSD.IsZero() {
+		return nil
 	}
-	landed, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.LogLimit{})
-	if err != nil {
-		return nil, err
+	u := &event.Usage{InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, Searches: row.Searches}
+	if !row.CostUSD.IsZero() {
+		u.CostUSD = row.CostUSD.String()
 	}
-	want := clickhouse.ReadingVersion{Revision: of.Revision, ExtractVersion: of.ExtractVersion}
-	var pending []clickhouse.UUID
-	for i, key := range keys {
-		if version, there := landed[key]; there && version.Older(want) {
-			pending = append(pending, ids[i])
-		}
-	}
-	return pending, nil
+	return u
 }
 
-// stall notes that a partition has to insert a page before its brands go on.
-func (r *Rereader) stall(p *page, w *watch, pending int, waited time.Duration) {
-	r.stalled[w.Partition] = w.end
-	r.log.Warn("reread is not inserted", "brand", p.names.BrandID, "answers", pending, "waited", waited,
-		"partition", w.Partition, "inserted", max(0, w.Committed), "end", w.end,
-		"next", "see how far behind the sink of answers is on that partition; its brands go on once it has inserted these")
-}
-
-// renewLease keeps the brand for this process while its page is inserted.
-func (r *Rereader) renewLease(ctx context.Context, brand uuid.UUID) error {
-	if err := r.report(ctx); err != nil {
-		return err
+func unlessNil(id clickhouse.UUID) *uuid.UUID {
+	if id == (clickhouse.UUID{}) {
+		return nil
 	}
-	_, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (bool, error) { return r.queue.Extend(ctx, brand) })
-	return err
+	return new(uuid.UUID(id))
 }

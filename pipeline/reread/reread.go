@@ -1,10 +1,10 @@
 // Package reread appends kept answers to the log again, with their brand's current names, so that an edit or a better
 // extractor reaches earlier answers.
 //
-// The warehouse lists the answers whose current row has an older (revision, extract_version). They are appended as
-// rereads, of which the sink makes corrections, a page at a time, and the next page follows when the last one is
-// inserted. The sink drops a reread that is not newer than the current row, so appending one twice, also from two
-// processes, changes nothing.
+// An answer is stale if its current row has an older (revision, extract_version) than a reading would have now. The
+// warehouse lists stale answers. They are appended as rereads, of which the sink makes corrections, a page at a time;
+// the next page follows when the last one is inserted. The sink drops a reread that is not newer than the current row,
+// so appending one twice, even from two processes, changes nothing.
 package reread
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -23,21 +24,21 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says whose topic is reread, and at what pace.
+// Config has the sink of answers and the pace of rereads.
 type Config struct {
 	producer.Connection
 	Group            string        // that inserts answers
 	Topic            string        // of answers, with the configured prefix
-	ExtractVersion   int           // the least that answers are to be read with
-	PageSize         int           // answers of a page at most
-	StallTimeout     time.Duration // a page is left when its partition makes no progress for so long
-	StallPause       time.Duration // until a brand is tried again whose partition makes no progress
-	ProgressInterval time.Duration // between two looks at the progress of a partition
+	ExtractVersion   int           // that readings must have at least
+	PageSize         int           // maximum of answers
+	StallTimeout     time.Duration // without progress of a page's partition, until the page is given up
+	StallPause       time.Duration // until the next turn of a brand on such a partition
+	ProgressInterval time.Duration // between two requests for the progress of a partition
 	PollInterval     time.Duration // between two looks for a brand that is due
-	FollowUp         time.Duration // after a run that an edit caused, until one more for answers that were under way
-	RetryPause       time.Duration // until a run is tried again that failed
+	FollowUp         time.Duration // until a second run after an edit, for answers that were under way
+	RetryPause       time.Duration // until the next turn of a run that failed
 	Lease            time.Duration // after which the brands of a process that is gone are free
-	Timeout          time.Duration // of one statement of Postgres, and one question to the brokers
+	Timeout          time.Duration // of a statement of Postgres, and of a request to the brokers
 }
 
 const (
@@ -46,7 +47,7 @@ const (
 	turnTime    = 10 * time.Second // for one brand, before the next brand's turn
 )
 
-// DefaultConfig suits every size. It needs Brokers, a Group and a Topic.
+// DefaultConfig suits every size. It lacks Brokers, Group and Topic.
 func DefaultConfig() Config {
 	return Config{
 		ExtractVersion:   extract.Version,
@@ -62,10 +63,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate reports everything that is wrong with c.
+// Validate joins all errors of c.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
-	if _, known := extract.At(c.ExtractVersion); !known {
+	if _, ok := extract.At(c.ExtractVersion); !ok {
 		errs = append(errs, fmt.Errorf("reread extract version %d: want one that this build carries", c.ExtractVersion))
 	}
 	if c.Group == "" || c.Topic == "" {
@@ -83,11 +84,14 @@ type Rereader struct {
 	producer  *producer.Producer
 	metrics   *metrics
 	log       *slog.Logger
-	stalled   map[int32]int64 // partitions on which a page was not inserted in time; their ends then
+	stalled   map[int32]int64 // partitions that did not insert a page in time, with their end at that time
 }
 
-// New does nothing yet.
-func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, appender *producer.Producer, registerer prometheus.Registerer, log *slog.Logger) (*Rereader, error) {
+// New returns a Rereader that has leased no brand.
+func New(
+	cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, appender *producer.Producer,
+	registerer prometheus.Registerer, log *slog.Logger,
+) (*Rereader, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -101,22 +105,22 @@ func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, appender 
 	}, nil
 }
 
-// Run rereads what is due until ctx is cancelled. While a store or the log is away it tries again, and goes on at the
-// last page.
+// Run rereads brands that are due until ctx is cancelled. While a store or the log is away it retries, and goes on at
+// the last page.
 func (r *Rereader) Run(ctx context.Context) error {
 	schedule := lifecycle.Schedule{First: 100 * time.Millisecond, Max: 15 * time.Second}
 	for ctx.Err() == nil {
-		_ = lifecycle.Retry(ctx, schedule, nil, func(err error, wait time.Duration) { // its error is that ctx has ended
+		_ = lifecycle.Retry(ctx, schedule, nil, func(err error, wait time.Duration) { // it fails only when ctx ends
 			r.metrics.failures.Inc()
 			r.log.Warn("reread interrupted", "wait", wait, "cause", err,
 				"next", "nothing for some minutes; then see the engine that the cause names")
-		}, r.work)
+		}, r.next)
 	}
 	return nil
 }
 
-// work gives the next brand that is due a turn, or waits for PollInterval if none is.
-func (r *Rereader) work(ctx context.Context) error {
+// next gives a turn to the next brand that is due, or waits for PollInterval if none is.
+func (r *Rereader) next(ctx context.Context) error {
 	if err := r.report(ctx); err != nil {
 		return err
 	}
@@ -130,7 +134,7 @@ func (r *Rereader) work(ctx context.Context) error {
 	return r.turn(ctx, run)
 }
 
-// report sets the metrics of what waits.
+// report sets the metrics of the waiting brands.
 func (r *Rereader) report(ctx context.Context) error {
 	waiting, err := within(ctx, r.cfg.Timeout, r.control.RereadBacklog)
 	if err == nil {
@@ -140,19 +144,50 @@ func (r *Rereader) report(ctx context.Context) error {
 	return err
 }
 
-// within calls do with a context that ends after timeout: a lost connection to Postgres would be waited on for ever.
-func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
+// within calls f with a context that ends after timeout: a statement on a lost connection never returns.
+func within[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response from postgres within %v", timeout))
 	defer cancel()
-	got, err := do(ctx)
+	result, err := f(ctx)
 	if err != nil && ctx.Err() != nil {
-		return got, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		return result, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
-	return got, err
+	return result, err
 }
 
-// exec is within for what returns nothing but an error.
-func exec(ctx context.Context, timeout time.Duration, do func(context.Context) error) error {
-	_, err := within(ctx, timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
+// exec is within for a function without a result.
+func exec(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
+	_, err := within(ctx, timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	return err
+}
+
+type metrics struct {
+	answers, failed, failures, queued prometheus.Counter
+	brands, seconds                   prometheus.Gauge
+	landing                           prometheus.Histogram
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	register := promauto.With(registerer)
+	counter := func(name, help string) prometheus.Counter {
+		return register.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return register.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	return &metrics{
+		answers: counter("answerscope_reread_answers_total", "Kept answers appended again."),
+		failed: counter("answerscope_reread_left_total",
+			"Kept answers that could not be appended again, or were not inserted."),
+		failures: counter("answerscope_reread_failures_total", "Interruptions of rereads, each followed by a pause."),
+		queued:   counter("answerscope_reread_swept_brands_total", "Brands that the sweep queued."),
+		brands: gauge("answerscope_reread_waiting_brands",
+			"Brands that are due to be reread or being reread, as last seen."),
+		seconds: gauge("answerscope_reread_waiting_seconds",
+			"Seconds for which the first of these brands has been due, as last seen."),
+		landing: register.NewHistogram(prometheus.HistogramOpts{
+			Name: "answerscope_reread_landing_seconds", Help: "Seconds from the append of a page to its insert.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14),
+		}),
+	}
 }

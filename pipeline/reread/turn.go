@@ -33,44 +33,44 @@ func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 	return errors.Join(err, released)
 }
 
-// pages appends one page of a brand after the other, until no older reading is left, which ends the run, or until the
-// turn is over. A reason says why the brand has to wait for a pause.
+// pages appends one page of a brand after the other, until no answer is stale, which ends the run, or until the turn is
+// over. A reason explains why the brand has to wait for a pause.
 func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason string, pause time.Duration, err error) {
-	if is, err := r.isStalled(ctx, run.BrandID); err != nil || is {
+	if stalled, err := r.isStalled(ctx, run.BrandID); err != nil || stalled {
 		return stalledReason, r.cfg.StallPause, err
 	}
 	deadline := time.Now().Add(turnTime)
 	run.FromStart = run.FromStart || run.CursorDay == nil // its first page was not inserted
-	cursor, left, s := cursorOf(run), run.LeftOver, search{run: run}
+	cursor, failed, days := cursorOf(run), run.LeftOver, staleDays{run: run}
 	for ctx.Err() == nil {
-		names, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (postgres.Snapshot, error) {
+		snapshot, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (postgres.Snapshot, error) {
 			return r.control.Snapshot(ctx, run.BrandID)
 		})
 		if err != nil {
 			return "", 0, err
 		}
-		outdated, err := r.next(ctx, &s, &names, cursor)
+		stale, err := r.nextStale(ctx, &days, &snapshot, cursor)
 		if err != nil {
 			return "", 0, err
 		}
-		if err := r.begin(ctx, &run, s.total); err != nil {
+		if err := r.begin(ctx, &run, days.total); err != nil {
 			return "", 0, err
 		}
-		if len(outdated) == 0 {
-			if left == 0 && cursor.Day.After(time.Time{}) {
-				cursor = clickhouse.StaleCursor{} // once more, for what was inserted before the cursor meanwhile
+		if len(stale) == 0 {
+			if failed == 0 && cursor.Day.After(time.Time{}) {
+				cursor = clickhouse.StaleCursor{} // once more: answers may have been inserted before the cursor
 				continue
 			}
-			return "", 0, r.finish(ctx, run, left)
+			return "", 0, r.finish(ctx, run, failed)
 		}
-		p, inserted, err := r.page(ctx, &names, outdated)
+		p, inserted, err := r.page(ctx, &snapshot, stale)
 		if err != nil {
 			return "", 0, err
 		}
-		if !inserted { // the next turn finds these answers again, if they still are not
+		if !inserted { // if they still are not, the next turn finds these answers again
 			return stalledReason, r.cfg.StallPause, nil
 		}
-		cursor, left = p.end, left+int64(p.left)
+		cursor, failed = p.end, failed+int64(p.failed)
 		requested, err := r.advance(ctx, &p)
 		if err != nil || requested || time.Now().After(deadline) {
 			return "", 0, err
@@ -79,15 +79,17 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 	return "", 0, ctx.Err()
 }
 
-// page appends some answers and waits until they are inserted.
-func (r *Rereader) page(ctx context.Context, names *postgres.Snapshot, outdated []clickhouse.StaleAnswer) (p page, inserted bool, err error) {
-	if p, err = r.append(ctx, names, outdated); err != nil {
+// page appends stale answers and waits until they are inserted.
+func (r *Rereader) page(
+	ctx context.Context, snapshot *postgres.Snapshot, stale []clickhouse.StaleAnswer,
+) (p page, inserted bool, err error) {
+	if p, err = r.append(ctx, snapshot, stale); err != nil {
 		return p, false, err
 	}
-	refused, inserted, err := r.waitFor(ctx, &p)
+	refused, inserted, err := r.awaitInserted(ctx, &p)
 	if err == nil && inserted {
-		p.left += refused
-		r.metrics.left.Add(float64(p.left))
+		p.failed += refused
+		r.metrics.failed.Add(float64(p.failed))
 	}
 	return p, inserted, err
 }
@@ -100,7 +102,7 @@ func cursorOf(run postgres.Reread) clickhouse.StaleCursor {
 	return clickhouse.StaleCursor{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
 }
 
-// begin records at a run's start how many answers it is about.
+// begin saves the number of stale answers at a run's start.
 func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
 	if !run.FromStart {
 		return nil
@@ -110,11 +112,11 @@ func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64)
 }
 
 // finish ends a run.
-func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) error {
+func (r *Rereader) finish(ctx context.Context, run postgres.Reread, failed int64) error {
 	reason := ""
-	if left > 0 {
-		reason = fmt.Sprintf("%d answers keep their older reading: they could not be appended, or were refused", left)
-		r.log.Warn("brand not wholly reread", "brand", run.BrandID, "answers", left,
+	if failed > 0 {
+		reason = fmt.Sprintf("%d answers keep their older reading: they could not be appended, or were refused", failed)
+		r.log.Warn("brand not wholly reread", "brand", run.BrandID, "answers", failed,
 			"next", "answerscope deadletters list, for what was refused; the sweep tries again within a day")
 	}
 	return exec(ctx, r.cfg.Timeout, func(ctx context.Context) error {
@@ -122,13 +124,13 @@ func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) 
 	})
 }
 
-// advance records a page. requested says that the run is to begin again, for a newer edit.
+// advance saves the progress of a run. requested reports that the run is to begin again, for a newer edit.
 func (r *Rereader) advance(ctx context.Context, p *page) (requested bool, err error) {
 	id := uuid.UUID(p.end.ID)
 	return within(ctx, r.cfg.Timeout, func(ctx context.Context) (bool, error) {
-		return r.queue.Advance(ctx, p.names.BrandID, postgres.Page{
-			CursorDay: &p.end.Day, CursorID: &id, Done: int64(len(p.ids)), LeftOver: int64(p.left),
-			Revision: p.names.Revision, ExtractVersion: r.cfg.ExtractVersion,
+		return r.queue.Advance(ctx, p.snapshot.BrandID, postgres.Page{
+			CursorDay: &p.end.Day, CursorID: &id, Done: int64(len(p.ids)), LeftOver: int64(p.failed),
+			Revision: p.snapshot.Revision, ExtractVersion: r.cfg.ExtractVersion,
 		})
 	})
 }
