@@ -2,7 +2,6 @@ package tracking
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ const (
 	landedInterval   = 500 * time.Millisecond // between two look-ups in the warehouse
 	landedIDs        = 1000                   // of one look-up
 	deadLetterEvery  = 10                     // look-ups
-	sinkWait         = 30 * time.Second       // at most, for batches that are being inserted when the last answer is found
+	sinkWait         = 30 * time.Second       // at most, for batches in flight when the last answer is found
 	cancelledWait    = 30 * time.Second       // at most, for the answers of a cancelled job
 	landingTimeout   = runTimeout + 24*time.Hour
 	maxAppendBackoff = 15 * time.Second
@@ -60,7 +59,7 @@ func (w *worker) appendSome(ctx context.Context) (more bool, err error) {
 	warned := false
 	err = lifecycle.Retry(ctx, backoff, nil, func(err error, _ time.Duration) {
 		if !warned {
-			w.log.Warn("answers of a tracking job wait for the log", "job", w.claim.ID, "cause", err,
+			w.log.Warn("answers of a tracking job wait for the log", "cause", err,
 				"next", "check that kafka answers; they are stored, and appended once it does")
 		}
 		warned = true
@@ -73,7 +72,9 @@ func (w *worker) appendSome(ctx context.Context) (more bool, err error) {
 	}
 	fault.Pass(fault.Appended)
 	for {
-		marked, err := retryRead(ctx, func(ctx context.Context) (bool, error) { return w.claim.ClearAppended(ctx, ids) })
+		marked, err := retryRead(ctx, func(ctx context.Context) (bool, error) {
+			return w.claim.ClearAppended(ctx, ids)
+		})
 		if err != nil {
 			return false, err
 		}
@@ -88,7 +89,7 @@ func (w *worker) appendSome(ctx context.Context) (more bool, err error) {
 }
 
 // awaitLanded returns once the warehouse has every answer of the job. It gives up answers that the log has lost, after
-// a day, and does not wait long for those of a cancelled job.
+// a day, and does not wait long for a cancelled job.
 func (w *worker) awaitLanded(ctx, asking context.Context) error {
 	if allEnded, err := retryRead(ctx, w.claim.BeginLanding); err != nil {
 		return err
@@ -99,26 +100,23 @@ func (w *worker) awaitLanded(ctx, asking context.Context) error {
 	if err != nil {
 		return err
 	}
-	var cancelledAt time.Time
-	for lookups, warehouseAway := 1, false; len(missing) > 0; lookups++ {
-		if cancelledAt.IsZero() && errors.Is(context.Cause(asking), errCancelled) {
-			cancelledAt = time.Now()
-		}
+	cancelled, done := lifecycle.Finishing(asking, cancelledWait)
+	defer done()
+	for lookups, warehouseAway := 1, false; len(missing) > 0 && cancelled.Err() == nil; lookups++ {
 		missing, err = w.missing(ctx, missing, lookups%deadLetterEvery == 0)
 		if err != nil && !warehouseAway && ctx.Err() == nil {
-			w.log.Warn("landing of a tracking job unknown", "job", w.claim.ID, "cause", err, "next", "check that clickhouse answers")
+			w.log.Warn("landing of a tracking job unknown", "cause", err, "next", "check that clickhouse answers")
 		}
 		warehouseAway = err != nil
-		switch {
-		case len(missing) == 0:
-		case !cancelledAt.IsZero() && time.Since(cancelledAt) > cancelledWait:
-			missing = nil
-		case err == nil && w.Now().After(w.claim.CreatedAt.Add(landingTimeout)):
-			if err := w.giveUpLost(ctx, missing); err != nil {
+		if err == nil && len(missing) > 0 && w.Now().After(w.claim.CreatedAt.Add(landingTimeout)) {
+			w.log.Warn("answers of a tracking job have not landed in a day, and are given up", "answers", len(missing),
+				"next", "if the sink is behind, nothing: they land later; if the log lost them, track the brand again")
+			if err := w.giveUpRuns(ctx, missing, platform.Unavailable, "its answer is not in the warehouse"); err != nil {
 				return err
 			}
-			missing = nil
-		default:
+			break
+		}
+		if len(missing) > 0 {
 			if err := lifecycle.Pause(ctx, landedInterval); err != nil {
 				return err
 			}
@@ -127,8 +125,7 @@ func (w *worker) awaitLanded(ctx, asking context.Context) error {
 	return w.awaitSinks(ctx)
 }
 
-// awaitSinks waits for the batches that are being inserted: an insert writes an answer's row and its rollups in no known
-// order.
+// awaitSinks waits for the batches in flight: an insert writes an answer's row and its rollups in no known order.
 func (w *worker) awaitSinks(ctx context.Context) error {
 	began := time.Now()
 	inserting, err := retryRead(ctx, w.DB.ActiveSinks)
@@ -138,13 +135,13 @@ func (w *worker) awaitSinks(ctx context.Context) error {
 		}
 		var still []int
 		still, err = retryRead(ctx, w.DB.ActiveSinks)
-		inserting = slices.DeleteFunc(inserting, func(connection int) bool { return !slices.Contains(still, connection) })
+		inserting = slices.DeleteFunc(inserting, func(sink int) bool { return !slices.Contains(still, sink) })
 	}
 	return err
 }
 
-// missing returns the answers that the warehouse lacks. It stops at the first thousand that are incomplete, and gives up
-// the dead letters among those if it looks for them.
+// missing returns the answers that the warehouse lacks. It looks no further than the first thousand with a gap, and
+// gives up the dead letters among them if findDead is set.
 func (w *worker) missing(ctx context.Context, ids []uuid.UUID, findDead bool) ([]uuid.UUID, error) {
 	for len(ids) > 0 {
 		page, rest := ids[:min(landedIDs, len(ids))], ids[min(landedIDs, len(ids)):]
@@ -172,19 +169,13 @@ func (w *worker) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, 
 	if err != nil || len(dead) == 0 {
 		return ids, err
 	}
-	err = w.giveUpRuns(ctx, slices.Collect(maps.Keys(dead)), platform.ChangedShape, "the record of its answer is a dead letter")
-	if err != nil {
+	reason := "the record of its answer is a dead letter"
+	if err := w.giveUpRuns(ctx, slices.Collect(maps.Keys(dead)), platform.ChangedShape, reason); err != nil {
 		return ids, err
 	}
-	w.log.Warn("answers of a tracking job are dead letters", "job", w.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
+	w.log.Warn("answers of a tracking job are dead letters", "answers", len(dead),
+		"next", "answerscope deadletters list")
 	return without(ids, dead), nil
-}
-
-// giveUpLost gives up runs whose records have not landed in time.
-func (w *worker) giveUpLost(ctx context.Context, ids []uuid.UUID) error {
-	w.log.Warn("answers of a tracking job have not landed in a day, and are given up", "job", w.claim.ID, "answers", len(ids),
-		"next", "if the sink is behind, nothing: they land later; if the log lost them, track the brand again")
-	return w.giveUpRuns(ctx, ids, platform.Unavailable, "its answer is not in the warehouse")
 }
 
 func (w *worker) giveUpRuns(ctx context.Context, answers []uuid.UUID, class platform.Class, reason string) error {

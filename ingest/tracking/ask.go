@@ -8,10 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -22,14 +25,14 @@ const (
 	firstDelay     = time.Second             // before the second request; it doubles
 	maxDelay       = time.Minute
 
-	maxGiveUps = 500 // runs of one write that gives up all
+	parallelGiveUps = 100 // of an unusable platform
 )
 
 // asker asks the runs of one job on one platform.
 type asker struct {
 	*worker
 	description platform.Description
-	platform    platform.Platform
+	client      platform.Platform
 	unusable    *platform.Error // why the platform cannot be asked; nil: it can
 	limit       *rateLimit
 	queue       *runQueue
@@ -43,6 +46,9 @@ func (a *asker) ask(asking, requests context.Context) {
 	}
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
+	unblocking, stop := context.WithCancel(asking)
+	defer stop()
+	go a.unblockRuns(unblocking)
 	for {
 		r, ok := a.queue.next(asking, a.Now)
 		if !ok {
@@ -56,6 +62,21 @@ func (a *asker) ask(asking, requests context.Context) {
 			continue
 		}
 		inFlight.Go(func() { a.sendRequest(requests, r, expectedTokens) })
+	}
+}
+
+// unblockRuns readies runs whose question no other job asks any more, until ctx ends.
+func (a *asker) unblockRuns(ctx context.Context) {
+	for lifecycle.Pause(ctx, a.heartbeatInterval) == nil {
+		ids := a.queue.blockedIDs()
+		if len(ids) == 0 {
+			continue
+		}
+		limited, done := context.WithTimeout(ctx, statementTimeout)
+		if free, err := a.claim.Free(limited, ids); err == nil { // else the next look tries again
+			a.queue.unblock(ids, free)
+		}
+		done()
 	}
 }
 
@@ -89,7 +110,7 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, expectedToke
 	limited, done := context.WithTimeout(requests, min(requestTimeout, r.deadline().Sub(a.Now())))
 	defer done()
 	began := time.Now()
-	reply, err := a.platform.Ask(limited, a.answerRun(r).Question())
+	reply, err := a.client.Ask(limited, a.answerRun(r).Question())
 	took := time.Since(began)
 	a.limit.release(expectedTokens, tokensOf(reply)) // before the write: PostgreSQL's time is not the platform's
 	fault.Pass(fault.Asked)
@@ -162,7 +183,7 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 	ctx := a.writer.ctx
 	runs, err := a.claim.IdenticalRuns(ctx, r.ID)
 	if err != nil {
-		a.log.Warn("other jobs with the same question unknown", "job", a.claim.ID, "cause", err, "next", "nothing: they ask it themselves")
+		a.log.Warn("other jobs with the same question unknown", "cause", err, "next", "nothing: they ask it themselves")
 		return
 	}
 	for _, other := range runs {
@@ -173,7 +194,7 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 			err = a.claim.EndIdenticalRun(ctx, other.JobID, outcome)
 		}
 		if err != nil {
-			a.log.Warn("answer not given to another job with the same question", "job", other.JobID, "cause", err,
+			a.log.Warn("answer not given to another job with the same question", "other_job", other.JobID, "cause", err,
 				"next", "nothing: it asks itself")
 		}
 	}
@@ -191,8 +212,9 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 		return
 	}
 	r.notBefore, r.ErrorClass, r.Error = at, string(failure.Class), causeText(failure)
-	outcome := postgres.RunOutcome{ID: r.ID, State: "queued", ErrorClass: r.ErrorClass, Error: r.Error, NextAttemptAt: &at}
-	if _, err := a.writer.end(outcome); err != nil {
+	if _, err := a.writer.end(postgres.RunOutcome{
+		ID: r.ID, State: "queued", ErrorClass: r.ErrorClass, Error: r.Error, NextAttemptAt: &at,
+	}); err != nil {
 		a.fail(err)
 		return
 	}
@@ -215,9 +237,15 @@ func nextAttempt(last *platform.Error, failures, rateLimited int, now, deadline 
 
 // giveUp stores the record of a run that ends without an answer.
 func (a *asker) giveUp(r *queuedRun, failure *platform.Error) {
-	outcome, err := a.giveUpOutcome(r, failure)
+	class, cause := failure.Class, causeText(failure)
+	run := a.answerRun(r)
+	run.EndedAt = a.endTime(r)
+	gaveUp := run.GaveUp(&platform.Error{Class: class, Cause: errors.New(cause)})
+	record, err := answer.Record(&gaveUp, a.Now())
 	if err == nil {
-		_, err = a.writer.end(outcome)
+		_, err = a.writer.end(postgres.RunOutcome{
+			ID: r.ID, State: "gave_up", Answer: string(record.Value), ErrorClass: string(class), Error: cause,
+		})
 	}
 	if err != nil {
 		a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
@@ -227,35 +255,21 @@ func (a *asker) giveUp(r *queuedRun, failure *platform.Error) {
 	a.signalRecord()
 }
 
-// giveUpAll gives up every run of an unusable platform, hundreds in a transaction.
+// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write.
 func (a *asker) giveUpAll(asking context.Context) {
-	for runs := a.queue.takeAll(); len(runs) > 0 && asking.Err() == nil; {
-		var outcomes []postgres.RunOutcome
-		for size := 0; len(runs) > 0 && len(outcomes) < maxGiveUps && size < maxWriteBytes; runs = runs[1:] {
-			outcome, err := a.giveUpOutcome(runs[0], a.unusable)
-			if err != nil {
-				a.fail(fmt.Errorf("give up run %s: %w", runs[0].ID, err))
-				return
-			}
-			outcomes = append(outcomes, outcome)
-			size += len(outcome.Answer)
+	var group errgroup.Group
+	group.SetLimit(parallelGiveUps)
+	for _, r := range a.queue.takeAll() {
+		if asking.Err() != nil {
+			break
 		}
-		if _, err := a.writer.end(outcomes...); err != nil {
-			a.fail(fmt.Errorf("give up runs of %s: %w", a.description.Slug, err))
-			return
-		}
-		a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Add(float64(len(outcomes)))
-		a.signalRecord()
+		group.Go(func() error {
+			a.giveUp(r, a.unusable)
+			a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
+			return nil
+		})
 	}
-}
-
-func (a *asker) giveUpOutcome(r *queuedRun, failure *platform.Error) (postgres.RunOutcome, error) {
-	class, cause := failure.Class, causeText(failure)
-	run := a.answerRun(r)
-	run.EndedAt = a.endTime(r)
-	gaveUp := run.GaveUp(&platform.Error{Class: class, Cause: errors.New(cause)})
-	record, err := answer.Record(&gaveUp, a.Now())
-	return postgres.RunOutcome{ID: r.ID, State: "gave_up", Answer: string(record.Value), ErrorClass: string(class), Error: cause}, err
+	_ = group.Wait() // giveUp reports its errors itself
 }
 
 // answerRun returns a run in the form that records are made of.
@@ -293,8 +307,5 @@ func causeText(failure *platform.Error) string {
 		return ""
 	}
 	text := strings.ReplaceAll(strings.ToValidUTF8(failure.Cause.Error(), "\uFFFD"), "\x00", "\uFFFD")
-	for len(text) > event.MaxTitle {
-		text = strings.ToValidUTF8(text[:event.MaxTitle], "")
-	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), event.MaxTitle)], "")
 }

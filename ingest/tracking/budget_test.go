@@ -102,7 +102,7 @@ func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	spends(4, "0.03") // what cannot be read, and what does not say its usage, is paid for; what is refused is not
-	twice, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"delta"}, Regions: []string{"de", "fr"}}, time.Now())
+	twice, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"delta"}, Regions: []string{"de", "fr"}}, nil, time.Now())
 	if err != nil || len(twice.Runs) != 4 || twice.Runs[0].Region != "" {
 		t.Errorf("a platform that takes no region is asked for two: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 	if kind, _ := problem.Of(err); kind != problem.Unprocessable {
 		t.Errorf("a platform without a price beside a budget of cost: %v", err)
 	}
-	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "gamma", "delta"}, Samples: 2}, time.Now())
+	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "gamma", "delta"}, Samples: 2}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

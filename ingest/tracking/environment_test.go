@@ -26,7 +26,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/tracking"
-	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -40,26 +39,26 @@ func TestMain(m *testing.M) {
 	testkit.Main(m)
 }
 
-// surroundings are where a process works on jobs.
-type surroundings struct {
+// workerConfig configures a process that works on jobs.
+type workerConfig struct {
 	DSN, Prefix, Service string
 	Brokers              []string
 	Limits               platform.Limits
 	Accounts             map[uuid.UUID]string // by organization
-	Lacks                string               // a platform whose key this process has not
+	MissingKey           string               // a platform whose key this process has not
 	Unusable             string               // a platform that this process cannot open
-	Breaks               uuid.UUID            // the organization whose platforms cannot be listed
-	Stumbles             *atomic.Int64        `json:"-"` // how often opening a platform fails
-	Loses                bool                 // whether the log loses every record
-	Late                 time.Duration        // by how much its clock is ahead
-	Silence              time.Duration        // after which a worker's job is given to another one, where it is not the default
+	BrokenOrganization   uuid.UUID            // the organization whose platforms cannot be listed
+	FailingList          *atomic.Int64        `json:"-"` // which listing of an organization's platforms fails
+	LosesRecords         bool                 // whether the log loses every record
+	ClockAhead           time.Duration        // by how much its clock is ahead
+	HeartbeatTimeout     time.Duration        // after which a worker's job is given to another one, where it is not the default
 }
 
 // environment is an organization with a brand, a log, and a service that is asked.
 type environment struct {
-	surroundings
+	workerConfig
 	db      *postgres.DB
-	through *testkit.Proxy // between workers and PostgreSQL; nil: they reach it directly
+	proxy   *testkit.Proxy // between workers and PostgreSQL; nil: they reach it directly
 	brand   postgres.Brand
 	service *service
 }
@@ -70,7 +69,7 @@ func newEnvironment(t *testing.T, prompts ...string) *environment {
 	e := &environment{service: &service{asked: map[string]int{}}, db: store.OpenControlPlane(t, cfg)}
 	server := httptest.NewServer(e.service)
 	t.Cleanup(server.Close)
-	e.surroundings = surroundings{DSN: cfg.DSN, Prefix: testkit.Prefix(t), Service: server.URL, Brokers: testkit.Kafka(t)}
+	e.workerConfig = workerConfig{DSN: cfg.DSN, Prefix: testkit.Prefix(t), Service: server.URL, Brokers: testkit.Kafka(t)}
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = e.Brokers, e.Prefix, 1
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
@@ -123,19 +122,19 @@ func (e *environment) run(t *testing.T) (jobs *tracking.Jobs, stop func()) {
 func (e *environment) jobs(t *testing.T) (*tracking.Jobs, *producer.Producer) {
 	t.Helper()
 	db := e.db
-	if e.through != nil {
+	if e.proxy != nil {
 		cfg := postgres.DefaultConfig()
-		cfg.DSN = e.through.DSN
+		cfg.DSN = e.proxy.DSN
 		db = store.OpenControlPlane(t, cfg)
 	}
-	jobs, log, err := e.surroundings.jobs(db, testkit.Log(t))
+	jobs, log, err := e.workerConfig.jobs(db, testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return jobs, log
 }
 
-func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *producer.Producer, error) {
+func (s workerConfig) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *producer.Producer, error) {
 	cfg := producer.DefaultConfig()
 	cfg.Brokers, cfg.Prefix = s.Brokers, s.Prefix
 	appends, err := producer.New(cfg, log, prometheus.NewRegistry())
@@ -143,20 +142,20 @@ func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *
 		return nil, nil, err
 	}
 	jobs, err := tracking.NewJobs(tracking.Parts{
-		DB: db, Platforms: platforms{s}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: func() time.Time { return time.Now().Add(s.Late) },
+		DB: db, ListPlatforms: platforms{s}.List, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: func() time.Time { return time.Now().Add(s.ClockAhead) },
 		Dead: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) { return nil, nil },
 		Landed: func(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 			landed := map[uuid.UUID]bool{}
 			for _, id := range ids {
-				if !s.Loses {
+				if !s.LosesRecords {
 					landed[id] = true
 				}
 			}
 			return landed, nil
 		},
 	}, prometheus.NewRegistry(), log)
-	if err == nil && s.Silence > 0 {
-		jobs.SetHeartbeatTimeout(s.Silence)
+	if err == nil && s.HeartbeatTimeout > 0 {
+		jobs.SetHeartbeatTimeout(s.HeartbeatTimeout)
 	}
 	return jobs, appends, err
 }
@@ -338,40 +337,42 @@ func (s *service) behave(behaves func(q question, times int) (int, time.Duration
 
 // platforms are alpha and beta, which ask the service, gamma, whose key is missing, and delta, whose price is not known
 // and which takes no region.
-type platforms struct{ surroundings }
+type platforms struct{ workerConfig }
 
 func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.Platform, error) {
-	if !organization.IsNil() && organization == p.Breaks {
+	if !organization.IsNil() && organization == p.BrokenOrganization {
 		return nil, errors.New("broken")
+	}
+	if !organization.IsNil() && p.FailingList != nil && p.FailingList.Add(-1) == 0 {
+		return nil, errors.New("the connection is lost")
 	}
 	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
 	describe := func(slug string, price *platform.Price) tracking.Platform {
-		return tracking.Platform{Account: p.Accounts[organization], Description: platform.Description{Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: []platform.Model{
-			{Slug: slug + "-small", Price: price}, {Slug: slug + "-large", Price: price},
-		}}}
+		models := []platform.Model{{Slug: slug + "-small", Price: price}, {Slug: slug + "-large", Price: price}}
+		return tracking.Platform{
+			Account: p.Accounts[organization], Description: platform.Description{
+				Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: models,
+			},
+			Connect: func(simulator.Cast) (platform.Platform, error) {
+				if slug == p.Unusable {
+					return nil, errors.New("its key is gone")
+				}
+				return fakePlatform{slug, p.Service}, nil
+			},
+		}
 	}
 	list := []tracking.Platform{describe("alpha", price), describe("beta", price), describe("gamma", price), describe("delta", nil)}
 	for i := range list {
-		if list[i].Slug == "gamma" || list[i].Slug == p.Lacks {
+		if list[i].Slug == "gamma" || list[i].Slug == p.MissingKey {
 			list[i].Unavailable = "its key is missing"
 		}
 	}
 	return list, nil
 }
 
-func (p platforms) Open(_ context.Context, _ uuid.UUID, slug string, _ simulator.Cast) (platform.Platform, error) {
-	if p.Stumbles != nil && p.Stumbles.Add(-1) >= 0 {
-		return nil, errors.New("the connection is lost")
-	}
-	if slug == p.Unusable {
-		return nil, problem.New(problem.Missing, "its key is gone")
-	}
-	return asks{slug, p.Service}, nil
-}
+type fakePlatform struct{ slug, url string }
 
-type asks struct{ slug, url string }
-
-func (a asks) Ask(ctx context.Context, q platform.Question) (reply platform.Reply, err error) {
+func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platform.Reply, err error) {
 	body, err := json.Marshal(question{a.slug, q.Text, q.Model, q.Region, q.Sample})
 	if err != nil {
 		return reply, err

@@ -22,8 +22,8 @@ import (
 func TestEveryRunIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(5)...)
-	e.Stumbles = new(atomic.Int64)
-	e.Stumbles.Store(1) // postgres is away when a platform's key is read: its runs were given up as auth
+	e.FailingList = new(atomic.Int64)
+	e.FailingList.Store(2) // postgres is away when the worker reads the keys: the runs were given up as auth
 	jobs, _ := e.run(t)
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta", "gamma"}, Models: []string{"alpha-small", "alpha-large", "beta-large"}, Regions: []string{"", "de"}, Samples: 2})
 	j, r := e.finished(t, id)
@@ -240,12 +240,12 @@ func TestAJobWaitsForBatchesUnderWay(t *testing.T) {
 func TestAnAnswerThatTheLogHasLostIsGivenUp(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(2)...)
-	e.Loses = true
+	e.LosesRecords = true
 	jobs, stop := e.run(t)
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 	wait.For(t, "the answers to be waited for", func() bool { return e.job(t, id).Phase == "landing" })
 	stop()
-	e.Late = 49 * time.Hour
+	e.ClockAhead = 49 * time.Hour
 	e.run(t)
 	if j, r := e.finished(t, id); j.Status != "failed" || r.GaveUp["unavailable"] != 2 || r.Answered != 0 {
 		t.Errorf("%s: %+v", j.Status, r)

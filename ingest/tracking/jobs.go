@@ -29,8 +29,6 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/answerscope/answerscope/ingest/answer"
-	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -46,17 +44,12 @@ const (
 	jobRetryDelay     = 5 * time.Second  // after a worker failed
 )
 
-// PlatformSource lists and opens the platforms of an organization: *Platforms, but for tests and benches.
-type PlatformSource interface {
-	List(ctx context.Context, organization uuid.UUID) ([]Platform, error)
-	Open(ctx context.Context, organization uuid.UUID, slug string, cast simulator.Cast) (platform.Platform, error)
-}
-
 // Parts are the dependencies of Jobs.
 type Parts struct {
-	DB        *postgres.DB
-	Platforms PlatformSource
+	DB *postgres.DB
 
+	// ListPlatforms returns the platforms of an organization, of uuid.Nil with the environment's keys alone.
+	ListPlatforms func(ctx context.Context, organization uuid.UUID) ([]Platform, error)
 	// Append appends records to a topic, and waits for room on the disk.
 	Append func(ctx context.Context, topic string, records []producer.Record) (int, error)
 	// Landed returns which answers are in the warehouse.
@@ -94,10 +87,10 @@ func NewJobs(parts Parts, registerer prometheus.Registerer, log *slog.Logger) (*
 	river.AddWorker(workers, &riverWorker{jobs: j})
 	var err error
 	j.queue, err = river.NewClient(riverpgxv5.New(parts.DB.Pool), &river.Config{
-		Schema: postgres.QueueSchema, Queues: map[string]river.QueueConfig{queueName: {MaxWorkers: maxJobs}}, Workers: workers,
+		Schema: postgres.QueueSchema, Workers: workers,
+		Queues:     map[string]river.QueueConfig{queueName: {MaxWorkers: maxJobs}},
 		JobTimeout: -1, // heartbeats instead
-		// Jobs of silent workers are found by resume, which is quicker. River's own rescue is for a job without a heartbeat
-		// of any of our processes.
+		// River's own rescue is for a job without a heartbeat while none of our processes runs resumeSilentJobs.
 		RescueStuckJobsAfter: time.Hour,
 		RetryPolicy:          fixedDelay{},
 		ReindexerIndexNames:  []string{}, // it would need a right that our role has not, and the tables stay small
@@ -150,7 +143,7 @@ func (j *Jobs) resumeSilentJobs(ctx context.Context) {
 		case err == nil:
 			lastAnswer = time.Now()
 		case !errors.Is(err, context.Canceled):
-			j.log.Warn("interrupted tracking jobs are not looked for", "cause", err, "next", "check that postgres answers")
+			j.log.Warn("silent tracking jobs are not looked for", "cause", err, "next", "check that postgres answers")
 		}
 		if resumed > 0 {
 			j.log.Info("tracking jobs of a silent worker are queued again", "jobs", resumed)
@@ -162,7 +155,7 @@ func (j *Jobs) resumeSilentJobs(ctx context.Context) {
 func (j *Jobs) announceAndResume(ctx context.Context, resume bool) (resumed int64, err error) {
 	ctx, done := context.WithTimeout(ctx, j.heartbeatTimeout/3)
 	defer done()
-	platforms, err := j.Platforms.List(ctx, uuid.Nil) // of no organization, so with the environment's keys alone
+	platforms, err := j.ListPlatforms(ctx, uuid.Nil)
 	if err != nil {
 		return 0, err
 	}

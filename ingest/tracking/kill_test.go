@@ -21,7 +21,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// workerVariable has the surroundings of a process that works on jobs until it is killed; faultVariable where it dies
+// workerVariable has the workerConfig of a process that works on jobs until it is killed; faultVariable where it dies
 // by itself.
 const (
 	workerVariable = "ANSWERSCOPE_TEST_WORKER"
@@ -29,7 +29,7 @@ const (
 )
 
 func workUntilKilled(text string) int {
-	var s surroundings
+	var s workerConfig
 	err := json.Unmarshal([]byte(text), &s)
 	if at := os.Getenv(faultVariable); err == nil && at != "" {
 		err = fault.Arm(at)
@@ -41,7 +41,7 @@ func workUntilKilled(text string) int {
 	return 1
 }
 
-func (s surroundings) work() error {
+func (s workerConfig) work() error {
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = s.DSN
 	ctx := context.Background()
@@ -67,7 +67,7 @@ type process struct {
 // work starts a process, which dies at a point if one is given.
 func (e *environment) work(t *testing.T, at string) *process {
 	t.Helper()
-	text, err := json.Marshal(e.surroundings)
+	text, err := json.Marshal(e.workerConfig)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,10 +90,10 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, "which lamp?")
 	starter, _ := e.jobs(t) // has alpha and beta
-	e.Lacks = "alpha"
+	e.MissingKey = "alpha"
 	_, stop := e.run(t)
 	refused := func() string {
-		plan, err := starter.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, time.Now())
+		plan, err := starter.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha", "beta"}}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,10 +113,10 @@ func TestAStartLooksAtTheKeysOfWorkers(t *testing.T) {
 		t.Errorf("without a worker %s is refused", got)
 	}
 	lacking, _ := e.jobs(t)
-	e.Lacks = ""
+	e.MissingKey = ""
 	e.run(t)
 	wait.For(t, "a platform whose key the worker alone has", func() bool {
-		plan, err := lacking.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, time.Now())
+		plan, err := lacking.Draft(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, nil, time.Now())
 		return err == nil && len(plan.Runs) == 1
 	})
 }

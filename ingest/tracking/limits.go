@@ -49,7 +49,8 @@ type rateLimits struct {
 
 func newRateLimits(db *postgres.DB, log *slog.Logger) *rateLimits {
 	return &rateLimits{
-		db: db, log: log, holder: uuid.Must(uuid.NewV4()), accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1),
+		db: db, log: log, holder: uuid.Must(uuid.NewV4()),
+		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1),
 	}
 }
 
@@ -195,7 +196,8 @@ func (l *rateLimits) run(ctx context.Context) {
 		empty, err := l.renew(limited)
 		done()
 		if err != nil && !failing && ctx.Err() == nil {
-			l.log.Warn("limits of platforms not leased; nothing is asked without", "cause", err, "next", "check that postgres answers")
+			l.log.Warn("limits of platforms not leased; no request is sent", "cause", err,
+				"next", "check that postgres answers")
 		}
 		failing = err != nil
 		interval := leaseInterval

@@ -29,14 +29,16 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
 		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_requests_total",
-			Help: "Requests to AI platforms that ended, or could not be sent, by platform and outcome: answered, or the class of the error.",
+			Help: "Requests to AI platforms that ended, or could not be sent, by platform and outcome: answered, " +
+				"or the class of the error.",
 		}, []string{"platform", "outcome"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
 			Buckets: []float64{0.5, 1, 2, 5, 10, 20, 40, 80, 120},
 		}, []string{"platform"}),
 		unknown: auto.NewCounterVec(prometheus.CounterOpts{
-			Name: "answerscope_tracking_unknown_items_total", Help: "Items of answers that were passed over because their kind is unknown, by platform.",
+			Name: "answerscope_tracking_unknown_items_total",
+			Help: "Items of answers that were passed over because their kind is unknown, by platform.",
 		}, []string{"platform"}),
 		refused: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_refused_total", Help: "Starts of tracking jobs that were refused, by reason.",

@@ -30,11 +30,11 @@ func TestAnswersOutliveAnOutageOfPostgres(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t, numbered(requests)...)
 			outage := 10 * time.Second
-			e.Silence = outage / 4
+			e.HeartbeatTimeout = outage / 4
 			if long, err := time.ParseDuration(os.Getenv(outageVariable)); err == nil {
-				outage, e.Silence = long, 0
+				outage, e.HeartbeatTimeout = long, 0
 			}
-			e.through = testkit.NewProxy(t, e.DSN)
+			e.proxy = testkit.NewProxy(t, e.DSN)
 			early, late := make(chan struct{}), make(chan struct{})
 			answerEarly, answerLate := sync.OnceFunc(func() { close(early) }), sync.OnceFunc(func() { close(late) })
 			t.Cleanup(func() { answerEarly(); answerLate() })
@@ -51,10 +51,10 @@ func TestAnswersOutliveAnOutageOfPostgres(t *testing.T) {
 			e.run(t) // another process, which looks for silent workers, too
 			id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 			wait.For(t, "all requests", func() bool { return e.service.requests() == requests })
-			c.away(e.through)
+			c.away(e.proxy)
 			answerEarly()
 			<-time.After(outage)
-			c.back(e.through)
+			c.back(e.proxy)
 			wait.For(t, "the answers of the outage", func() bool { return e.job(t, id).Completed == requests/2 })
 			answerLate()
 			j, r := e.finished(t, id)

@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Platforms finds which AI platforms an organization can ask, and with whose key: its own, or else that of the
-// environment. It is safe for concurrent use.
+// Platforms finds which AI platforms an organization can ask, and with which key: its own, or else the environment's.
+// It is safe for concurrent use.
 type Platforms struct {
 	environment config.Outside
 	db          *postgres.DB
@@ -39,7 +39,7 @@ const (
 	FromOrganization = "organization"
 )
 
-// Platform is a platform as one organization has it.
+// Platform is a platform for one organization.
 type Platform struct {
 	platform.Description        // with the models of the environment, if it names any
 	KeyFrom              string // FromEnvironment or FromOrganization; "": it has or needs none
@@ -47,8 +47,20 @@ type Platform struct {
 	Unavailable          string // why it cannot be asked, and how to change that; "": it can
 	Account              string // shares the limits: the platform's name and a digest of the key; "": it has no key
 
-	entry    catalog.Entry
-	settings catalog.Settings
+	// Connect makes the client of a platform that is not unavailable. The simulator's answers name the cast.
+	Connect func(cast simulator.Cast) (platform.Platform, error)
+}
+
+// Open returns the client of the platform. One that cannot be asked is a problem of kind Missing.
+func (p Platform) Open(cast simulator.Cast) (platform.Platform, error) {
+	if p.Unavailable != "" {
+		return nil, problem.New(problem.Missing, "%s is unavailable: %s", p.Slug, p.Unavailable)
+	}
+	client, err := p.Connect(cast)
+	if err != nil {
+		return nil, problem.New(problem.Missing, "%s cannot be opened: %v", p.Slug, err)
+	}
+	return client, nil
 }
 
 // View shows a platform to people and clients, without its key.
@@ -67,12 +79,13 @@ type View struct {
 // View returns the platform without its key.
 func (p Platform) View() View {
 	return View{
-		Platform: p.Slug, Name: p.Name, Available: p.Unavailable == "", Reason: p.Unavailable, KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd,
-		TakesRegion: p.TakesRegion, Models: append([]platform.Model{}, p.Models...), Limits: p.Limits,
+		Platform: p.Slug, Name: p.Name, Available: p.Unavailable == "", Reason: p.Unavailable,
+		KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd, TakesRegion: p.TakesRegion, Limits: p.Limits,
+		Models: append([]platform.Model{}, p.Models...),
 	}
 }
 
-// List returns every platform of the catalog as the organization has it.
+// List returns every platform of the catalog for an organization; uuid.Nil is none, which has the environment's keys.
 func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
 	keys := map[string]postgres.ProviderKey{}
 	if p.db != nil {
@@ -86,33 +99,45 @@ func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platf
 	}
 	var platforms []Platform
 	for _, entry := range catalog.All() {
-		found := p.fromEnvironment(entry)
-		if key, ok := keys[entry.Slug]; ok {
-			found = p.withOrganizationKey(found, key)
-		}
-		found.Account = account(found.Slug, found.settings.Key)
-		platforms = append(platforms, found)
+		key, hasKey := keys[entry.Slug]
+		platforms = append(platforms, p.platform(entry, key, hasKey))
 	}
 	return platforms, nil
 }
 
-func (p *Platforms) fromEnvironment(entry catalog.Entry) Platform {
+// platform prefers the organization's key, even one that cannot be decrypted: with the environment's the owner of the
+// other account would pay.
+func (p *Platforms) platform(entry catalog.Entry, organizationKey postgres.ProviderKey, hasKey bool) Platform {
 	env := p.environment.Platform(entry.Slug)
-	found := Platform{
-		Description: entry.Description, entry: entry,
-		settings: catalog.Settings{Key: env.APIKey.Reveal(), BaseURL: env.BaseURL},
-	}
+	result := Platform{Description: entry.Description}
 	if len(env.Models) > 0 {
-		found.Models = selectModels(entry.Models, env.Models)
+		result.Models = selectModels(entry.Models, env.Models)
 	}
+	settings := catalog.Settings{Key: env.APIKey.Reveal(), BaseURL: env.BaseURL}
 	switch {
+	case hasKey:
+		result.KeyFrom, result.KeyEnd = FromOrganization, organizationKey.LastCharacters
+		plain, err := p.ring.Open(organizationKey.Sealed, sealedName(organizationKey.OrganizationID, entry.Slug))
+		if err != nil {
+			result.Unavailable = "the organization's key cannot be decrypted: want the key of " +
+				"ANSWERSCOPE_SECRET_KEYS that encrypted it, or the platform's key again, " +
+				"by answerscope provider set " + entry.Slug
+		}
+		settings.Key = string(plain)
 	case !entry.NeedsKey:
 	case env.APIKey.IsSet():
-		found.KeyFrom = FromEnvironment
+		result.KeyFrom = FromEnvironment
 	default:
-		found.Unavailable = fmt.Sprintf("%s is missing: want the API key of an account at %s", env.Variable(config.KeyVariable), entry.Name)
+		variable := env.Variable(config.KeyVariable)
+		result.Unavailable = variable + " is missing: want the API key of an account at " + entry.Name
 	}
-	return found
+	result.Account = account(entry.Slug, settings.Key)
+	result.Connect = func(cast simulator.Cast) (platform.Platform, error) {
+		withCast := settings
+		withCast.Cast = cast
+		return entry.Open(withCast)
+	}
+	return result
 }
 
 // selectModels returns the models of these slugs. One that the platform does not declare has no price, and the typical
@@ -131,19 +156,6 @@ func selectModels(declared []platform.Model, slugs []string) []platform.Model {
 	return models
 }
 
-// withOrganizationKey replaces the environment's key, even by a key that cannot be decrypted: otherwise the owner of the
-// other account would pay.
-func (p *Platforms) withOrganizationKey(found Platform, key postgres.ProviderKey) Platform {
-	found.KeyFrom, found.KeyEnd, found.Unavailable = FromOrganization, key.LastCharacters, ""
-	plain, err := p.ring.Open(key.Sealed, sealedName(key.OrganizationID, key.Platform))
-	if err != nil {
-		found.Unavailable = fmt.Sprintf("the organization's key cannot be decrypted: want the key of ANSWERSCOPE_SECRET_KEYS "+
-			"that encrypted it, or the platform's key again, by answerscope provider set %s", key.Platform)
-	}
-	found.settings.Key = string(plain)
-	return found
-}
-
 // account names the account of a key. Too many keys share the digest's 48 bits for anybody to find the key by trying.
 func account(slug, key string) string {
 	if key == "" {
@@ -153,59 +165,43 @@ func account(slug, key string) string {
 	return fmt.Sprintf("%s %x", slug, digest[:6])
 }
 
-// WithKeyStatus returns the platform as a process has it whose environment has a key of it, or has none.
+// WithKeyStatus returns the platform for a process whose environment has a key of it, or none.
 func (p Platform) WithKeyStatus(hasKey bool) Platform {
 	switch {
 	case !p.NeedsKey || p.KeyFrom == FromOrganization:
 	case hasKey:
 		p.KeyFrom, p.Unavailable = FromEnvironment, ""
 	case p.Unavailable == "":
-		p.Unavailable = fmt.Sprintf("%s is missing where tracking jobs are worked on: start answerscope all (or ingest) again "+
-			"with it, or give the organization a key by answerscope provider set %s",
-			config.Outside{}.Platform(p.Slug).Variable(config.KeyVariable), p.Slug)
+		variable := config.Outside{}.Platform(p.Slug).Variable(config.KeyVariable)
+		p.Unavailable = variable + " is missing where tracking jobs are worked on: start answerscope all (or ingest) " +
+			"again with it, or give the organization a key by answerscope provider set " + p.Slug
 	}
 	return p
 }
 
-// Find returns the platform of that slug as the organization has it, or a problem of kind Missing.
+// Find returns the organization's platform of that slug, or a problem of kind Missing.
 func (p *Platforms) Find(ctx context.Context, organizationID uuid.UUID, slug string) (Platform, error) {
 	platforms, err := p.List(ctx, organizationID)
 	if err != nil {
 		return Platform{}, err
 	}
-	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
-	if i < 0 {
+	result, ok := findPlatform(platforms, slug)
+	if !ok {
 		return Platform{}, unknownPlatform(slug)
 	}
-	return platforms[i], nil
+	return result, nil
+}
+
+func findPlatform(platforms []Platform, slug string) (Platform, bool) {
+	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
+	if i < 0 {
+		return Platform{}, false
+	}
+	return platforms[i], true
 }
 
 func unknownPlatform(slug string) error {
 	return problem.New(problem.Missing, "platform %.60q is unknown: want one of %s", slug, catalog.Slugs())
-}
-
-// Open opens the platform of that slug for the organization; the simulator's answers name the cast. A platform that is
-// unknown or unavailable is a problem of kind Missing.
-func (p *Platforms) Open(ctx context.Context, organizationID uuid.UUID, slug string, cast simulator.Cast) (platform.Platform, error) {
-	found, err := p.Find(ctx, organizationID, slug)
-	if err != nil {
-		return nil, err
-	}
-	return found.Open(cast)
-}
-
-// Open opens the platform. An unavailable one is a problem of kind Missing.
-func (p Platform) Open(cast simulator.Cast) (platform.Platform, error) {
-	if p.Unavailable != "" {
-		return nil, problem.New(problem.Missing, "%s is unavailable: %s", p.Slug, p.Unavailable)
-	}
-	settings := p.settings
-	settings.Cast = cast
-	opened, err := p.entry.Open(settings)
-	if err != nil {
-		return nil, problem.New(problem.Missing, "%s cannot be opened: %v", p.Slug, err)
-	}
-	return opened, nil
 }
 
 const (
@@ -221,8 +217,10 @@ func (p *Platforms) SetKey(ctx context.Context, user, organizationID uuid.UUID, 
 		return err
 	}
 	key = strings.TrimSpace(key)
-	if key == "" || len(key) > maxKeyLength || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return problem.New(problem.Invalid, "the key of %s: want 1 to %d letters, digits and signs, without spaces", slug, maxKeyLength)
+	invisible := func(r rune) bool { return r <= ' ' || r > '~' }
+	if key == "" || len(key) > maxKeyLength || strings.ContainsFunc(key, invisible) {
+		return problem.New(problem.Invalid, "the key of %s: want 1 to %d letters, digits and signs, without spaces",
+			slug, maxKeyLength)
 	}
 	if !p.ring.IsSet() {
 		return problem.New(problem.Invalid,

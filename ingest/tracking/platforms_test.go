@@ -53,18 +53,27 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	if len(accounts) != 4 || !accounts[""] { // two keys of xai, one of openai, none
 		t.Errorf("accounts %v", accounts)
 	}
-	if _, err := p.Open(t.Context(), uuid.Nil, platform.Simulator, simulator.Cast{Brand: event.Entity{Name: "Fernwood"}}); err != nil {
+	if _, err := open(t, p, uuid.Nil, platform.Simulator, simulator.Cast{Brand: event.Entity{Name: "Fernwood"}}); err != nil {
 		t.Error(err)
 	}
 	for slug, want := range map[string]string{
 		"openai":    "openai is unavailable: ANSWERSCOPE_PLATFORM_OPENAI_API_KEY is missing: want the API key of an account at OpenAI",
 		"elsewhere": `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`,
 	} {
-		_, err = p.Open(t.Context(), uuid.Nil, slug, simulator.Cast{})
+		_, err = open(t, p, uuid.Nil, slug, simulator.Cast{})
 		if kind, public := problem.Of(err); kind != problem.Missing || public != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+func open(t *testing.T, platforms *tracking.Platforms, organization uuid.UUID, slug string, cast simulator.Cast) (platform.Platform, error) {
+	t.Helper()
+	found, err := platforms.Find(t.Context(), organization, slug)
+	if err != nil {
+		return nil, err
+	}
+	return found.Open(cast)
 }
 
 const (
@@ -88,7 +97,7 @@ func ring(t *testing.T, ids ...string) secret.Ring {
 var fromEnvironment = config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + envKey})
 
 // keyOf is what a provider would be asked with: where it comes from and its last characters.
-func keyOf(t *testing.T, p *providers, organization uuid.UUID) string {
+func keyOf(t *testing.T, p *organizations, organization uuid.UUID) string {
 	t.Helper()
 	found, err := p.Find(t.Context(), organization, "openai")
 	if err != nil {
@@ -97,17 +106,17 @@ func keyOf(t *testing.T, p *providers, organization uuid.UUID) string {
 	return found.KeyFrom + " " + found.KeyEnd + " " + found.Unavailable
 }
 
-// providers are those of two organizations.
-type providers struct {
+// organizations has the platforms of two organizations.
+type organizations struct {
 	*tracking.Platforms
 	db         *postgres.DB
 	own, other postgres.Organization
 }
 
-func newProviders(t *testing.T) *providers {
+func newOrganizations(t *testing.T) *organizations {
 	t.Helper()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
-	p := &providers{Platforms: tracking.NewPlatforms(fromEnvironment, db, ring(t, "a")), db: db}
+	p := &organizations{Platforms: tracking.NewPlatforms(fromEnvironment, db, ring(t, "a")), db: db}
 	for name, o := range map[string]*postgres.Organization{"Own": &p.own, "Other": &p.other} {
 		var err error
 		if *o, err = db.AddOrganization(t.Context(), name, ""); err != nil {
@@ -120,7 +129,7 @@ func newProviders(t *testing.T) *providers {
 // An organization's key wins over the environment's, is encrypted in the database, and is no other organization's.
 func TestAnOrganizationsKeyWins(t *testing.T) {
 	t.Parallel()
-	p := newProviders(t)
+	p := newOrganizations(t)
 	if got := keyOf(t, p, p.own.ID); got != "environment  " {
 		t.Errorf("before: %q", got)
 	}
@@ -141,7 +150,7 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 	if got := keyOf(t, p, p.other.ID); !strings.Contains(got, "cannot be decrypted") {
 		t.Errorf("a copied row: %q", got)
 	}
-	if _, err := p.Open(t.Context(), p.other.ID, "openai", simulator.Cast{}); err == nil {
+	if _, err := open(t, p.Platforms, p.other.ID, "openai", simulator.Cast{}); err == nil {
 		t.Error("it is opened with the environment's key, which is another account")
 	}
 	for range 2 {
@@ -158,7 +167,7 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 
 func TestKeysAreEncryptedAnew(t *testing.T) {
 	t.Parallel()
-	p := newProviders(t)
+	p := newOrganizations(t)
 	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +191,7 @@ func TestKeysAreEncryptedAnew(t *testing.T) {
 
 func TestWhatIsNoKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newProviders(t)
+	p := newOrganizations(t)
 	for _, c := range []struct{ slug, key, want string }{
 		{"openai", "", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"openai", "two words", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},

@@ -79,10 +79,12 @@ type Cost struct {
 func (d *Draft) Estimate() Estimate {
 	e := Estimate{Runs: len(d.Runs), ByPlatform: []PlatformEstimate{}, Refused: append([]Refusal{}, d.Refused...)}
 	for _, r := range d.Runs {
-		i := slices.IndexFunc(e.ByPlatform, func(p PlatformEstimate) bool { return p.Platform == r.Platform && p.Model == r.Model })
+		i := slices.IndexFunc(e.ByPlatform, func(p PlatformEstimate) bool {
+			return p.Platform == r.Platform && p.Model == r.Model
+		})
 		if i < 0 {
 			i = len(e.ByPlatform)
-			e.ByPlatform = append(e.ByPlatform, PlatformEstimate{Platform: r.Platform, Model: r.Model, costPerRun: r.Estimate})
+			e.ByPlatform = append(e.ByPlatform, PlatformEstimate{r.Platform, r.Model, 0, nil, r.Estimate})
 		}
 		e.ByPlatform[i].Runs++
 	}
@@ -120,7 +122,8 @@ func typicalCost(d platform.Description, model string) *string {
 // CheckBudget refuses a wrong budget, and brings its costs into the form that is stored.
 func CheckBudget(b *postgres.Budget) error {
 	if _, ok := catalog.Find(b.Platform); b.Platform != "" && !ok {
-		return problem.New(problem.Invalid, "platform %.60q: want one of %s, or none for all together", b.Platform, catalog.Slugs())
+		return problem.New(problem.Invalid, "platform %.60q: want one of %s, or none for all together",
+			b.Platform, catalog.Slugs())
 	}
 	for period, runs := range map[string]*int64{"a day": b.RunsPerDay, "a month": b.RunsPerMonth} {
 		if runs != nil && *runs < 0 {
@@ -133,7 +136,8 @@ func CheckBudget(b *postgres.Budget) error {
 		}
 		amount, ok := event.Decimal(*cost)
 		if !ok || amount[0] == '-' {
-			return problem.New(problem.Invalid, "cost %s: want an amount of US dollars such as 2.50, got %.60q", period, *cost)
+			return problem.New(problem.Invalid, "cost %s: want an amount of US dollars such as 2.50, got %.60q",
+				period, *cost)
 		}
 		*cost = amount
 	}

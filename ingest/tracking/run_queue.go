@@ -40,7 +40,7 @@ func (q *runQueue) add(r *queuedRun) {
 	q.insert(r)
 }
 
-// insert puts a run behind those of the same time.
+// insert puts a run behind others of the same time.
 func (q *runQueue) insert(r *queuedRun) {
 	i := sort.Search(len(q.ready), func(i int) bool { return q.ready[i].notBefore.After(r.notBefore) })
 	q.ready = slices.Insert(q.ready, i, r)
@@ -83,12 +83,12 @@ func (q *runQueue) take(now time.Time) (r *queuedRun, wait time.Duration, ended 
 	return r, 0, false
 }
 
-// takeAll returns the runs that are not taken, whatever their times.
+// takeAll returns all ready runs, also before their times.
 func (q *runQueue) takeAll() []*queuedRun {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	runs := q.ready
-	q.ready = nil
+	q.ready, q.taken = nil, q.taken+len(runs)
 	return runs
 }
 
@@ -122,7 +122,7 @@ func (q *runQueue) blockedIDs() []uuid.UUID {
 	return slices.Collect(maps.Keys(q.blocked))
 }
 
-// unblock readies those of the blocked runs whose question is free. Runs that are not in free have ended.
+// unblock readies the blocked runs whose question is free. Runs that are not in free have ended.
 func (q *runQueue) unblock(ids []uuid.UUID, free map[uuid.UUID]bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

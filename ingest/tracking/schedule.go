@@ -40,10 +40,13 @@ type Schedule struct {
 }
 
 // NewSchedule returns a schedule, which runs as tasks of a timetable.
-func NewSchedule(db *postgres.DB, jobs *Jobs, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) *Schedule {
+func NewSchedule(
+	db *postgres.DB, jobs *Jobs, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger,
+) *Schedule {
 	return &Schedule{db, jobs, now, log, promauto.With(registerer).NewGauge(prometheus.GaugeOpts{
 		Name: "answerscope_tracking_stalled_jobs",
-		Help: "Running tracking jobs that have not moved for half an hour, as the process that keeps the schedule sees it.",
+		Help: "Running tracking jobs that have not moved for half an hour, " +
+			"as the process that keeps the schedule sees it.",
 	})}
 }
 
@@ -84,11 +87,11 @@ func (s *Schedule) Prune(ctx context.Context) error {
 	return err
 }
 
-// ForgetStalled clears the gauge on a process that has lost the schedule: the next one reports what is stalled.
+// ForgetStalled clears the gauge on a process that has lost the schedule: the next one reports them.
 func (s *Schedule) ForgetStalled() { s.stalled.Set(0) }
 
-// StartAll starts jobs of all brands that were not asked in their present slot, of an organization or of every one (nil),
-// before their minute, too.
+// StartAll starts jobs of all brands that were not asked in their present slot, before their minute, too: in an
+// organization, or in every one (nil).
 func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Report, error) {
 	report, err := s.start(ctx, organization, true)
 	if err == nil {
@@ -98,89 +101,99 @@ func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Repor
 }
 
 func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (Report, error) {
-	report := Report{Jobs: []Started{}, Skipped: []Skipped{}}
-	now := s.now().UTC()
-	rows, err := s.db.ScheduledPlatforms(ctx, organization, onDemand, now)
+	p := &schedulePass{s, s.now().UTC(), onDemand, Report{Jobs: []Started{}, Skipped: []Skipped{}}}
+	rows, err := s.db.ScheduledPlatforms(ctx, organization, onDemand, p.now)
 	if err != nil {
-		return report, err
+		return p.report, err
 	}
 	for start, end := 0, 0; start < len(rows) && ctx.Err() == nil; start = end {
 		for end < len(rows) && rows[end].BrandID == rows[start].BrandID {
 			end++
 		}
-		if err := s.startBrand(ctx, rows[start:end], now, onDemand, &report); err != nil {
-			return report, err
+		if err := p.startBrand(ctx, rows[start:end]); err != nil {
+			return p.report, err
 		}
 	}
-	return report, context.Cause(ctx)
+	return p.report, context.Cause(ctx)
 }
 
-// startBrand starts a job for the due platforms of a brand. It returns an error if PostgreSQL is away; one that concerns
-// this brand alone must not stop the others.
-func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform, now time.Time, onDemand bool, report *Report) error {
-	targets, nextDue, notDue := dueTargets(now, rows, onDemand)
-	if len(notDue) > 0 {
-		if err := s.db.SetChecked(ctx, notDue, nil); err != nil {
+// schedulePass is one pass over the scheduled platforms of brands.
+type schedulePass struct {
+	*Schedule
+	now      time.Time
+	onDemand bool
+	report   Report
+}
+
+// nextChecks has the times when scheduled platforms are due next.
+type nextChecks map[uuid.UUID]time.Time
+
+func (p *schedulePass) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform) error {
+	targets, due, later := dueTargets(p.now, rows, p.onDemand)
+	if len(targets) > 0 {
+		p.report.BrandsDue++
+		if err := p.startJob(ctx, rows, targets, due, later); err != nil {
 			return err
 		}
 	}
-	if len(targets) == 0 {
-		return nil
+	var err error
+	if len(due) > 0 {
+		err = p.db.SetChecked(ctx, due, &p.now)
 	}
-	report.BrandsDue++
+	if len(later) > 0 {
+		err = errors.Join(err, p.db.SetChecked(ctx, later, nil))
+	}
+	return err
+}
+
+// startJob starts a job for the targets of a brand, and moves platforms that were not asked from due to later. It fails
+// only if PostgreSQL is away: an error that concerns this brand alone must not stop the others.
+func (p *schedulePass) startJob(
+	ctx context.Context, rows []postgres.ScheduledPlatform, targets []Target, due, later nextChecks,
+) error {
 	id := rows[0].BrandID
 	var jobID uuid.UUID
 	var refused []Refusal
-	brand, err := s.db.Brand(ctx, rows[0].OrganizationID, id)
+	brand, err := p.db.Brand(ctx, rows[0].OrganizationID, id)
 	if err == nil {
-		jobID, refused, err = s.jobs.StartDue(ctx, brand, targets)
+		jobID, refused, err = p.jobs.StartDue(ctx, brand, targets)
 	}
 	switch {
 	case err == nil:
-		s.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", jobID)
-		report.Jobs = append(report.Jobs, Started{id, jobID})
-		return s.setChecked(ctx, rows, nextDue, refused, now)
+		p.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", jobID)
+		p.report.Jobs = append(p.report.Jobs, Started{id, jobID})
 	case ctx.Err() != nil || postgres.IsTransient(err):
 		return err
+	case errors.Is(err, postgres.ErrAsked):
+		p.report.Skipped = append(p.report.Skipped, Skipped{id, postgres.ErrAsked.Error()})
+	default:
+		reason, delay := skipReason(err)
+		p.report.Skipped = append(p.report.Skipped, Skipped{id, reason})
+		p.log.Warn("brand is due and is not asked", "brand", id, "cause", err,
+			"next", "do what the cause says; it is tried again within the hour")
+		for row := range due {
+			later[row] = p.now.Add(delay)
+		}
+		clear(due)
+		return nil
 	}
-	reason, delay := skipReason(err)
-	report.Skipped = append(report.Skipped, Skipped{id, reason})
-	if errors.Is(err, postgres.ErrAsked) {
-		return s.setChecked(ctx, rows, nextDue, refused, now)
-	}
-	s.log.Warn("brand is due and is not asked", "brand", id, "cause", err,
-		"next", "do what the cause says; it is tried again within the hour")
-	for row := range nextDue {
-		nextDue[row] = now.Add(delay)
-	}
-	return s.db.SetChecked(ctx, nextDue, nil)
-}
-
-// setChecked stores that a brand's platforms were asked now. Those that were refused are tried again later.
-func (s *Schedule) setChecked(
-	ctx context.Context, rows []postgres.ScheduledPlatform, nextDue map[uuid.UUID]time.Time, refused []Refusal, now time.Time,
-) error {
-	retryAt := map[uuid.UUID]time.Time{}
 	for _, r := range refused {
-		s.log.Warn("platform is due and is not asked", "brand", rows[0].BrandID, "platform", r.Platform, "cause", r.Reason,
+		p.log.Warn("platform is due and is not asked", "brand", id, "platform", r.Platform, "cause", r.Reason,
 			"next", "do what the cause says; it is tried again within the hour")
 		for _, row := range rows {
-			if _, due := nextDue[row.ID]; due && row.Platform == r.Platform {
-				retryAt[row.ID] = now.Add(refusedDelay)
-				delete(nextDue, row.ID)
+			if _, isDue := due[row.ID]; isDue && row.Platform == r.Platform {
+				later[row.ID] = p.now.Add(refusedDelay)
+				delete(due, row.ID)
 			}
 		}
 	}
-	return errors.Join(s.db.SetChecked(ctx, nextDue, &now), s.db.SetChecked(ctx, retryAt, nil))
+	return nil
 }
 
 // skipReason describes why a brand is skipped, and after what time it is tried again.
 func skipReason(err error) (reason string, delay time.Duration) {
 	if overBudget, ok := errors.AsType[*postgres.BudgetError](err); ok {
 		return overBudget.Error(), refusedDelay
-	}
-	if errors.Is(err, postgres.ErrAsked) {
-		return postgres.ErrAsked.Error(), refusedDelay
 	}
 	kind, public := problem.Of(err)
 	if kind == problem.Internal || kind == problem.Unavailable {
@@ -189,11 +202,13 @@ func skipReason(err error) (reason string, delay time.Duration) {
 	return public, refusedDelay
 }
 
-// dueTargets returns the targets of a brand that are due, with the times when those rows are due next, and the times
-// when the other rows are due. A row that was asked in its slot is not due. On demand every other row is; else from the
-// brand's minute on, or if it was never asked.
-func dueTargets(now time.Time, rows []postgres.ScheduledPlatform, onDemand bool) (due []Target, nextDue, notDue map[uuid.UUID]time.Time) {
-	nextDue, notDue = map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
+// dueTargets returns the targets of a brand that are due, when those are due again, and when the others are due. A
+// platform that was asked in its slot is not due. On demand every other one is; else from the brand's minute on, or if
+// it was never asked.
+func dueTargets(
+	now time.Time, rows []postgres.ScheduledPlatform, onDemand bool,
+) (targets []Target, due, later nextChecks) {
+	due, later = nextChecks{}, nextChecks{}
 	for _, r := range rows {
 		zone, err := time.LoadLocation(r.TimeZone)
 		if err != nil {
@@ -203,15 +218,15 @@ func dueTargets(now time.Time, rows []postgres.ScheduledPlatform, onDemand bool)
 		next := nextSlot(r.CheckFrequency, slot, zone).Add(offset)
 		switch {
 		case r.LastCheckedAt != nil && !r.LastCheckedAt.Before(slot):
-			notDue[r.ID] = next
+			later[r.ID] = next
 		case onDemand || r.LastCheckedAt == nil || !now.Before(slot.Add(offset)):
-			due = append(due, Target{r.Platform, r.Model, runSlot(slot, now, zone).UTC()})
-			nextDue[r.ID] = next
+			targets = append(targets, Target{r.Platform, r.Model, runSlot(slot, now, zone).UTC()})
+			due[r.ID] = next
 		default:
-			notDue[r.ID] = slot.Add(offset)
+			later[r.ID] = slot.Add(offset)
 		}
 	}
-	return due, nextDue, notDue
+	return targets, due, later
 }
 
 // slotStart returns the start of the hour, day, week (from Monday) or month of an instant in a time zone.

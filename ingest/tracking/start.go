@@ -39,24 +39,20 @@ func (j *Jobs) Start(ctx context.Context, brand postgres.Brand, r Request, by Ca
 			return id, err
 		}
 	}
-	draft, err := j.Draft(ctx, brand, r, j.Now())
+	draft, err := j.Draft(ctx, brand, r, nil, j.Now())
 	if err != nil {
-		return uuid.Nil, err
-	}
-	if err := draft.check(); err != nil {
 		return uuid.Nil, err
 	}
 	return j.enqueue(ctx, draft, by, draft.digest())
 }
 
-// StartDue starts a job for the targets of a schedule, and returns the platforms that the job leaves out. Runs that were
-// started in their slot before are not started again; if there are no others, the error is postgres.ErrAsked.
-func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Target) (id uuid.UUID, refused []Refusal, err error) {
-	draft, err := j.draft(ctx, brand, Request{}, due, j.Now())
+// StartDue starts a job for the targets of a schedule, and returns the platforms that the job leaves out. It starts no
+// run twice in its slot; if there are no others, the error is postgres.ErrAsked.
+func (j *Jobs) StartDue(
+	ctx context.Context, brand postgres.Brand, due []Target,
+) (id uuid.UUID, refused []Refusal, err error) {
+	draft, err := j.Draft(ctx, brand, Request{}, due, j.Now())
 	if err != nil {
-		return uuid.Nil, nil, err
-	}
-	if err := draft.check(); err != nil {
 		return uuid.Nil, nil, err
 	}
 	for _, r := range draft.Refused {
@@ -71,13 +67,16 @@ func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Target)
 // enqueue stores the job with its runs, and puts it on the queue in the same transaction. A digest joins a running job
 // that has the same one.
 func (j *Jobs) enqueue(ctx context.Context, d *Draft, by Caller, digest []byte) (uuid.UUID, error) {
+	if err := d.check(); err != nil {
+		return uuid.Nil, err
+	}
 	request, err := json.Marshal(d.request)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("encode request: %w", err)
 	}
 	job := postgres.NewTracking{
-		OrganizationID: d.brand.OrganizationID, BrandID: d.brand.ID, RequestedBy: by.UserID, Request: request, Plan: digest,
-		CreatedAt: d.createdAt, Runs: d.Runs,
+		OrganizationID: d.brand.OrganizationID, BrandID: d.brand.ID, CreatedAt: d.createdAt, RequestedBy: by.UserID,
+		Request: request, Plan: digest, Runs: d.Runs,
 	}
 	if by.IdempotencyKey != "" {
 		job.IdempotencyKey = &by.IdempotencyKey
@@ -90,7 +89,8 @@ func (j *Jobs) enqueue(ctx context.Context, d *Draft, by Caller, digest []byte) 
 		job.Prompts = append(job.Prompts, postgres.NewRunPrompt{PromptID: p.ID, Prompt: text})
 	}
 	id, err := j.DB.StartTracking(ctx, job, func(tx postgres.Tx, id uuid.UUID) error {
-		_, err := j.queue.InsertTx(ctx, tx, jobArgs{id}, &river.InsertOpts{Queue: queueName, MaxAttempts: math.MaxInt16})
+		options := &river.InsertOpts{Queue: queueName, MaxAttempts: math.MaxInt16}
+		_, err := j.queue.InsertTx(ctx, tx, jobArgs{id}, options)
 		return err
 	})
 	if _, over := errors.AsType[*postgres.BudgetError](err); over {
@@ -127,13 +127,11 @@ type Refusal struct {
 // maxRuns bounds a job, which is held in memory.
 const maxRuns = 50_000
 
-// Draft returns the job that a request at an instant would start. A wrong request is a problem.
-func (j *Jobs) Draft(ctx context.Context, brand postgres.Brand, r Request, now time.Time) (*Draft, error) {
-	return j.draft(ctx, brand, r, nil, now)
-}
-
-// draft takes the targets of the request if there are none of a schedule.
-func (j *Jobs) draft(ctx context.Context, brand postgres.Brand, r Request, targets []Target, now time.Time) (*Draft, error) {
+// Draft returns the job that a request at an instant would start. Without targets of a schedule it has the request's. A
+// wrong request is a problem.
+func (j *Jobs) Draft(
+	ctx context.Context, brand postgres.Brand, r Request, targets []Target, now time.Time,
+) (*Draft, error) {
 	d := newDraft(brand, r, now)
 	platforms, err := j.availablePlatforms(ctx, brand.OrganizationID)
 	if err != nil {
@@ -168,20 +166,21 @@ func (j *Jobs) draft(ctx context.Context, brand postgres.Brand, r Request, targe
 		}
 	}
 	if len(d.Runs) > maxRuns {
-		return nil, problem.New(problem.Invalid,
-			"the request comes to more than %d runs: name fewer promptIds, platforms, models, regions or samples", maxRuns)
+		return nil, problem.New(problem.Invalid, "the request comes to more than %d runs: "+
+			"name fewer promptIds, platforms, models, regions or samples", maxRuns)
 	}
 	return d, nil
 }
 
 func newDraft(brand postgres.Brand, r Request, now time.Time) *Draft {
-	return &Draft{brand: brand, request: r, createdAt: now.UTC().Truncate(time.Millisecond), index: map[postgres.NewRun]int{}}
+	now = now.UTC().Truncate(time.Millisecond)
+	return &Draft{brand: brand, request: r, createdAt: now, index: map[postgres.NewRun]int{}}
 }
 
 // availablePlatforms lists the organization's platforms. Any worker may run the job, so a key of the environment counts
 // only if every worker has announced it. Without workers this process's own environment decides.
 func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) ([]Platform, error) {
-	platforms, err := j.Platforms.List(ctx, organization)
+	platforms, err := j.ListPlatforms(ctx, organization)
 	if err != nil {
 		return nil, err
 	}
@@ -194,14 +193,6 @@ func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) (
 		platforms[i] = p.WithKeyStatus(!slices.ContainsFunc(workers, lacksKey))
 	}
 	return platforms, nil
-}
-
-func findPlatform(platforms []Platform, slug string) (Platform, bool) {
-	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
-	if i < 0 {
-		return Platform{}, false
-	}
-	return platforms[i], true
 }
 
 // requestedTargets returns the platforms of the request, else the brand's, else all that need a key and have one.
@@ -237,7 +228,8 @@ func checkTargets(targets []Target, models []string, platforms []Platform) error
 			for _, p := range platforms {
 				slugs = append(slugs, p.Slug)
 			}
-			return problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s", target.Platform, strings.Join(slugs, ", "))
+			return problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s",
+				target.Platform, strings.Join(slugs, ", "))
 		}
 		for _, m := range p.Models {
 			available = append(available, m.Slug)
@@ -259,7 +251,8 @@ func checkTargets(targets []Target, models []string, platforms []Platform) error
 // addPrompt adds the runs of a prompt. costLimited refuses models without a price.
 func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk, costLimited bool) {
 	r := d.request
-	if len(d.Runs) > maxRuns || len(r.Platforms) == 0 && len(prompt.Platforms) > 0 && !slices.Contains(prompt.Platforms, p.Slug) {
+	asksAll := len(r.Platforms) > 0 || len(prompt.Platforms) == 0
+	if len(d.Runs) > maxRuns || !asksAll && !slices.Contains(prompt.Platforms, p.Slug) {
 		return
 	}
 	regions := firstNonEmpty(r.Regions, countries(prompt.Regions), countries([]string{d.brand.Region}))
@@ -270,14 +263,15 @@ func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk
 	for _, model := range target.models(p, firstNonEmpty(r.Models, prompt.Models)) {
 		estimate := typicalCost(p.Description, model)
 		if estimate == nil && costLimited {
-			d.refuse(p.Slug, fmt.Sprintf("the price of model %q is not known, and the organization has a budget of cost", model))
+			const reason = "the price of model %q is not known, and the organization has a budget of cost"
+			d.refuse(p.Slug, fmt.Sprintf(reason, model))
 			continue
 		}
 		for _, region := range regions {
-			for sample := 1; sample <= samples && len(d.Runs) <= maxRuns; sample++ { // one too many shows that there are more
+			for sample := 1; sample <= samples && len(d.Runs) <= maxRuns; sample++ { // one too many is an error
 				d.addRun(postgres.NewRun{
-					PromptID: prompt.ID, Platform: p.Slug, Model: model, Region: region, Sample: sample, Slot: target.Slot,
-					Estimate: estimate,
+					PromptID: prompt.ID, Platform: p.Slug, Model: model, Region: region, Sample: sample,
+					Slot: target.Slot, Estimate: estimate,
 					AnswerID: event.RunID(event.Identity{
 						BrandID: d.brand.ID, PromptText: prompt.Text, Platform: p.Slug, Model: model, Region: region,
 						Sample: int64(sample), Due: target.Slot,
@@ -337,8 +331,8 @@ func (d *Draft) check() error {
 		}
 		return problem.New(problem.Unprocessable, "no platform can be asked: %s", strings.Join(reasons, "; "))
 	}
-	return problem.New(problem.Conflict, "there is nothing to ask: want an active prompt in an active prompt set, and a platform: "+
-		"in the request, of the brand, or one with a key")
+	return problem.New(problem.Conflict, "there is nothing to ask: want an active prompt in an active prompt set, "+
+		"and a platform: in the request, of the brand, or one with a key")
 }
 
 // digest is equal for drafts that ask the same questions with the same texts.

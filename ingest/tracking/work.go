@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -16,7 +16,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -30,6 +29,7 @@ var (
 // worker drives one job to its end: load, ask, append, await landed, finish.
 type worker struct {
 	*Jobs
+	log          *slog.Logger // with the job's id
 	claim        postgres.TrackingClaim
 	riverID      int64 // of the job in River's table
 	writer       *batchWriter
@@ -39,8 +39,6 @@ type worker struct {
 	snapshot answer.Snapshot
 	prompts  map[uuid.UUID]event.Prompt
 	noRecord *platform.Error // why no record can be made of the brand; nil: one can
-
-	queues atomic.Pointer[[]*runQueue] // one per platform, once they are loaded
 }
 
 // work claims a job and drives it. After an error River gives the job to the next worker.
@@ -60,8 +58,8 @@ func (j *Jobs) work(ctx context.Context, riverID int64, id uuid.UUID) error {
 	storing, stopStoring := lifecycle.Finishing(ctx, drainTimeout/2) // answers that come while the worker ends
 	defer stopStoring()
 	w := &worker{
-		Jobs: j, claim: claim, riverID: riverID, writer: &batchWriter{claim: claim, ctx: storing}, fail: fail,
-		recordStored: make(chan struct{}, 1),
+		Jobs: j, log: j.log.With("job", id), claim: claim, riverID: riverID, fail: fail,
+		writer: &batchWriter{claim: claim, ctx: storing}, recordStored: make(chan struct{}, 1),
 	}
 	asking, stopAsking := context.WithCancelCause(ctx)
 	defer stopAsking(nil)
@@ -73,13 +71,13 @@ func (j *Jobs) work(ctx context.Context, riverID int64, id uuid.UUID) error {
 	err = w.process(ctx, asking)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, postgres.ErrNotFound), errors.Is(cause, postgres.ErrNotFound):
-		j.log.Info("tracking job left to another worker", "job", id)
+		w.log.Info("tracking job left to another worker")
 		return nil
 	case cause != nil && err != nil:
 		err = cause
 	}
 	if err != nil && !errors.Is(err, errStopping) {
-		j.log.Warn("tracking job interrupted", "job", id, "cause", err,
+		w.log.Warn("tracking job interrupted", "cause", err,
 			"next", "nothing, if the cause passes: the job goes on in some seconds")
 	}
 	return err
@@ -144,20 +142,17 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		return nil, err
 	}
 	w.checkRecord(runs[0])
-	platforms, err := w.Platforms.List(ctx, w.claim.OrganizationID)
+	platforms, err := w.ListPlatforms(ctx, w.claim.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
 	var askers []*asker
-	var queues []*runQueue
 	bySlug := map[string]*asker{}
 	for _, r := range runs {
 		a := bySlug[r.Platform]
 		if a == nil {
-			if a, err = w.newAsker(ctx, r.Platform, platforms); err != nil {
-				return nil, err
-			}
-			bySlug[r.Platform], askers, queues = a, append(askers, a), append(queues, a.queue)
+			a = w.newAsker(r.Platform, platforms)
+			bySlug[r.Platform], askers = a, append(askers, a)
 		}
 		queued := &queuedRun{TrackingRun: r}
 		if r.NextAttemptAt != nil {
@@ -165,15 +160,14 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		}
 		a.queue.add(queued)
 	}
-	w.queues.Store(&queues)
 	return askers, nil
 }
 
 // maxSnapshotBytes leaves half of a record to the answer.
 const maxSnapshotBytes = event.MaxValueBytes / 2
 
-// checkRecord tries out, before a request is paid for, whether a record of a run can be made. If the brand is too large,
-// all runs are given up with records that have its name alone.
+// checkRecord tries out, before a request is paid for, whether a record of a run can be made. If the brand is too
+// large, all runs are given up with records that have its name alone.
 func (w *worker) checkRecord(first postgres.TrackingRun) {
 	r := &queuedRun{TrackingRun: first}
 	run := w.answerRun(r)
@@ -181,35 +175,34 @@ func (w *worker) checkRecord(first postgres.TrackingRun) {
 	gaveUp := run.GaveUp(&platform.Error{Class: platform.Unavailable})
 	record, err := answer.Record(&gaveUp, w.Now())
 	if err == nil && len(record.Value) > maxSnapshotBytes {
-		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d", len(record.Value), maxSnapshotBytes)
+		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d",
+			len(record.Value), maxSnapshotBytes)
 	}
 	if err == nil {
 		return
 	}
-	w.noRecord = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
+	err = fmt.Errorf("no record can be made of the brand: %w", err)
+	w.noRecord = &platform.Error{Class: platform.Invalid, Cause: err}
 	w.snapshot.Brand.Aliases, w.snapshot.Brand.Domains, w.snapshot.Competitors, w.claim.Language = nil, nil, nil, ""
 }
 
-// newAsker opens a platform. All runs of one that can no longer be asked are given up. An error means that it is not
-// known whether it can.
-func (w *worker) newAsker(ctx context.Context, slug string, platforms []Platform) (*asker, error) {
+// newAsker opens a platform. All runs of one that can no longer be asked are given up.
+func (w *worker) newAsker(slug string, platforms []Platform) *asker {
 	p, ok := findPlatform(platforms, slug)
 	if !ok {
-		p.Slug = slug
+		p.Slug, p.Unavailable = slug, unknownPlatform(slug).Error()
 	}
-	a := &asker{worker: w, queue: newRunQueue(), description: p.Description, limit: w.limits.account(p.Description, p.Account)}
-	cast := simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors}
+	limit := w.limits.account(p.Description, p.Account)
+	a := &asker{worker: w, queue: newRunQueue(), description: p.Description, limit: limit}
 	var err error
-	a.platform, err = w.Platforms.Open(ctx, w.claim.OrganizationID, slug, cast)
-	if _, unusable := errors.AsType[*problem.Error](err); unusable {
-		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
-	} else if err != nil {
-		return nil, err
-	}
-	if w.noRecord != nil {
+	a.client, err = p.Open(simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors})
+	switch {
+	case w.noRecord != nil:
 		a.unusable = w.noRecord
+	case err != nil:
+		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
 	}
-	return a, nil
+	return a
 }
 
 // sendHeartbeats stops asking once the job is cancelled, and ends the worker once the job is another one's. While
@@ -224,28 +217,8 @@ func (w *worker) sendHeartbeats(ctx context.Context, stopAsking context.CancelCa
 		case cancelled:
 			stopAsking(errCancelled)
 		}
-		if err == nil {
-			w.unblockRuns(limited)
-		}
 		done()
 		w.signalRecord()
-	}
-}
-
-// unblockRuns readies runs whose question no other job asks any more.
-func (w *worker) unblockRuns(ctx context.Context) {
-	queues := w.queues.Load()
-	if queues == nil {
-		return
-	}
-	for _, q := range *queues {
-		ids := q.blockedIDs()
-		if len(ids) == 0 {
-			continue
-		}
-		if free, err := w.claim.Free(ctx, ids); err == nil { // else the next heartbeat tries again
-			q.unblock(ids, free)
-		}
 	}
 }
 

@@ -39,30 +39,25 @@ type writeBatch struct {
 
 // ask marks a run as asking, and reports whether its request may be sent.
 func (w *batchWriter) ask(run uuid.UUID) (granted bool, err error) {
-	b := w.join([]uuid.UUID{run}, nil)
+	b := w.join(func(b *writeBatch) { b.asks = append(b.asks, run) }, 0)
 	return b.granted[run], b.askErr
 }
 
-// end stores how requests ended, and reports whether the brand has other running jobs.
-func (w *batchWriter) end(outcomes ...postgres.RunOutcome) (otherJobs bool, err error) {
-	b := w.join(nil, outcomes)
+// end stores how a request ended, and reports whether the brand has other running jobs.
+func (w *batchWriter) end(o postgres.RunOutcome) (otherJobs bool, err error) {
+	b := w.join(func(b *writeBatch) { b.outcomes = append(b.outcomes, o) }, len(o.Answer))
 	return b.otherJobs, b.outcomesErr
 }
 
-// join adds to the last pending batch, and returns once that is written.
-func (w *batchWriter) join(asks []uuid.UUID, outcomes []postgres.RunOutcome) *writeBatch {
-	size := 0
-	for _, o := range outcomes {
-		size += len(o.Answer)
-	}
+// join adds something of so many bytes to the last pending batch, and returns once that is written.
+func (w *batchWriter) join(add func(*writeBatch), bytes int) *writeBatch {
 	w.mu.Lock()
-	last := len(w.pending) - 1
-	if last < 0 || w.pending[last].bytes+size > maxWriteBytes {
+	if n := len(w.pending); n == 0 || w.pending[n-1].bytes+bytes > maxWriteBytes {
 		w.pending = append(w.pending, &writeBatch{written: make(chan struct{})})
-		last++
 	}
-	b := w.pending[last]
-	b.asks, b.outcomes, b.bytes = append(b.asks, asks...), append(b.outcomes, outcomes...), b.bytes+size
+	b := w.pending[len(w.pending)-1]
+	add(b)
+	b.bytes += bytes
 	if !w.writing {
 		w.writing = true
 		go w.writePending()
@@ -91,13 +86,17 @@ func (w *batchWriter) writePending() {
 // write stores outcomes first, each kind in a transaction of its own.
 func (w *batchWriter) write(b *writeBatch) {
 	if len(b.outcomes) > 0 {
-		b.otherJobs, b.outcomesErr = retryRead(w.ctx, func(ctx context.Context) (bool, error) { return w.claim.End(ctx, b.outcomes) })
+		b.otherJobs, b.outcomesErr = retryRead(w.ctx, func(ctx context.Context) (bool, error) {
+			return w.claim.End(ctx, b.outcomes)
+		})
 	}
 	if len(b.asks) == 0 {
 		return
 	}
 	var granted []uuid.UUID
-	granted, b.askErr = retryRead(w.ctx, func(ctx context.Context) ([]uuid.UUID, error) { return w.claim.Ask(ctx, b.asks) })
+	granted, b.askErr = retryRead(w.ctx, func(ctx context.Context) ([]uuid.UUID, error) {
+		return w.claim.Ask(ctx, b.asks)
+	})
 	b.granted = make(map[uuid.UUID]bool, len(granted))
 	for _, id := range granted {
 		b.granted[id] = true

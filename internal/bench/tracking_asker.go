@@ -63,7 +63,7 @@ func (a asker) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *produce
 		return nil, nil, err
 	}
 	jobs, err := tracking.NewJobs(tracking.Parts{
-		DB: db, Platforms: onePlatform{a}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: time.Now,
+		DB: db, ListPlatforms: a.listPlatforms, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: time.Now,
 		Landed: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) {
 			return nil, nil // no job of a bench ends
 		},
@@ -71,17 +71,14 @@ func (a asker) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *produce
 	return jobs, appends, err
 }
 
-// onePlatform is a platform that answers after a while.
-type onePlatform struct{ asker }
-
-func (p onePlatform) List(context.Context, uuid.UUID) ([]tracking.Platform, error) {
-	return []tracking.Platform{{Description: platform.Description{
-		Slug: benchPlatform, Name: "Bench", Limits: platform.Limits{InFlight: p.InFlight},
-	}}}, nil
-}
-
-func (p onePlatform) Open(context.Context, uuid.UUID, string, simulator.Cast) (platform.Platform, error) {
-	return asks{p.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: p.InFlight}}}, nil
+// listPlatforms returns one platform, which answers after a while.
+func (a asker) listPlatforms(context.Context, uuid.UUID) ([]tracking.Platform, error) {
+	return []tracking.Platform{{
+		Description: platform.Description{Slug: benchPlatform, Name: "Bench", Limits: platform.Limits{InFlight: a.InFlight}},
+		Connect: func(simulator.Cast) (platform.Platform, error) {
+			return asks{a.URL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: a.InFlight}}}, nil
+		},
+	}}, nil
 }
 
 type asks struct {

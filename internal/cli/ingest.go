@@ -138,7 +138,7 @@ func newJobs(e *service.Engines, appends *producer.Producer, metrics prometheus.
 		return nil, err
 	}
 	return tracking.NewJobs(tracking.Parts{
-		DB: e.DB, Platforms: platforms, Append: appends.AppendAll, Room: appends.AwaitRoom,
+		DB: e.DB, ListPlatforms: platforms.List, Append: appends.AppendAll, Room: appends.AwaitRoom,
 		Landed: lookup(e.Warehouse, clickhouse.LandedAnswers), Dead: lookup(e.Warehouse, clickhouse.DeadAnswers),
 		Now: time.Now,
 	}, metrics, e.Log)

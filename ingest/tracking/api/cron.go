@@ -29,7 +29,7 @@ func MountWebCron(server *httpd.Server, secret string, startDue fiber.Handler) {
 	routes.Post("/daily-tracking", requireSecret(secret), startDue)
 }
 
-// requireSecret refuses callers that do not send the secret. The comparison takes the same time whatever they send.
+// requireSecret refuses callers that do not send the secret. The comparison takes the same time for all.
 func requireSecret(secret string) fiber.Handler {
 	want := sha256.Sum256([]byte(secret))
 	return func(c *fiber.Ctx) error {

@@ -16,7 +16,7 @@ import (
 
 const maxForwardedBytes = 16 << 20 // of a response
 
-// forwarder is the web side's client of the tracking server, which takes its time to start what is due.
+// forwarder is the web side's client of the tracking server, which may need minutes to start the jobs of all brands.
 var forwarder = &http.Client{Timeout: 5 * time.Minute}
 
 // ForwardCron calls the schedule of the tracking server at an address.
@@ -24,8 +24,8 @@ func ForwardCron(secret, address string) fiber.Handler {
 	return func(c *fiber.Ctx) error { return forward(c, http.MethodPost, address+cronPath, secret) }
 }
 
-// MountForward adds the user's routes of the tracking server at an address to the web side, below a prefix. Requests are
-// sent with the access token that the function finds. Without an address the routes answer what is missing.
+// MountForward adds the user's routes of the tracking server at an address to the web side, below a prefix. Requests
+// are sent with the access token that the function finds. Without an address the routes are refused with the reason.
 func MountForward(server *httpd.Server, prefix, address string, accessToken func(*fiber.Ctx) (string, error)) {
 	for _, path := range []string{"/tracking/*", "/providers", "/providers/*"} {
 		server.App.All(prefix+path, func(c *fiber.Ctx) error {
@@ -51,8 +51,8 @@ func MountForward(server *httpd.Server, prefix, address string, accessToken func
 var (
 	errNoAddress = problem.New(problem.Missing,
 		"the tracking server is not known here: its operator gives queryapi the address, with --tracking-url")
-	errTokenRefused = problem.New(problem.Conflict,
-		"the tracking server does not know who asks: its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
+	errTokenRefused = problem.New(problem.Conflict, "the tracking server does not know who asks: "+
+		"its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
 	errUnreachable = problem.New(problem.Unavailable, "the tracking server does not answer; try again")
 	errBrokenOff   = problem.New(problem.Unavailable, "the tracking server broke off; try again")
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -43,9 +44,11 @@ func (s *Server) start(c *fiber.Ctx) error {
 	}
 	key := c.Get(idempotencyKeyHeader)
 	if len(key) > maxIdempotencyKeyBytes || !utf8.ValidString(key) {
-		return problem.New(problem.Invalid, "Idempotency-Key: want at most %d bytes of UTF-8, got %d", maxIdempotencyKeyBytes, len(key))
+		return problem.New(problem.Invalid, "Idempotency-Key: want at most %d bytes of UTF-8, got %d",
+			maxIdempotencyKeyBytes, len(key))
 	}
-	id, err := s.jobs.Start(c.UserContext(), brand, request, tracking.Caller{UserID: &caller.UserID, IdempotencyKey: key})
+	by := tracking.Caller{UserID: &caller.UserID, IdempotencyKey: key}
+	id, err := s.jobs.Start(c.UserContext(), brand, request, by)
 	if err != nil {
 		return err
 	}
@@ -60,7 +63,7 @@ func (s *Server) estimate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	draft, err := s.jobs.Draft(c.UserContext(), brand, request, s.now())
+	draft, err := s.jobs.Draft(c.UserContext(), brand, request, nil, s.now())
 	if err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 
 // cursorAfter encodes the job after which the next page begins.
 func cursorAfter(j postgres.TrackingJob) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(j.CreatedAt.UnixMicro(), 10) + " " + j.ID.String()))
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", j.CreatedAt.UnixMicro(), j.ID))
 }
 
 func parseCursor(text string) (*postgres.TrackingJob, error) {

@@ -86,8 +86,8 @@ func (b *startBody) request() (r tracking.Request, err error) {
 	}
 	for i, region := range r.Regions {
 		if !tracking.IsRegion(region) {
-			return r, problem.New(problem.Invalid,
-				"regions[%d]: want a country in lower case (ISO 3166-1), such as de or gb, or \"\" for none, got %.60q", i, region)
+			return r, problem.New(problem.Invalid, "regions[%d]: want a country in lower case (ISO 3166-1), "+
+				"such as de or gb, or \"\" for none, got %.60q", i, region)
 		}
 	}
 	if b.Samples != nil {
@@ -113,7 +113,8 @@ func decode(text []byte, target any) error {
 		if mismatch.Field == "" {
 			return problem.New(problem.Invalid, "body: want a JSON object, got %s", mismatch.Value)
 		}
-		return problem.New(problem.Invalid, "%s: want %s, got %s", mismatch.Field, jsonType(mismatch.Type.String()), mismatch.Value)
+		want := jsonType(mismatch.Type.String())
+		return problem.New(problem.Invalid, "%s: want %s, got %s", mismatch.Field, want, mismatch.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return problem.New(problem.Invalid, "%s: there is no such field", strings.Trim(field, `"`))
@@ -153,7 +154,8 @@ func intQuery(c *fiber.Ctx, name string, fallback, lowest, highest int) (int, er
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(n) != text || n < lowest || n > highest {
-		return 0, problem.New(problem.Invalid, "%s: want a whole number from %d to %d, got %.60q", name, lowest, highest, text)
+		return 0, problem.New(problem.Invalid, "%s: want a whole number from %d to %d, got %.60q",
+			name, lowest, highest, text)
 	}
 	return n, nil
 }

@@ -64,7 +64,8 @@ func noStore(c *fiber.Ctx) error {
 // checkMaySpend refuses a caller who may not spend the organization's money.
 func checkMaySpend(caller identity.Identity) error {
 	if !caller.AtLeast(identity.Member) {
-		return problem.New(problem.Forbidden, "a %s may not start or cancel tracking jobs: want the role %s or one above it",
+		return problem.New(problem.Forbidden,
+			"a %s may not start or cancel tracking jobs: want the role %s or one above it",
 			caller.Role, identity.Member)
 	}
 	return nil

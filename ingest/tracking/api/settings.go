@@ -20,6 +20,7 @@ type platformRoutes struct{ platforms *tracking.Platforms }
 // The handlers before them authenticate the caller.
 func MountPlatforms(router fiber.Router, platforms *tracking.Platforms, before ...fiber.Handler) {
 	r := platformRoutes{platforms}
+	before = append(slices.Clone(before), noStore)
 	router.Get("", append(slices.Clone(before), r.list)...)
 	router.Put("/:platform", append(slices.Clone(before), r.setKey)...)
 	router.Delete("/:platform", append(slices.Clone(before), r.removeKey)...)
@@ -34,7 +35,6 @@ func (r platformRoutes) list(c *fiber.Ctx) error {
 	for _, p := range platforms {
 		views = append(views, p.View())
 	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.JSON(fiber.Map{"providers": views})
 }
 
@@ -57,7 +57,6 @@ func (r platformRoutes) setKey(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.JSON(p.View())
 }
 
@@ -78,8 +77,8 @@ func checkMaySetKey(caller identity.Identity, slug string) error {
 		return err
 	}
 	if !caller.AtLeast(identity.Owner) {
-		return problem.New(problem.Forbidden, "a %s may not set or remove keys of platforms: want an owner of the organization",
-			caller.Role)
+		return problem.New(problem.Forbidden,
+			"a %s may not set or remove keys of platforms: want an owner of the organization", caller.Role)
 	}
 	return nil
 }
@@ -93,7 +92,8 @@ func (s *Server) budgets(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"budgets": budgets})
 }
 
-// setBudget replaces the budget for the body's platform, or for all together. API keys spend it, so they may not set it.
+// setBudget replaces the budget for the body's platform, or for all together. API keys spend budgets, so they may not
+// set them.
 func (s *Server) setBudget(c *fiber.Ctx) error {
 	var body struct {
 		Platform     *string `json:"platform"`
@@ -117,7 +117,8 @@ func (s *Server) setBudget(c *fiber.Ctx) error {
 	}
 	caller := identity.FromContext(c.UserContext())
 	if caller.KeyID != uuid.Nil || !caller.AtLeast(identity.Owner) {
-		return problem.New(problem.Forbidden, "only an owner of the organization may set budgets, and not with an API key")
+		return problem.New(problem.Forbidden,
+			"only an owner of the organization may set budgets, and not with an API key")
 	}
 	if err := s.db.SetBudget(c.UserContext(), caller.UserID, caller.OrganizationID, budget); err != nil {
 		return err

@@ -131,7 +131,7 @@ func TestWhatCannotBeAskedStopsNothingElse(t *testing.T) {
 	if bytes.Compare(asked.ID[:], broken.ID[:]) < 0 { // they are looked at by id
 		broken, asked = asked, broken
 	}
-	e.Breaks = broken.OrganizationID
+	e.BrokenOrganization = broken.OrganizationID
 	for _, brand := range []postgres.Brand{broken, asked} {
 		for _, platform := range []string{"alpha", "gamma"} {
 			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
