@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
@@ -78,16 +80,8 @@ func TestALateCancelRequestDoesNotEndTheNextHold(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(200 * time.Millisecond) // for the server to act on the last of them
-		var holding int
-		err = server.QueryRow(t.Context(), `
-			SELECT count(*)
-			FROM pg_stat_activity
-			WHERE datname = current_database()
-			  AND pid <> pg_backend_pid()
-			  AND state = 'active'
-			  AND query LIKE '%pg_sleep%'`).Scan(&holding)
-		if err != nil || holding != 1 {
-			t.Errorf("%d statements keep the lock (%v), want 1", holding, err)
+		if n := holds(t, server); n != 1 {
+			t.Errorf("%d statements keep the lock, want 1", n)
 		}
 		if err := end(); err != nil {
 			t.Error(err)
@@ -96,6 +90,47 @@ func TestALateCancelRequestDoesNotEndTheNextHold(t *testing.T) {
 	if err := lock.Held(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A hold has begun on the server when HoldAfterExit returns: the lock of rebuilds once passed for that of the hold, and a
+// process that was killed at once lost its lock.
+func TestAHoldHasBegunWhenItIsReturned(t *testing.T) {
+	t.Parallel()
+	_, dsn := migrated(t)
+	db := open(t, dsn)
+	lock, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := connected(t, dsn)
+	for range 50 {
+		end, err := lock.HoldAfterExit(t.Context(), db, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := holds(t, server); n != 1 {
+			t.Errorf("%d statements keep the lock, want 1", n)
+		}
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// holds counts the statements that keep a connection busy.
+func holds(t *testing.T, server *pgx.Conn) (n int) {
+	t.Helper()
+	err := server.QueryRow(t.Context(), `
+		SELECT count(*)
+		FROM pg_stat_activity
+		WHERE datname = current_database()
+		  AND pid <> pg_backend_pid()
+		  AND state = 'active'
+		  AND query LIKE '%pg_sleep%'`).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 type slowCancels struct {
