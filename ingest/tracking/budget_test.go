@@ -57,11 +57,11 @@ func TestStartsTogetherKeepWithinABudget(t *testing.T) {
 			})
 		}
 		together.Wait()
-		spent, err := e.db.Spent(t.Context(), brand.OrganizationID, time.Now())
+		usage, err := e.db.BudgetUsage(t.Context(), brand.OrganizationID, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if runs := postgres.SumSpent(spent).RunsDay; len(started) != c.starts || runs != int64(3*c.starts) {
+		if runs := usage[0].Spent.RunsDay; len(started) != c.starts || runs != int64(3*c.starts) {
 			t.Errorf("%s: %d starts and %d runs, want %d", name, len(started), runs, c.starts)
 		}
 	}
@@ -74,11 +74,11 @@ func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 	e := newEnvironment(t, numbered(4)...)
 	spends := func(runs int64, cost string) {
 		t.Helper()
-		spent, err := e.db.Spent(t.Context(), e.brand.OrganizationID, time.Now())
+		usage, err := e.db.BudgetUsage(t.Context(), e.brand.OrganizationID, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := postgres.SumSpent(spent)
+		got := usage[0].Spent
 		want, _ := new(big.Rat).SetString(cost)
 		if is, _ := new(big.Rat).SetString(got.CostMonth); got.RunsMonth != runs || is.Cmp(want) != 0 {
 			t.Errorf("%d runs and %s USD are spent, want %d and %s", got.RunsMonth, got.CostMonth, runs, cost)

@@ -203,9 +203,11 @@ func (j *Jobs) requestedTargets(ctx context.Context, d *Draft, platforms []Platf
 	if len(targets) > 0 {
 		return targets, nil
 	}
-	rows, err := j.DB.BrandPlatforms(ctx, d.brand.ID)
+	rows, err := j.DB.TrackedPlatforms(ctx, d.brand.ID)
 	for _, row := range rows {
-		targets = append(targets, Target{row.Platform, row.Model, d.createdAt})
+		if row.IsEnabled {
+			targets = append(targets, Target{row.Platform, row.Model, d.createdAt})
+		}
 	}
 	if err != nil || len(targets) > 0 {
 		return targets, err

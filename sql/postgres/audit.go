@@ -11,9 +11,13 @@ import (
 // Tx is a transaction.
 type Tx = pgx.Tx
 
-// by runs fn in one transaction with the rights of the service, whose changes the audit log ascribes to a user.
-func (db *DB) by(ctx context.Context, user uuid.UUID, fn func(tx Tx) error) error {
-	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+// asUser runs fn in a transaction whose changes the audit log ascribes to the user; without one (uuid.Nil) to the
+// command line, and without a transaction.
+func (db *DB) asUser(ctx context.Context, user uuid.UUID, fn func(on querier) error) error {
+	if user == uuid.Nil {
+		return fn(db)
+	}
+	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		if err := exec(ctx, tx, "set_actor", user); err != nil {
 			return err
 		}
@@ -31,8 +35,7 @@ type AuditLine struct {
 	Subject      string    `db:"subject" json:"subject"`
 }
 
-// LogAudit adds a line of what is no row of this database, such as "analyst added". The others are added with the
-// change.
+// LogAudit adds a line about something outside this database, such as "analyst added". Triggers add the other lines.
 func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUID, subject string) error {
 	return wrap(exec(ctx, db, "log_audit", action, organization, subject), "log audit: %s %s", action, subject)
 }
@@ -40,11 +43,4 @@ func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUI
 // AuditLog returns the newest lines of the audit log, the newest first.
 func (db *DB) AuditLog(ctx context.Context, limit int) ([]AuditLine, error) {
 	return queryAll[AuditLine](ctx, db, "audit_log", limit)
-}
-
-func (db *DB) byUserOrCommand(ctx context.Context, user uuid.UUID, fn func(on querier) error) error {
-	if user == uuid.Nil {
-		return fn(db)
-	}
-	return db.by(ctx, user, func(tx Tx) error { return fn(tx) })
 }

@@ -19,15 +19,15 @@ type Brand struct {
 	OrganizationID uuid.UUID `db:"organization_id"`
 	Name           string    `db:"name"`
 	Slug           string    `db:"slug"`
-	Industry       string    `db:"industry"` // "" where not given, as region and language
+	Industry       string    `db:"industry"` // "": none, as region and language
 	Region         string    `db:"region"`
 	Language       string    `db:"language"`
 	IsActive       bool      `db:"is_active"`
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// NewBrand is a brand to be added with its domains and competitors. Domains are hosts; an address is reduced to its
-// host. International ones are in punycode.
+// NewBrand is a brand to be added with its domains and competitors. A domain may be an address, which is reduced to its
+// host; international ones are in punycode.
 type NewBrand struct {
 	Name        string          `json:"name"`
 	Slug        string          `json:"slug"` // "" makes one from the name
@@ -46,7 +46,7 @@ type NewCompetitor struct {
 	Domains []string `json:"domains"`
 }
 
-// Snapshot is everything of a brand by which an answer is read, at one moment.
+// Snapshot holds the names by which answers of a brand are read, at one moment.
 type Snapshot struct {
 	OrganizationID uuid.UUID    `db:"organization_id"`
 	BrandID        uuid.UUID    `db:"brand_id"`
@@ -84,7 +84,7 @@ func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug stri
 }
 
 // Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound
-// if there is no such brand.
+// if the brand does not exist.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	s, err := queryOne[Snapshot](ctx, db, "brand_snapshot", id)
 	return s, wrap(err, "read brand %s", id)
@@ -93,54 +93,52 @@ func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 // AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug,
 // it returns that one unchanged, and added false.
 func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) (_ Brand, added bool, err error) {
-	var made Brand
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		var err error
-		made, err = queryOne[Brand](ctx, tx, "add_brand", organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases)
+	var brand Brand
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) (err error) {
+		brand, err = queryOne[Brand](ctx, tx, "add_brand",
+			organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases)
 		if err != nil {
 			return err
 		}
-		if err := exec(ctx, tx, "add_brand_domains", made.ID, b.Domains); err != nil {
+		if err := exec(ctx, tx, "add_brand_domains", brand.ID, b.Domains); err != nil {
 			return err
 		}
 		for i, c := range b.Competitors {
-			if err := exec(ctx, tx, "add_competitor", made.ID, i, c.Name, c.Aliases, c.Domains); err != nil {
+			if err := exec(ctx, tx, "add_competitor", brand.ID, i, c.Name, c.Aliases, c.Domains); err != nil {
 				return fmt.Errorf("competitor %q: %w", c.Name, err)
 			}
 		}
 		return nil
 	})
 	if errors.Is(err, ErrConflict{"slug"}) {
-		there, err := db.BrandBySlug(ctx, organization, b.Slug)
-		return there, false, err
+		brand, err = db.BrandBySlug(ctx, organization, b.Slug)
+		return brand, false, err
 	}
-	if err != nil {
-		return Brand{}, false, fmt.Errorf("add brand %q: %w", b.Name, err)
-	}
-	return made, true, nil
+	return brand, err == nil, wrap(err, "add brand %q", b.Name)
 }
 
-// BrandEdit is what to change of a brand; nil stays. "" is no industry, region or language.
+// BrandEdit holds the changes of a brand; a nil field stays, and "" removes the industry, region or language.
 type BrandEdit struct {
 	Name, Slug, Industry, Region, Language *string
 	IsActive                               *bool
 	Aliases, Domains                       ListEdit
 }
 
-// CompetitorEdit is what to change of a competitor; a nil name stays.
+// CompetitorEdit holds the changes of a competitor; a nil name stays.
 type CompetitorEdit struct {
 	Name             *string
 	Aliases, Domains ListEdit
 }
 
-// ListEdit adds what a list lacks, and removes from it.
+// ListEdit adds the entries that a list lacks, and removes others.
 type ListEdit struct{ Add, Remove []string }
 
 // EditBrand changes a brand with its domains, all or nothing. ErrConflict if another brand of the organization has the
 // slug.
 func (db *DB) EditBrand(ctx context.Context, brand uuid.UUID, e BrandEdit) error {
-	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		err := exec(ctx, tx, "edit_brand", brand, e.Name, e.Slug, e.Industry, e.Region, e.Language, e.IsActive, e.Aliases.Add, e.Aliases.Remove)
+	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		err := exec(ctx, tx, "edit_brand",
+			brand, e.Name, e.Slug, e.Industry, e.Region, e.Language, e.IsActive, e.Aliases.Add, e.Aliases.Remove)
 		if err != nil {
 			return err
 		}
@@ -153,7 +151,7 @@ func (db *DB) EditBrand(ctx context.Context, brand uuid.UUID, e BrandEdit) error
 }
 
 // RemoveBrand deletes a brand with everything that belongs to it, here at once and in the warehouse soon after.
-// ErrNotFound if there is no such brand.
+// ErrNotFound if the brand does not exist.
 func (db *DB) RemoveBrand(ctx context.Context, brand uuid.UUID) error {
 	return wrap(execOne(ctx, db, "remove_brand", brand), "remove brand %s", brand)
 }
@@ -166,7 +164,8 @@ func (db *DB) AddCompetitor(ctx context.Context, brand uuid.UUID, c NewCompetito
 // EditCompetitor changes the competitor of that name. ErrNotFound if the brand has none, ErrConflict if it has the new
 // name.
 func (db *DB) EditCompetitor(ctx context.Context, brand uuid.UUID, name string, e CompetitorEdit) error {
-	err := execOne(ctx, db, "edit_competitor", brand, name, e.Name, e.Aliases.Add, e.Aliases.Remove, e.Domains.Add, e.Domains.Remove)
+	err := execOne(ctx, db, "edit_competitor",
+		brand, name, e.Name, e.Aliases.Add, e.Aliases.Remove, e.Domains.Add, e.Domains.Remove)
 	return wrap(err, "edit competitor %q", name)
 }
 
@@ -175,11 +174,11 @@ func (db *DB) RemoveCompetitor(ctx context.Context, brand uuid.UUID, name string
 	return wrap(execOne(ctx, db, "remove_competitor", brand, name), "remove competitor %q", name)
 }
 
-// MaxName is the most bytes of a name.
+// MaxName is the longest name, in bytes.
 const MaxName = 512
 
 // IsName reports whether brands, competitors, topics, keys and the like may have the name, as private.is_name does. A
-// name with controls, or with what turns the direction of text, could be shown as another one.
+// name with controls, or with characters that turn the direction of text, could be shown as another one.
 func IsName(name string) bool {
 	return len(name) <= MaxName && strings.Trim(name, " ") != "" && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })

@@ -30,7 +30,7 @@ func TestTransientErrorsAreThoseThatPass(t *testing.T) {
 		}
 	}
 	err = pgx.BeginTxFunc(t.Context(), db, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		return exec(t.Context(), tx, "set_checked", nil, nil, nil)
+		return exec(t.Context(), tx, "set_checked", nil, nil)
 	})
 	if !IsTransient(err) {
 		t.Errorf("IsTransient(%v) is not true", err)

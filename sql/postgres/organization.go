@@ -16,14 +16,14 @@ type Organization struct {
 	CreatedAt time.Time `db:"created_at" json:"created_at"`
 }
 
-// AddOrganization adds one. An empty slug is made from the name; one in use is ErrConflict.
+// AddOrganization adds an organization. An empty slug is made from the name; a slug in use is ErrConflict.
 func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
 	o, err := queryOne[Organization](ctx, db, "add_organization", name, slug)
 	return o, wrap(err, "add organization %q", name)
 }
 
-// EditOrganization changes the name and the time zone of the organization of a slug; nil stays. ErrNotFound if there is
-// none.
+// EditOrganization changes the name and the time zone of an organization; nil stays. ErrNotFound if no organization has
+// the slug.
 func (db *DB) EditOrganization(ctx context.Context, slug string, name, timeZone *string) error {
 	return wrap(execOne(ctx, db, "edit_organization", slug, name, timeZone), "edit organization %q", slug)
 }
@@ -33,13 +33,13 @@ func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
 	return queryAll[Organization](ctx, db, "organizations")
 }
 
-// OrganizationBySlug finds one, or ErrNotFound.
+// OrganizationBySlug finds an organization, or ErrNotFound.
 func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization, error) {
 	o, err := queryOne[Organization](ctx, db, "organization_by_slug", slug)
 	return o, wrap(err, "find organization %q", slug)
 }
 
-// OrganizationCount is how many organizations there are: of all (nil), or whether that one is there.
+// OrganizationCount counts all organizations (nil), or one: 0 or 1.
 func (db *DB) OrganizationCount(ctx context.Context, organization *uuid.UUID) (int, error) {
 	return queryOne[int](ctx, db, "organization_count", organization)
 }
@@ -52,33 +52,33 @@ type ProviderKey struct {
 	LastCharacters string    `db:"last_characters"`
 }
 
-// ProviderKeys are the keys of an organization.
+// ProviderKeys returns the platform keys of an organization.
 func (db *DB) ProviderKeys(ctx context.Context, organization uuid.UUID) ([]ProviderKey, error) {
 	return queryAll[ProviderKey](ctx, db, "provider_keys", organization)
 }
 
-// AllProviderKeys are the keys of all organizations.
+// AllProviderKeys returns the platform keys of all organizations.
 func (db *DB) AllProviderKeys(ctx context.Context) ([]ProviderKey, error) {
 	return queryAll[ProviderKey](ctx, db, "provider_keys", uuid.NullUUID{})
 }
 
-// SetProviderKey gives an organization a key, in place of one that it has. user did it, as the audit log says; nil is
-// the command line.
+// SetProviderKey sets or replaces an organization's key of a platform. The audit log names the user; uuid.Nil is the
+// command line.
 func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey) error {
-	return db.byUserOrCommand(ctx, user, func(on querier) error {
+	return db.asUser(ctx, user, func(on querier) error {
 		err := exec(ctx, on, "set_provider_key", k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)
 		return wrap(err, "set key of %s", k.Platform)
 	})
 }
 
-// RemoveProviderKey takes a key from an organization; ErrNotFound if it has none of that platform.
+// RemoveProviderKey deletes a key as SetProviderKey sets it; ErrNotFound if the organization has none of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {
-	return db.byUserOrCommand(ctx, user, func(on querier) error {
+	return db.asUser(ctx, user, func(on querier) error {
 		return wrap(execOne(ctx, on, "remove_provider_key", organization, platform), "remove key of %s", platform)
 	})
 }
 
-// ResealProviderKey replaces what is encrypted of a key by the same, encrypted anew.
+// ResealProviderKey replaces the encrypted key by the same key, encrypted anew, unless it was set since.
 func (db *DB) ResealProviderKey(ctx context.Context, k ProviderKey, sealed string) error {
 	err := exec(ctx, db, "reseal_provider_key", k.OrganizationID, k.Platform, k.Sealed, sealed)
 	return wrap(err, "reseal key of %s", k.Platform)

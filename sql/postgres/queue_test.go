@@ -2,7 +2,7 @@ package postgres
 
 import "testing"
 
-// riverSchema is the version of River's tables that beat_tracking_job.sql and resume_tracking_jobs.sql read and write. If
+// riverSchema is the version of River's tables that tracking_heartbeat.sql and resume_tracking_jobs.sql read and write. If
 // a newer River fails this test, read its migrations: state, attempted_at, finalized_at, args, kind, max_attempts,
 // priority and queue of river_job must mean what they do.
 const riverSchema = 8

@@ -153,5 +153,5 @@ func (db *DB) Rereads(ctx context.Context, organization, brand *uuid.UUID) ([]Re
 
 // RereadBacklog counts the rereads that are due now.
 func (db *DB) RereadBacklog(ctx context.Context) (RereadBacklog, error) {
-	return queryOne[RereadBacklog](ctx, db, "rereads_waiting")
+	return queryOne[RereadBacklog](ctx, db, "reread_backlog")
 }

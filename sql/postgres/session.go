@@ -20,27 +20,27 @@ type Account struct {
 	LastSignInAt   *time.Time      `db:"last_sign_in_at"`
 	CreatedAt      time.Time       `db:"created_at"`
 	UpdatedAt      time.Time       `db:"updated_at"`
-	SignedIn       bool            `db:"signed_in"` // in the session that was asked for
+	SignedIn       bool            `db:"signed_in"` // the session exists and was not revoked
 }
 
 // DashboardAccount is the account of a cookie.
 type DashboardAccount struct {
 	Account
 	SessionID uuid.UUID `db:"session_id"`
-	Renewed   bool      `db:"renewed"` // just now, so that its cookie lasts as long again
+	Renewed   bool      `db:"renewed"` // just now: the cookie gets a new expiry
 }
 
 // ErrTokenUsed says that a refresh token was used before.
 var ErrTokenUsed = errors.New("refresh token was used before")
 
-// Scopes of EndSessions: which sessions of a user end.
+// Scopes of EndSessions, relative to one session.
 const (
 	AllSessions   = "global"
 	ThisSession   = "local"
 	OtherSessions = "others"
 )
 
-// refreshToken is one whose session goes on.
+// refreshToken is a refresh token of a session that was not revoked.
 type refreshToken struct {
 	SessionID  uuid.UUID `db:"session_id"`
 	UserID     uuid.UUID `db:"user_id"`
@@ -48,8 +48,8 @@ type refreshToken struct {
 	Overlapped bool      `db:"overlapped"` // used by another request after this one began
 }
 
-// Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is
-// no such user, or they are disabled or in no organization.
+// Account finds a user who may use the service, and checks their session; ErrNotFound if the user does not exist, is
+// disabled or is in no organization.
 func (db *DB) Account(ctx context.Context, user, session uuid.UUID) (Account, error) {
 	a, err := queryOne[Account](ctx, db, "account", user, session)
 	return a, wrap(err, "find account %s", user)
@@ -62,14 +62,12 @@ func (db *DB) OpenSession(ctx context.Context, user uuid.UUID, hash [32]byte) (s
 	return session, wrap(err, "open session of %s", user)
 }
 
-// RefreshSession replaces a refresh token by the next one; both are SHA-256 of it. ErrNotFound if there is no such
-// token, it is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. That ends the session,
-// because one of those who had it is a thief, unless the two requests overlapped, as those of two pages of one browser
-// may.
+// RefreshSession replaces a refresh token by the next one; both are given by their SHA-256. ErrNotFound if the token does
+// not exist, is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. A reused token was
+// stolen, so its session ends, unless the two requests overlapped, as two pages of one browser do.
 func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, session uuid.UUID, err error) {
 	var old refreshToken
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		var err error
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) (err error) {
 		if old, err = queryOne[refreshToken](ctx, tx, "lock_refresh_token", hash[:]); err != nil {
 			return err
 		}
@@ -89,7 +87,7 @@ func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, se
 	return old.UserID, old.SessionID, wrap(err, "refresh session %s", old.SessionID)
 }
 
-// EndSessions ends sessions of a user, as the scope says seen from one of them.
+// EndSessions ends the sessions of a user that the scope selects.
 func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope string) error {
 	return wrap(exec(ctx, db, "end_sessions", user, session, scope), "end sessions of %s", user)
 }
@@ -100,8 +98,8 @@ func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32
 	return wrap(execOne(ctx, db, "open_dashboard_session", user, hash[:]), "open session of %s", user)
 }
 
-// AccountByCookie finds the user who may use the service by the hash of a cookie, which works for 30 days from its last
-// use; ErrNotFound if there is none, or its session has ended.
+// AccountByCookie finds the user of a dashboard session by the hash of its cookie, which works for 30 days from its last
+// use; ErrNotFound if the cookie is unknown or its session has ended.
 func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
 	a, err := queryOne[DashboardAccount](ctx, db, "account_by_cookie", hash[:])
 	return a, wrap(err, "find account of a cookie")

@@ -87,11 +87,14 @@ func scanRow[R any]() pgx.RowToFunc[R] {
 	return pgx.RowTo[R]
 }
 
-// notNil replaces nil lists by empty ones: no column is null because a Go list is nil.
+// notNil replaces nil lists and maps by empty ones: no column is null because they are nil in Go.
 func notNil(args []any) []any {
 	for i, arg := range args {
-		if v := reflect.ValueOf(arg); v.Kind() == reflect.Slice && v.IsNil() {
+		switch v := reflect.ValueOf(arg); {
+		case v.Kind() == reflect.Slice && v.IsNil():
 			args[i] = reflect.MakeSlice(v.Type(), 0, 0).Interface()
+		case v.Kind() == reflect.Map && v.IsNil():
+			args[i] = reflect.MakeMap(v.Type()).Interface()
 		}
 	}
 	return args

@@ -142,11 +142,8 @@ func statementCalls(t *testing.T) (calls []statementCall) {
 			function := call.Fun
 			if generic, ok := function.(*ast.IndexExpr); ok {
 				function = generic.X
-				if row, ok := generic.Index.(*ast.Ident); ok && structs[row.Name] != nil {
-					c.columns = dbTags(structs, row.Name)
-				} else {
-					c.isOneColumn = true
-				}
+				c.columns = dbTags(structs, generic.Index)
+				c.isOneColumn = c.columns == nil
 			}
 			name, ok := function.(*ast.Ident)
 			if !ok || !slices.Contains([]string{"queryAll", "queryOne", "exec", "execRows", "execOne"}, name.Name) {
@@ -168,11 +165,18 @@ func statementCalls(t *testing.T) (calls []statementCall) {
 	return calls
 }
 
-// dbTags returns the columns of a struct, with those of the structs that it embeds.
-func dbTags(structs map[string]*ast.StructType, name string) (columns []string) {
-	for _, field := range structs[name].Fields.List {
-		if embedded, ok := field.Type.(*ast.Ident); ok && field.Names == nil {
-			columns = append(columns, dbTags(structs, embedded.Name)...)
+// dbTags returns the columns of a struct, with those of the structs that it embeds; nil for any other type.
+func dbTags(structs map[string]*ast.StructType, row ast.Expr) (columns []string) {
+	fields, ok := row.(*ast.StructType)
+	if name, named := row.(*ast.Ident); named {
+		fields, ok = structs[name.Name]
+	}
+	if !ok {
+		return nil
+	}
+	for _, field := range fields.Fields.List {
+		if field.Names == nil {
+			columns = append(columns, dbTags(structs, field.Type)...)
 		} else if field.Tag != nil {
 			if column, ok := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Lookup("db"); ok {
 				columns = append(columns, column)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TrackingJob is a tracking job as its organization sees it.
+// TrackingJob is the state of a tracking job.
 type TrackingJob struct {
 	ID           uuid.UUID       `db:"id"`
 	BrandID      uuid.UUID       `db:"brand_id"`
@@ -19,12 +19,12 @@ type TrackingJob struct {
 	Phase        string          `db:"phase"`  // queued, asking, landing or done
 	Completed    int             `db:"completed"`
 	Total        int             `db:"total"`
-	Result       json.RawMessage `db:"result"` // nil until it has finished
+	Result       json.RawMessage `db:"result"` // nil until the job has finished
 	FailedReason *string         `db:"failed_reason"`
 	CreatedAt    time.Time       `db:"created_at"`
 }
 
-// Finished reports whether nothing of the job changes any more.
+// Finished reports whether the job has ended and changes no more.
 func (j TrackingJob) Finished() bool { return j.Status != "waiting" && j.Status != "active" }
 
 // TrackingJob finds a job of the organization, or ErrNotFound.
@@ -33,28 +33,28 @@ func (db *DB) TrackingJob(ctx context.Context, organization, id uuid.UUID) (Trac
 	return j, wrap(err, "find tracking job %s", id)
 }
 
-// TrackingJobs returns at most limit jobs of the organization, newest first: of a brand or of all (nil), and those
-// before the job of below, or from the newest one on (nil).
-func (db *DB) TrackingJobs(ctx context.Context, organization uuid.UUID, brand *uuid.UUID, below *TrackingJob, limit int) ([]TrackingJob, error) {
+// TrackingJobs returns at most limit jobs of an organization, newest first: of a brand or of all (nil), and only those
+// older than a job unless that is nil.
+func (db *DB) TrackingJobs(
+	ctx context.Context, organization uuid.UUID, brand *uuid.UUID, olderThan *TrackingJob, limit int,
+) ([]TrackingJob, error) {
 	var before *time.Time
 	var id uuid.UUID
-	if below != nil {
-		before, id = &below.CreatedAt, below.ID
+	if olderThan != nil {
+		before, id = &olderThan.CreatedAt, olderThan.ID
 	}
 	return queryAll[TrackingJob](ctx, db, "tracking_jobs", organization, brand, before, id, limit)
 }
 
-type cancelledJob struct {
-	Status string `db:"status"`
-	Claim  int64  `db:"claim"`
-}
-
-// CancelTracking has a job of the organization ask nothing more. Requests in flight end by themselves; a job that no
-// worker has taken up is finished at once, but for answers that it has of another job. A finished job stays as it is;
-// ErrNotFound if there is no such job.
+// CancelTracking stops a job of the organization from sending requests; those in flight end by themselves. A job that
+// no worker has claimed finishes at once, unless it has answers of another job. A finished job stays unchanged;
+// ErrNotFound if the job does not exist.
 func (db *DB) CancelTracking(ctx context.Context, organization, id uuid.UUID) error {
-	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		job, err := queryOne[cancelledJob](ctx, tx, "cancel_tracking_job", organization, id)
+	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		job, err := queryOne[struct {
+			Status string `db:"status"`
+			Claim  int64  `db:"claim"`
+		}](ctx, tx, "cancel_tracking_job", organization, id)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (db *DB) CancelTracking(ctx context.Context, organization, id uuid.UUID) er
 		}
 		return exec(ctx, tx, "finish_tracking_job", id, job.Claim)
 	})
-	if err != nil && !errors.Is(err, ErrNotFound) { // a finished one
+	if err != nil && !errors.Is(err, ErrNotFound) { // which may be a finished job
 		return wrap(err, "cancel tracking job %s", id)
 	}
 	_, err = db.TrackingJob(ctx, organization, id)
@@ -75,8 +75,8 @@ type NewTracking struct {
 	OrganizationID, BrandID uuid.UUID
 	RequestedBy             *uuid.UUID // nil: a schedule, or the command line
 	IdempotencyKey          *string
-	Request                 json.RawMessage // what was asked for, for people
-	Plan                    []byte          // digest of what its runs ask; nil joins no job
+	Request                 json.RawMessage // the body of the request, for people
+	Plan                    []byte          // digest of the questions of its runs; nil joins no running job
 	CreatedAt               time.Time
 	Runs                    []NewRun // one or more
 	Prompts                 []NewRunPrompt
@@ -94,24 +94,26 @@ type NewRun struct {
 	AnswerID uuid.UUID `json:"answer_id"`
 }
 
-// NewRunPrompt is a prompt of the runs, as records have it.
+// NewRunPrompt is a prompt of the runs, as their records contain it.
 type NewRunPrompt struct {
 	PromptID uuid.UUID       `json:"prompt_id"`
 	Prompt   json.RawMessage `json:"prompt"`
 }
 
-// ErrAsked says that every run was asked in its slot already.
+// ErrAsked reports that every run was already asked in its slot.
 var ErrAsked = errors.New("asked in this slot already")
 
-// TrackingByKey finds the job that a start with this key began within a day, or ErrNotFound.
+// TrackingByKey finds the job that was started with an idempotency key within a day, or ErrNotFound.
 func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key string) (uuid.UUID, error) {
 	return queryOne[uuid.UUID](ctx, db, "tracking_job_by_key", organization, key)
 }
 
-// StartTracking starts a job, all or nothing; or returns one that has begun with the same key, or that is running with
-// the same plan. Starts of an organization take a lock, one at a time, so that each sees what others have spent.
+// StartTracking starts a job, all or nothing; or returns the job that was started with the same key, or that is running
+// with the same plan. A lock serializes the starts of an organization, so that each sees the spending of the others.
 // enqueue is called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
-func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error) (job uuid.UUID, err error) {
+func (db *DB) StartTracking(
+	ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error,
+) (job uuid.UUID, err error) {
 	runs, err := json.Marshal(n.Runs)
 	if err != nil {
 		return job, fmt.Errorf("encode runs: %w", err)
@@ -120,17 +122,18 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 	if err != nil {
 		return job, fmt.Errorf("encode prompts: %w", err)
 	}
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		if err := exec(ctx, tx, "lock_spending", n.OrganizationID); err != nil {
 			return err
 		}
-		if job, err = startedTracking(ctx, tx, n); !errors.Is(err, ErrNotFound) {
+		if job, err = equivalentJob(ctx, tx, n); !errors.Is(err, ErrNotFound) {
 			return err
 		}
 		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
-		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job", n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job", n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs),
+			n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
 		if err != nil {
 			return err
 		}
@@ -149,10 +152,11 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 	return job, wrap(err, "start tracking of brand %s", n.BrandID)
 }
 
-// startedTracking finds a job that a start stands for, or ErrNotFound.
-func startedTracking(ctx context.Context, tx pgx.Tx, n NewTracking) (uuid.UUID, error) {
+// equivalentJob finds the job with the same key or plan, which a start returns, or ErrNotFound.
+func equivalentJob(ctx context.Context, tx Tx, n NewTracking) (uuid.UUID, error) {
 	if n.IdempotencyKey != nil {
-		if job, err := queryOne[uuid.UUID](ctx, tx, "tracking_job_by_key", n.OrganizationID, *n.IdempotencyKey); !errors.Is(err, ErrNotFound) {
+		job, err := queryOne[uuid.UUID](ctx, tx, "tracking_job_by_key", n.OrganizationID, *n.IdempotencyKey)
+		if !errors.Is(err, ErrNotFound) {
 			return job, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TrackingClaim is a job that a worker has taken up. Another worker that takes it up voids the claim: what is then
-// written under it is ErrNotFound.
+// TrackingClaim is a job that a worker has claimed. The next worker that claims it voids this claim: writes under a void
+// claim are ErrNotFound.
 type TrackingClaim struct {
 	ID             uuid.UUID `db:"id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
@@ -25,7 +24,7 @@ type TrackingClaim struct {
 	db *DB
 }
 
-// TrackingRun is a run that is to be asked.
+// TrackingRun is a queued run.
 type TrackingRun struct {
 	ID            uuid.UUID  `db:"id"`
 	PromptID      uuid.UUID  `db:"prompt_id"`
@@ -35,14 +34,14 @@ type TrackingRun struct {
 	Sample        int        `db:"sample"`
 	Slot          time.Time  `db:"slot"`
 	Attempts      int        `db:"attempts"`     // requests that were sent
-	Failures      int        `db:"failures"`     // of them, those that are known to have failed
-	RateLimited   int        `db:"rate_limited"` // of those, the ones that the platform refused for its rate limit
+	Failures      int        `db:"failures"`     // requests that failed for certain
+	RateLimited   int        `db:"rate_limited"` // failures by the platform's rate limit
 	NextAttemptAt *time.Time `db:"next_attempt_at"`
 	ErrorClass    string     `db:"error_class"` // of the last request that failed
 	Error         string     `db:"error"`
 }
 
-// RunOutcome is how a request of a run ended.
+// RunOutcome is the outcome of a request of a run.
 type RunOutcome struct {
 	ID            uuid.UUID
 	State         string // answered, gave_up, cancelled, or queued again
@@ -53,7 +52,7 @@ type RunOutcome struct {
 	NextAttemptAt *time.Time
 }
 
-// IdenticalRun is a run of another job that waits with the question of a run that was answered.
+// IdenticalRun is a queued run of another job with the question of an answered run.
 type IdenticalRun struct {
 	ID       uuid.UUID `db:"id"`
 	JobID    uuid.UUID `db:"job_id"`
@@ -66,30 +65,10 @@ type UnappendedAnswer struct {
 	Answer string    `db:"answer"`
 }
 
-type runPrompt struct {
-	PromptID uuid.UUID       `db:"prompt_id"`
-	Prompt   json.RawMessage `db:"prompt"`
-}
-
-type waitingRun struct {
-	ID     uuid.UUID `db:"id"`
-	IsFree bool      `db:"is_free"`
-}
-
-type lockedJob struct {
-	IsOurs    bool `db:"is_ours"`
-	HasOthers bool `db:"has_others"`
-}
-
-type beat struct {
-	IsOurs      bool `db:"is_ours"`
-	IsCancelled bool `db:"is_cancelled"`
-}
-
-// ClaimTracking takes a job up: what its last worker was asking is queued again, as of unknown outcome. ErrNotFound if
-// the job is over or gone.
+// ClaimTracking claims a job and queues again the runs that its last worker was asking, with unknown outcome.
+// ErrNotFound if the job has finished or was deleted.
 func (db *DB) ClaimTracking(ctx context.Context, job uuid.UUID) (claim TrackingClaim, err error) {
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		if claim, err = queryOne[TrackingClaim](ctx, tx, "claim_tracking_job", job); err != nil {
 			return err
 		}
@@ -99,21 +78,24 @@ func (db *DB) ClaimTracking(ctx context.Context, job uuid.UUID) (claim TrackingC
 	return claim, wrap(err, "claim tracking job %s", job)
 }
 
-// Runs returns the runs of the job that are to be asked, and the prompts of those, as records have them.
+// Runs returns the queued runs of the job, and their prompts by id as records contain them.
 func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]json.RawMessage, error) {
 	runs, err := queryAll[TrackingRun](ctx, c.db, "tracking_runs_to_ask", c.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := queryAll[runPrompt](ctx, c.db, "tracking_job_prompts", c.ID)
+	list, err := queryAll[struct {
+		ID     uuid.UUID       `db:"prompt_id"`
+		Prompt json.RawMessage `db:"prompt"`
+	}](ctx, c.db, "tracking_job_prompts", c.ID)
 	prompts := make(map[uuid.UUID]json.RawMessage, len(list))
 	for _, p := range list {
-		prompts[p.PromptID] = p.Prompt
+		prompts[p.ID] = p.Prompt
 	}
 	return runs, prompts, err
 }
 
-// Ask marks runs as being asked, and returns which may be asked. A call whose reply was lost may be repeated.
+// Ask marks runs as being asked, and returns those that the worker may ask. A call whose reply was lost may be repeated.
 func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID, error) {
 	for {
 		granted, err := queryAll[uuid.UUID](ctx, c.db, "ask_tracking_runs", c.ID, c.Claim, runs)
@@ -123,22 +105,29 @@ func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID,
 	}
 }
 
-// Free returns which of runs are still to be asked, and whether no other job asks their questions any more.
+// Free returns those of the runs that are still queued, and whether no other job is asking their questions.
 func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uuid.UUID]bool, err error) {
-	waiting, err := queryAll[waitingRun](ctx, c.db, "free_tracking_runs", runs)
-	free = make(map[uuid.UUID]bool, len(waiting))
-	for _, w := range waiting {
-		free[w.ID] = w.IsFree
+	queued, err := queryAll[struct {
+		ID     uuid.UUID `db:"id"`
+		IsFree bool      `db:"is_free"`
+	}](ctx, c.db, "free_tracking_runs", runs)
+	free = make(map[uuid.UUID]bool, len(queued))
+	for _, run := range queued {
+		free[run.ID] = run.IsFree
 	}
 	return free, err
 }
 
-// End stores how requests ended, counts the runs that are over, and reports whether the brand has other running jobs. A
-// call whose reply was lost may be repeated. If the job is another worker's, the error is ErrNotFound, and answers are
-// stored all the same where that worker has none yet: they were paid for.
-func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (others bool, err error) {
+// End stores outcomes of requests, counts the runs that have ended, and reports whether the brand has other running
+// jobs. A call whose reply was lost may be repeated. If another worker has claimed the job, the error is ErrNotFound,
+// but answers are still stored where that worker has none yet: they were paid for.
+func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (hasOthers bool, err error) {
+	type lockedJob struct {
+		IsOurs    bool `db:"is_ours"`
+		HasOthers bool `db:"has_others"`
+	}
 	var job lockedJob
-	err = pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, c.db, func(tx Tx) error {
 		if job, err = queryOne[lockedJob](ctx, tx, "lock_tracking_job", c.ID, c.Claim); err != nil {
 			return err
 		}
@@ -153,32 +142,33 @@ func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (others 
 	return job.HasOthers, wrap(err, "end runs of tracking job %s", c.ID)
 }
 
-func endRuns(ctx context.Context, tx pgx.Tx, job uuid.UUID, outcomes []RunOutcome) error {
-	n := len(outcomes)
-	ids, nexts := make([]uuid.UUID, n), make([]*time.Time, n)
-	states, answers, costs, classes, texts := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	for i, o := range outcomes {
-		ids[i], states[i], answers[i], costs[i] = o.ID, o.State, o.Answer, o.Cost
-		classes[i], texts[i], nexts[i] = o.ErrorClass, o.Error, o.NextAttemptAt
+func endRuns(ctx context.Context, tx Tx, job uuid.UUID, outcomes []RunOutcome) error {
+	var ids []uuid.UUID
+	var states, answers, costs, classes, texts []string
+	var nexts []*time.Time
+	for _, o := range outcomes {
+		ids, states, answers = append(ids, o.ID), append(states, o.State), append(answers, o.Answer)
+		costs, classes, texts = append(costs, o.Cost), append(classes, o.ErrorClass), append(texts, o.Error)
+		nexts = append(nexts, o.NextAttemptAt)
 	}
 	return exec(ctx, tx, "end_tracking_runs", job, ids, states, answers, costs, classes, texts, nexts)
 }
 
-// CancelWaiting ends the runs that are not being asked: what a cancelled job is left with when its worker has ended.
+// CancelWaiting ends the queued runs of a cancelled job once its worker has no request in flight.
 func (c *TrackingClaim) CancelWaiting(ctx context.Context) error {
 	return wrap(exec(ctx, c.db, "cancel_tracking_runs", c.ID), "cancel runs of tracking job %s", c.ID)
 }
 
-// Same returns runs of other jobs that wait with the question of a run of this one.
+// IdenticalRuns returns the queued runs of other jobs with the question of a run of this one.
 func (c *TrackingClaim) IdenticalRuns(ctx context.Context, run uuid.UUID) ([]IdenticalRun, error) {
-	return queryAll[IdenticalRun](ctx, c.db, "same_tracking_runs", c.ID, run)
+	return queryAll[IdenticalRun](ctx, c.db, "identical_tracking_runs", c.ID, run)
 }
 
-// EndSame stores an answer for a run of another job, if that still waits for it.
+// EndIdenticalRun stores an answer for a run of another job, if that run is still queued.
 func (c *TrackingClaim) EndIdenticalRun(ctx context.Context, job uuid.UUID, o RunOutcome) error {
-	err := pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
-		waiting, err := queryAll[uuid.UUID](ctx, tx, "lock_tracking_runs", job, []uuid.UUID{o.ID})
-		if err != nil || len(waiting) == 0 {
+	err := pgx.BeginFunc(ctx, c.db, func(tx Tx) error {
+		queued, err := queryAll[uuid.UUID](ctx, tx, "lock_tracking_runs", job, []uuid.UUID{o.ID})
+		if err != nil || len(queued) == 0 {
 			return err
 		}
 		return endRuns(ctx, tx, job, []RunOutcome{o})
@@ -186,20 +176,21 @@ func (c *TrackingClaim) EndIdenticalRun(ctx context.Context, job uuid.UUID, o Ru
 	return wrap(err, "end run %s of tracking job %s", o.ID, job)
 }
 
-// Unappended returns some of the records that the log may lack; none if it has all.
+// UnappendedAnswers returns some of the records that the log may lack; none if it has all.
 func (c *TrackingClaim) UnappendedAnswers(ctx context.Context) ([]UnappendedAnswer, error) {
 	return queryAll[UnappendedAnswer](ctx, c.db, "unappended_answers", c.ID)
 }
 
-// Appended lets go of records that the log has, and reports whether it did. It does not while a process holds the sink
-// lock exclusively, as a backup does, which copies the log before PostgreSQL: one of both must have a record.
+// ClearAppended clears the stored copies of appended records, and reports whether it did. It does not while a process
+// holds the sink lock exclusively, as a backup does: it copies the log before PostgreSQL, and one of the copies must
+// contain the record.
 func (c *TrackingClaim) ClearAppended(ctx context.Context, runs []uuid.UUID) (bool, error) {
-	return queryOne[bool](ctx, c.db, "mark_appended", runs)
+	return queryOne[bool](ctx, c.db, "clear_appended_answers", runs)
 }
 
-// Land reports whether all runs have ended, and says in the job that its answers are about to land.
+// BeginLanding sets the phase of the job to landing if all of its runs have ended, and reports whether they have.
 func (c *TrackingClaim) BeginLanding(ctx context.Context) (bool, error) {
-	n, err := execRows(ctx, c.db, "land_tracking_job", c.ID, c.Claim)
+	n, err := execRows(ctx, c.db, "begin_landing", c.ID, c.Claim)
 	return n > 0, err
 }
 
@@ -208,7 +199,7 @@ func (c *TrackingClaim) AnswerIDs(ctx context.Context) ([]uuid.UUID, error) {
 	return queryAll[uuid.UUID](ctx, c.db, "tracking_answer_ids", c.ID)
 }
 
-// GiveUp gives up runs whose records, by their ids, do not land.
+// GiveUp gives up runs, by the ids of their records, which the warehouse does not get.
 func (c *TrackingClaim) GiveUp(ctx context.Context, answers []uuid.UUID, class, reason string) error {
 	err := exec(ctx, c.db, "give_up_runs", c.ID, c.Claim, answers, class, reason)
 	return wrap(err, "give up runs of tracking job %s", c.ID)
@@ -219,12 +210,9 @@ func (c *TrackingClaim) Finish(ctx context.Context) error {
 	return wrap(exec(ctx, c.db, "finish_tracking_job", c.ID, c.Claim), "finish tracking job %s", c.ID)
 }
 
-// Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it
-// is another worker's, or gone.
+// Heartbeat updates the heartbeat of the queue's job, and reports whether the tracking job was cancelled. ErrNotFound
+// if another worker has claimed it, or it was deleted.
 func (c *TrackingClaim) Heartbeat(ctx context.Context, queued int64) (cancelled bool, err error) {
-	b, err := queryOne[beat](ctx, c.db, "beat_tracking_job", c.ID, c.Claim, queued)
-	if err == nil && !b.IsOurs {
-		err = fmt.Errorf("tracking job %s is another worker's: %w", c.ID, ErrNotFound)
-	}
-	return b.IsCancelled, err
+	cancelled, err = queryOne[bool](ctx, c.db, "tracking_heartbeat", c.ID, c.Claim, queued)
+	return cancelled, wrap(err, "keep the claim of tracking job %s", c.ID)
 }

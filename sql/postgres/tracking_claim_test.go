@@ -39,7 +39,7 @@ func TestWritesOfSomeRunsReadNoOthers(t *testing.T) {
 			return err
 		},
 		"end":    func(tx pgx.Tx) error { return endRuns(t.Context(), tx, claim.ID, outcomes) },
-		"append": func(tx pgx.Tx) error { err := exec(t.Context(), tx, "mark_appended", some); return err },
+		"append": func(tx pgx.Tx) error { err := exec(t.Context(), tx, "clear_appended_answers", some); return err },
 	} {
 		read := 0
 		err := pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {

@@ -8,51 +8,53 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PlatformLease is a process's part of the limits of an account at a platform.
+// PlatformLease is a process's share of the limits of an account at a platform.
 type PlatformLease struct {
 	InFlight  int     `db:"in_flight"`
 	PerMinute float64 `db:"per_minute"`
 }
 
-// LeasePlatform leases a holder its part of an account's limits for some time, an equal one with every other holder;
-// inUse is how many requests it has in flight. Together the parts never exceed the limits: one who comes waits, with a
-// part of 0, until the others have renewed theirs.
-func (db *DB) LeasePlatform(ctx context.Context, account string, holder uuid.UUID, limits PlatformLease, inUse int, lasts time.Duration) (part PlatformLease, err error) {
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+// LeasePlatform leases a holder, which has inFlight requests in flight, an equal share of an account's limits. Together
+// the shares never exceed the limits: a new holder gets 0 until the others have renewed theirs.
+func (db *DB) LeasePlatform(
+	ctx context.Context, account string, holder uuid.UUID, limits PlatformLease, inFlight int, duration time.Duration,
+) (share PlatformLease, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		if err := exec(ctx, tx, "lock_platform", account); err != nil {
 			return err
 		}
-		part, err = queryOne[PlatformLease](ctx, tx, "lease_platform", account, holder, limits.InFlight, limits.PerMinute, inUse, lasts.Seconds())
+		share, err = queryOne[PlatformLease](ctx, tx, "lease_platform",
+			account, holder, limits.InFlight, limits.PerMinute, inFlight, duration.Seconds())
 		return err
 	})
-	return part, wrap(err, "lease limits of %s", account)
+	return share, wrap(err, "lease limits of %s", account)
 }
 
-// RegisterWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its
-// environment.
-func (db *DB) RegisterWorker(ctx context.Context, id uuid.UUID, platforms []string, lasts time.Duration) error {
-	return exec(ctx, db, "beat_tracking_worker", id, platforms, lasts.Seconds())
+// RegisterWorker registers a process that works on tracking jobs, for a duration, and the platforms whose keys are in
+// its environment.
+func (db *DB) RegisterWorker(ctx context.Context, id uuid.UUID, platforms []string, duration time.Duration) error {
+	return exec(ctx, db, "register_tracking_worker", id, platforms, duration.Seconds())
 }
 
-// TrackingWorkers returns the platforms whose keys are in the environment of each process that works on tracking jobs.
+// TrackingWorkers returns the platforms of each registered process.
 func (db *DB) TrackingWorkers(ctx context.Context) ([][]string, error) {
 	return queryAll[[]string](ctx, db, "tracking_workers")
 }
 
-// ReleasePlatforms gives back all that a holder has leased; it works on no jobs any more.
+// ReleasePlatforms releases the leases of a process, and its registration.
 func (db *DB) ReleasePlatforms(ctx context.Context, holder uuid.UUID) error {
 	return exec(ctx, db, "release_platforms", holder)
 }
 
-// StalledTracking is how many running jobs have not moved since an instant.
+// StalledTracking counts the running jobs without progress since an instant.
 func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error) {
 	return queryOne[int](ctx, db, "stalled_tracking_jobs", since)
 }
 
-// prunedAtOnce is how many jobs, of up to some ten thousand runs, one statement deletes.
+// prunedAtOnce bounds the jobs that one statement deletes, of up to some ten thousand runs each.
 const prunedAtOnce = 50
 
-// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns how many there were.
+// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns their number.
 func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
 	for {
 		n, err := execRows(ctx, db, "prune_tracking_jobs", before, prunedAtOnce)
@@ -63,7 +65,7 @@ func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, 
 	}
 }
 
-// ResumeTracking has jobs taken up again whose worker has been silent for so long.
-func (db *DB) ResumeTracking(ctx context.Context, silent time.Duration) (int64, error) {
-	return execRows(ctx, db, "resume_tracking_jobs", silent.Seconds())
+// ResumeTracking queues again the jobs whose worker sent no heartbeat for a duration, and returns their number.
+func (db *DB) ResumeTracking(ctx context.Context, silence time.Duration) (int64, error) {
+	return execRows(ctx, db, "resume_tracking_jobs", silence.Seconds())
 }

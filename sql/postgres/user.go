@@ -20,42 +20,33 @@ type User struct {
 
 // NewUser is a user to be added.
 type NewUser struct {
-	ID             uuid.UUID // decided by another identity provider; nil: a new one
+	ID             uuid.UUID // of another identity provider; uuid.Nil: a new one
 	Email          string
 	PasswordHash   string
 	OrganizationID uuid.UUID
 	Role           string // owner, admin, member or viewer
 }
 
-// AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a
-// missing organization ErrNotFound.
+// AddUser adds a user to their organization. An id or an email in use is ErrConflict, a missing organization ErrNotFound.
+// The case of emails does not matter.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	id := uuid.NullUUID{UUID: u.ID, Valid: !u.ID.IsNil()}
 	user, err := queryOne[User](ctx, db, "add_user", u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
 	return user, wrap(err, "add user %s", u.Email)
 }
 
-// UserByEmail finds a user of any organization by their email, in whatever case, or ErrNotFound.
+// UserByEmail finds a user of any organization, or ErrNotFound.
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
 	user, err := queryOne[User](ctx, db, "user_by_email", address)
 	return user, wrap(err, "find user %s", address)
 }
 
-type userEmail struct {
-	Email string `db:"email"`
-}
-
 // UserEmails lists the emails of an organization's users.
 func (db *DB) UserEmails(ctx context.Context, organization uuid.UUID) ([]string, error) {
-	rows, err := queryAll[userEmail](ctx, db, "user_emails", organization)
-	emails := make([]string, len(rows))
-	for i, row := range rows {
-		emails[i] = row.Email
-	}
-	return emails, err
+	return queryAll[string](ctx, db, "user_emails", organization)
 }
 
-// OrganizationUser is a user as a list shows them.
+// OrganizationUser is a user in a list.
 type OrganizationUser struct {
 	ID           uuid.UUID  `db:"id" json:"id"`
 	Email        string     `db:"email" json:"email"`
@@ -70,24 +61,23 @@ func (db *DB) ListUsers(ctx context.Context, organization uuid.UUID) ([]Organiza
 	return queryAll[OrganizationUser](ctx, db, "users", organization)
 }
 
-// SetUserActive lets a user in, or out at once: then their sessions end, for good, and their keys do not work.
-// ErrNotFound if there is no such user.
+// SetUserActive enables or disables a user. Disabling ends their sessions, and their keys do not work meanwhile.
+// ErrNotFound if the user does not exist.
 func (db *DB) SetUserActive(ctx context.Context, address string, active bool) error {
 	return wrap(execOne(ctx, db, "set_user_active", address, active), "change user %s", address)
 }
 
-// SetPassword gives a user another password, by its PHC string, and ends their sessions. ErrNotFound if there is no
-// such user.
+// SetPassword replaces a user's password, a PHC string, and ends their sessions. ErrNotFound if the user does not exist.
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
 	return wrap(execOne(ctx, db, "set_password", address, hash), "set password of %s", address)
 }
 
-// SetRole makes a user an owner, admin, member or viewer. ErrNotFound if there is no such user.
+// SetRole makes a user an owner, admin, member or viewer. ErrNotFound if the user does not exist.
 func (db *DB) SetRole(ctx context.Context, address, role string) error {
 	return wrap(execOne(ctx, db, "set_role", address, role), "set role of %s", address)
 }
 
-// RemoveUser deletes a user with their membership, sessions and keys. ErrNotFound if there is no such user.
+// RemoveUser deletes a user with their membership, sessions and keys. ErrNotFound if the user does not exist.
 func (db *DB) RemoveUser(ctx context.Context, address string) error {
 	return wrap(execOne(ctx, db, "remove_user", address), "remove user %s", address)
 }

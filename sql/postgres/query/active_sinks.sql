@@ -1,4 +1,4 @@
--- sinks_at_work: the connections that hold the sink lock of any shard for a batch: not every table may have its rows yet.
+-- active_sinks: the connections that hold the sink lock of any shard for a batch: not every table may have its rows yet.
 SELECT pid
 FROM pg_locks
 WHERE locktype = 'advisory'

@@ -1,4 +1,4 @@
--- land_tracking_job: all runs of a job have ended and its records are on the log.
+-- begin_landing: all runs of a job have ended and its records are on the log.
 UPDATE public.tracking_jobs
 SET phase = 'landing'
 WHERE id = $1

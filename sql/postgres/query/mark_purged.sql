@@ -1,6 +1,6 @@
--- purged: notes when a purge of what was deleted began that has ended.
+-- mark_purged: records when a complete purge of tombstones began.
 UPDATE private.tombstones AS t
-SET purged_at = $3
-FROM unnest($1::text[], $2::uuid[]) AS done (kind, id)
+SET purged_at = $2
+FROM jsonb_to_recordset($1::jsonb) AS done (kind text, id uuid)
 WHERE t.kind = done.kind
   AND t.id = done.id

@@ -1,4 +1,4 @@
--- beat_tracking_worker: says that a process works on tracking jobs for some seconds, and which platforms' keys are in its
+-- register_tracking_worker: says that a process works on tracking jobs for some seconds, and which platforms' keys are in its
 -- environment; and forgets those that say so no more.
 WITH gone AS (
     DELETE FROM private.tracking_workers WHERE expires_at <= clock_timestamp() AND id <> $1
