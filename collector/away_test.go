@@ -75,7 +75,7 @@ func startAway(t *testing.T, dsn, dir string) (stop func(), s *environment) {
 	s = &environment{metrics: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	sites := site.New(filepath.Join(dir, "sites.json"), db, s.metrics, log)
-	visitors, err := visitor.New(visitor.DefaultConfig(), db, s.metrics, log)
+	visitors, err := visitor.New("", db, s.metrics, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,18 +24,19 @@ type request struct {
 	at         time.Time
 	agent      string // User-Agent; the bytes are the request's
 	address    netip.Addr
-	cdnCountry string        // what a trusted proxy says of the visitor's country
+	cdnCountry string        // the visitor's country, as a trusted proxy names it
 	wait       time.Duration // until the site's limit lets this pass
 
-	beacons []beacon
-	sites   []*site.Site // of each beacon; then of each visit
-	encoded []byte       // the visits, one after the other
-	ends    []int        // where each ends in encoded
-	values  [][]byte     // one slice of encoded per visit
-	visit   event.Visit  // the one that is being encoded
+	beacons    []beacon
+	sites      []*site.Site // by beacon
+	visit      event.Visit  // the one that is being encoded
+	visitSites []*site.Site // by visit
+	encoded    []byte       // the visits, one after the other
+	ends       []int        // where each ends in encoded
+	values     [][]byte     // one slice of encoded per visit
 }
 
-// Handle answers one request for Path, whatever its method.
+// Handle answers one request for Path, of any method.
 func (c *Collector) Handle(f *fiber.Ctx) error {
 	r := c.requests.Get().(*request)
 	defer r.done()
@@ -54,7 +55,7 @@ func (c *Collector) Handle(f *fiber.Ctx) error {
 	return r.refuse(f, refused)
 }
 
-// serve is the way of a beacon: decode, admit, make visits, limit them, append them.
+// serve takes a beacon through its steps: read, admit, make visits, limit them, append them.
 func (r *request) serve(f *fiber.Ctx) error {
 	switch f.Method() {
 	case fiber.MethodPost:
@@ -63,20 +64,20 @@ func (r *request) serve(f *fiber.Ctx) error {
 	default:
 		return errMethod
 	}
-	if err := r.decode(f); err != nil {
+	if err := r.readBody(f); err != nil {
 		return err
 	}
 	if err := r.admit(f); err != nil {
 		return err
 	}
-	reason, dropped, err := r.visits(f)
+	reason, dropped, err := r.makeVisits(f)
 	if err != nil {
 		return err
 	}
 	if err := r.limit(); err != nil {
 		return err
 	}
-	if err := r.append(); err != nil {
+	if err := r.appendVisits(); err != nil {
 		return err
 	}
 	if dropped > 0 {
@@ -92,13 +93,13 @@ func (r *request) serve(f *fiber.Ctx) error {
 	return nil
 }
 
-// decode reads the body, if it may be one.
-func (r *request) decode(f *fiber.Ctx) error {
+// readBody decodes the body, if its headers allow one.
+func (r *request) readBody(f *fiber.Ctx) (err error) {
 	header := &f.Request().Header
 	if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
 		return errEncoded
 	}
-	kind, _, _ := strings.Cut(text(header.ContentType()), ";") // parameters, such as a charset, say nothing that the body does not
+	kind, _, _ := strings.Cut(text(header.ContentType()), ";") // without parameters, such as a charset
 	kind = strings.TrimSpace(kind)
 	if !strings.EqualFold(kind, "text/plain") && !strings.EqualFold(kind, "application/json") {
 		return errType
@@ -107,7 +108,6 @@ func (r *request) decode(f *fiber.Ctx) error {
 	if len(body) > maxBody {
 		return errSize
 	}
-	var err error
 	r.beacons, err = decode(body, r.beacons)
 	return err
 }
@@ -118,29 +118,29 @@ func (r *request) admit(f *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var from string // the origin's host
+	var originHost string
 	if origin != "" {
 		var ok bool
-		if from, ok = site.OriginHost(origin); !ok {
+		if originHost, ok = site.OriginHost(origin); !ok {
 			return errOrigin
 		}
 	}
 	for i := range r.beacons {
 		b := &r.beacons[i]
-		host := from
+		host := originHost
 		if origin == "" {
 			host = b.page.host
 		}
-		of, ok := r.c.parts.Sites.Site(b.brand)
+		s, ok := r.c.parts.Sites.Site(b.brand)
 		switch {
 		case !ok && r.c.parts.Sites.Ready(f.Context()) != nil:
 			return errUnready
 		case !ok:
 			return errBrand
-		case !of.Allows(host):
+		case !s.Allows(host):
 			return errOrigin
 		}
-		r.sites = append(r.sites, of)
+		r.sites = append(r.sites, s)
 	}
 	if origin != "" {
 		allowOrigin(f, origin)
@@ -148,11 +148,9 @@ func (r *request) admit(f *fiber.Ctx) error {
 	return nil
 }
 
-// visits makes and encodes what is to be appended, and leaves its sites. It returns how many beacons are dropped, and
-// why.
-func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
+// makeVisits makes and encodes the visits to append. It returns how many beacons are dropped, and why.
+func (r *request) makeVisits(f *fiber.Ctx) (reason string, dropped int, err error) {
 	if reason := r.unwanted(f); reason != "" {
-		r.sites = r.sites[:0]
 		return reason, len(r.beacons), nil
 	}
 	for i := range r.beacons {
@@ -165,14 +163,13 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 		if len(r.ends) == 0 {
 			r.locate(f)
 		}
-		r.visitOf(&r.visit, b, r.sites[i], platform, by)
+		r.fill(&r.visit, b, r.sites[i], platform, by)
 		if r.encoded, err = event.EncodeVisit(r.encoded, &r.visit); err != nil {
 			return "", 0, malformed("a text is not UTF-8; want UTF-8 without NUL")
 		}
-		r.sites[len(r.ends)] = r.sites[i] // those before it are of visits
+		r.visitSites = append(r.visitSites, r.sites[i])
 		r.ends = append(r.ends, len(r.encoded))
 	}
-	r.sites = r.sites[:len(r.ends)]
 	begin := 0
 	for _, end := range r.ends {
 		r.values = append(r.values, r.encoded[begin:end])
@@ -184,12 +181,12 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 // limit counts the visits of each site at once. Of an array of several sites the first ones may have been counted when
 // a later one is over its limit: that costs them room, never a visit.
 func (r *request) limit() error {
-	for first := 0; first < len(r.sites); {
-		end := first + 1
-		for end < len(r.sites) && r.sites[end].BrandID == r.sites[first].BrandID {
+	for first := 0; first < len(r.visitSites); {
+		brand, end := r.visitSites[first].BrandID, first+1
+		for end < len(r.visitSites) && r.visitSites[end].BrandID == brand {
 			end++
 		}
-		if r.wait = r.c.limits.take(r.sites[first].BrandID, r.address, end-first, r.at); r.wait > 0 {
+		if r.wait = r.c.limits.take(brand, r.address, end-first, r.at); r.wait > 0 {
 			return errLimit
 		}
 		first = end
@@ -197,12 +194,12 @@ func (r *request) limit() error {
 	return nil
 }
 
-// append appends the visits.
-func (r *request) append() error {
+// appendVisits appends the visits to the log.
+func (r *request) appendVisits() error {
 	if len(r.values) == 0 {
 		return nil
 	}
-	// Without the request's context: what has joined a batch is counted, and its answer waits for that.
+	// Without the request's context: a visit that has joined a batch is counted, and its answer waits for that.
 	err := r.c.parts.Append(context.Background(), event.TopicVisits, r.values...)
 	switch {
 	case err == nil:
@@ -219,21 +216,24 @@ func (r *request) append() error {
 		return errAway
 	}
 	r.c.appendErrors.Do(func() {
-		r.c.log.Error("append visit", "error", err, "next", "see why the broker refuses the record; its beacon was answered 500 and is not counted")
+		r.c.log.Error("append visit", "error", err,
+			"next", "see why the broker refuses the record; its beacon was answered 500 and is not counted")
 	})
 	return errFailed
 }
 
-// done forgets the request and keeps the room that it took, unless that is a lot.
+// done clears the request and returns it to the pool, with its buffers unless they are large.
 func (r *request) done() {
 	clear(r.beacons)
 	clear(r.sites)
+	clear(r.visitSites)
 	clear(r.values)
-	kept := request{c: r.c, beacons: r.beacons[:0], sites: r.sites[:0], ends: r.ends[:0], values: r.values[:0]}
+	empty := request{c: r.c, beacons: r.beacons[:0], sites: r.sites[:0], visitSites: r.visitSites[:0],
+		ends: r.ends[:0], values: r.values[:0]}
 	if cap(r.encoded) <= 4*maxBody {
-		kept.encoded = r.encoded[:0]
+		empty.encoded = r.encoded[:0]
 	}
-	*r = kept
+	*r = empty
 	r.c.requests.Put(r)
 }
 

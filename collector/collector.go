@@ -2,20 +2,20 @@
 //
 // POST /t/collect is beacon.go, top to bottom. It checks in this order, and the first check that fails is the answer:
 //
-//  1. the method                               405; OPTIONS is a preflight (cors.go)
+//  1. the method                               405; OPTIONS is a preflight (refusal.go)
 //  2. Content-Encoding, Content-Type           415
 //  3. the size of the body, 8,192 bytes        413
 //  4. the body as a whole                      400 (decode.go)
 //  5. each beacon's brand and origin           403
-//  6. what is dropped on purpose               204 with X-Answerscope (visit.go)
+//  6. bots, and visits without a platform      204 with X-Answerscope (visit.go)
 //  7. the limits of site and address           429 (limit.go)
 //  8. room on the disk, the log or the spool   503
-//  9. the log or the spool has it              204
+//  9. the append to the log or the spool       204
 //
-// An array is answered as one: all of its beacons pass, or none is counted. Only what is to be appended counts towards
-// a limit: other origins, and beacons that are dropped, do not use it up.
+// An array is answered as one: all of its beacons pass, or none is counted. Only visits to append count towards a
+// limit: other origins, and beacons that are dropped, do not use it up.
 //
-// The hot path asks no database, takes no lock that all cores share, and keeps nothing of a request: a visitor's
+// The hot path queries no database, takes no lock that all cores share, and stores nothing of a request: a visitor's
 // address goes into two functions of package visitor and no further.
 package collector
 
@@ -43,24 +43,26 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config is how beacons are taken.
+// Config has the settings of a collector.
 type Config struct {
 	SiteLimit      int           // beacons a second of one site; up to a second's worth may come at once
-	TrustedProxies httpd.Proxies // whose X-Forwarded-For and country header are believed
-	CountryHeader  string        // a header in which a trusted proxy says the visitor's country; "" is none
+	TrustedProxies httpd.Proxies // their X-Forwarded-For and country header are believed
+	CountryHeader  string        // header in which a trusted proxy names the visitor's country; "" is none
 }
 
 // DefaultConfig trusts no header.
 func DefaultConfig() Config { return Config{SiteLimit: 500} }
 
-// Validate says everything that is wrong with c.
+// Validate joins an error for each wrong field.
 func (c Config) Validate() error {
 	var errs []error
 	if c.SiteLimit < maxItems || c.SiteLimit > 10_000_000 {
-		errs = append(errs, fmt.Errorf("site limit %d: want %d, so that a whole array passes, to 10000000 beacons a second", c.SiteLimit, maxItems))
+		const want = "site limit %d: want %d, so that a whole array passes, to 10000000 beacons a second"
+		errs = append(errs, fmt.Errorf(want, c.SiteLimit, maxItems))
 	}
 	if strings.Trim(strings.ToLower(c.CountryHeader), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		errs = append(errs, fmt.Errorf("country header %q: want the name of a header, such as CF-IPCountry", c.CountryHeader))
+		errs = append(errs, fmt.Errorf("country header %q: want the name of a header, such as CF-IPCountry",
+			c.CountryHeader))
 	}
 	return errors.Join(errs...)
 }
@@ -68,13 +70,13 @@ func (c Config) Validate() error {
 // Path is where beacons are posted.
 const Path = "/t/collect"
 
-// Parts are what a Collector asks about each beacon, and what it hands the visits to.
+// Parts are the look-ups of a Collector and its way to the log.
 type Parts struct {
 	Sites    *site.Directory
 	Visitors *visitor.Visitors
 
-	// Append returns nil when the topic has all values for good. Its errors are those of producer.Append:
-	// ErrOverloaded, ErrNoRoom, ErrNotReady and ErrStopped say that it has none of them. It keeps no value.
+	// Append is the method of producer.Producer: nil when the topic has all values, and none of them after
+	// ErrOverloaded, ErrNoRoom, ErrNotReady or ErrStopped. The values may be used again.
 	Append func(ctx context.Context, topic string, values ...[]byte) error
 }
 
@@ -101,14 +103,13 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 	return c, nil
 }
 
-// Build makes a collector that keeps the list of brands' domains in dataDir, with the parts that it needs.
+// Build makes a collector that saves the list of brands' domains in dataDir, with the parts that it needs.
 func Build(
-	cfg Config, dataDir, countryDatabase string, db *postgres.DB, appends *producer.Producer, reg prometheus.Registerer, log *slog.Logger,
+	cfg Config, dataDir, countryDatabase string,
+	db *postgres.DB, appends *producer.Producer, reg prometheus.Registerer, log *slog.Logger,
 ) (*Collector, []lifecycle.Part, error) {
 	sites := site.New(filepath.Join(dataDir, "sites.json"), db, reg, log)
-	visitorConfig := visitor.DefaultConfig()
-	visitorConfig.CountryDatabase = countryDatabase
-	visitors, err := visitor.New(visitorConfig, db, reg, log)
+	visitors, err := visitor.New(countryDatabase, db, reg, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,23 +120,23 @@ func Build(
 	}, err
 }
 
-// Mount adds the routes: that of beacons past the edge, which costs more than a beacon does, and those of the script.
+// Mount adds the routes of beacons and of the script. Beacons bypass the edge, which costs more than a beacon does.
 func (c *Collector) Mount(server *httpd.Server) {
 	server.Direct(Path, c.Handle)
 	script.Mount(server.App)
 }
 
-// Listener is for many small requests of unknown clients: none of them may be large, or slow.
+// Listener configures a server for many small requests of unknown clients: none of them may be large, or slow.
 func Listener() httpd.Config {
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "collector"
 	cfg.WriteTimeout = 15 * time.Second
 	cfg.BodyLimit = 64 << 10   // a body that is too large for a beacon is answered 413 in our own words up to here
-	cfg.HeaderLimit = 16 << 10 // a connection holds as much
+	cfg.HeaderLimit = 16 << 10 // of memory for each connection
 	return cfg
 }
 
-// metrics keep the counters of the common outcomes, so that a beacon looks up none by its labels.
+// metrics has the counters of the common outcomes, so that a beacon looks up none by its labels.
 type metrics struct {
 	beacons  *prometheus.CounterVec
 	accepted prometheus.Counter
@@ -149,7 +150,9 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m := &metrics{
 		beacons: counter("answerscope_collector_beacons_total",
-			"Beacons by outcome (accepted, dropped, refused) and reason; a request whose body was not read counts as one.", "outcome", "reason"),
+			"Beacons by outcome (accepted, dropped, refused) and reason; "+
+				"a request whose body was not read counts as one.",
+			"outcome", "reason"),
 		crawlers: counter("answerscope_collector_crawler_beacons_total",
 			"Beacons that an AI crawler sent while it read a page, by its name. They are dropped.", "crawler"),
 		dropped: map[string]prometheus.Counter{},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,7 +21,7 @@ const (
 	maxItems = 50
 )
 
-// beacon is what a page posts, as it was sent. Its texts may be those of the request's body.
+// beacon has the fields that a page posts, as they were sent. Its texts may be parts of the request's body.
 type beacon struct {
 	URL      string `json:"u"`
 	Referrer string `json:"r"`
@@ -57,8 +56,8 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// decode reads a body: one beacon, or an array of them, appended to list. The error is a refusal that names what is
-// wrong. What list holds afterwards, also beside an error, is of use only as long as body is.
+// decode reads a body, one beacon or an array of them, and appends to list. The error is a refusal that names the wrong
+// field. The list, also beside an error, is valid only as long as body is.
 func decode(body []byte, list []beacon) ([]beacon, error) {
 	var one beacon
 	if scan(body, &one) {
@@ -78,19 +77,22 @@ func decode(body []byte, list []beacon) ([]beacon, error) {
 }
 
 // scan reads a single beacon as t.js sends it: the fields of a view, nothing between them, every text plain ASCII.
-// It reads nothing else, and what it reads parse would read just so (FuzzDecode); that is nearly every beacon, in a
-// fraction of the library's time and without an allocation. The texts of b are those of body.
+// Nearly every beacon is one, and is read in a fraction of the library's time, without an allocation. parse reads it
+// equally (FuzzDecode). The texts of b are parts of body.
 func scan(body []byte, b *beacon) bool {
-	rest, found := strings.CutPrefix(unsafe.String(unsafe.SliceData(body), len(body)), "{")
-	if !found {
+	rest, ok := strings.CutPrefix(text(body), "{")
+	if !ok {
 		return false
 	}
 	var seen [1 << 7]bool
 	for {
-		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' || rest[1] >= utf8.RuneSelf || seen[rest[1]] {
+		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' {
 			return false
 		}
 		name := rest[1]
+		if name >= utf8.RuneSelf || seen[name] {
+			return false
+		}
 		seen[name], rest = true, rest[4:]
 		if name == 'n' {
 			if rest[0] != '0' && rest[0] != '1' {
@@ -102,7 +104,7 @@ func scan(body []byte, b *beacon) bool {
 			if text == nil || rest[0] != '"' {
 				return false
 			}
-			if *text, rest, found = event.PlainText(rest[1:]); !found {
+			if *text, rest, ok = event.PlainText(rest[1:]); !ok {
 				return false
 			}
 		}
@@ -116,17 +118,19 @@ func scan(body []byte, b *beacon) bool {
 	}
 }
 
-// text is where the field of a name goes; nil for what is no text, or unknown.
+// text returns the text field of a name, nil for another one.
 func (b *beacon) text(name byte) *string {
-	texts := [...]*string{&b.URL, &b.Referrer, &b.Platform, &b.Language, &b.Screen, &b.TimeZone, &b.Event, &b.Brand, &b.Session}
+	texts := [...]*string{
+		&b.URL, &b.Referrer, &b.Platform, &b.Language, &b.Screen, &b.TimeZone, &b.Event, &b.Brand, &b.Session,
+	}
 	if i := strings.IndexByte("ursldzebi", name); i >= 0 {
 		return texts[i]
 	}
 	return nil
 }
 
-// parse is for what scan leaves. The library refuses invalid UTF-8, a byte-order mark, names that come twice and what
-// follows the end, and takes names only as they are written.
+// parse reads the bodies that scan does not. The library refuses invalid UTF-8, a byte-order mark, duplicate names and
+// text after the end, and takes names only as they are written.
 func parse(body []byte, list []beacon) ([]beacon, error) {
 	var items []*beacon
 	var err error
@@ -154,7 +158,7 @@ func parse(body []byte, list []beacon) ([]beacon, error) {
 	return list, nil
 }
 
-// unreadable says where the library stopped, in words that repeat nothing of the body.
+// unreadable names the place where the library stopped, and repeats nothing of the body.
 func unreadable(err error) error {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONPointer != "" {
 		return malformed("want the field " + field(wrong.JSONPointer) + " in its own type")
@@ -165,7 +169,7 @@ func unreadable(err error) error {
 	return malformed("want JSON in UTF-8, without a byte-order mark")
 }
 
-// field is the last name of p, if it is a field of a beacon.
+// field returns the last name of p that is a field of a beacon.
 func field(p jsontext.Pointer) string {
 	for _, name := range slices.Backward(strings.Split(string(p), "/")) {
 		switch name {
@@ -178,8 +182,8 @@ func field(p jsontext.Pointer) string {
 	return "of a beacon"
 }
 
-// check judges what a beacon says without knowing whose it is. Hints that cannot be right (language, screen, time
-// zone) are forgotten, since the visit took place all the same.
+// check validates a beacon without its site. Wrong language, screen and time zone are dropped later, since the visit
+// took place.
 func (b *beacon) check() error {
 	if len(b.Brand) != 36 || b.brand.Parse(b.Brand) != nil { // the one usual form of a UUID
 		return malformed("want the brand's id in b")
@@ -206,7 +210,7 @@ func (b *beacon) check() error {
 	return nil
 }
 
-// printable is a text that may be kept as it is, since it is short and printable ASCII; else "".
+// printable returns a text that is short and printable ASCII; else "".
 func printable(text string) string {
 	if len(text) > event.MaxLabel {
 		return ""
@@ -219,10 +223,10 @@ func printable(text string) string {
 	return text
 }
 
-// page is what a URL says, as site.ParsePage has it.
+// page has the parts of a URL that site.ParsePage returns.
 type page struct{ host, path, query string }
 
-// pageOf is the page of a visit: its path begins with /, has no secret and is no longer than the log takes.
+// pageOf returns the page of a visit: its path begins with /, has no secret and is no longer than the log takes.
 func pageOf(url string) (p page, ok bool) {
 	if event.HasControls(url) {
 		return page{}, false
@@ -250,7 +254,7 @@ type goal struct {
 // amount is a decimal number as text, "" for none. A page gives a number, or a text that is one.
 type amount string
 
-// UnmarshalJSON leaves what the text says to check.
+// UnmarshalJSON leaves the number in a text to check.
 func (a *amount) UnmarshalJSON(b []byte) error {
 	text, err := jsontext.AppendUnquote(nil, b)
 	switch {
@@ -268,7 +272,7 @@ func (a *amount) UnmarshalJSON(b []byte) error {
 
 var errNoNumber = malformed("want a number")
 
-// check also brings value and currency into the form of the log.
+// check validates a goal, and brings value and currency into the form of the log.
 func (g *goal) check() error {
 	if g.Name == "" || len(g.Name) > event.MaxName {
 		return malformed("want a name of at most 512 bytes in g")

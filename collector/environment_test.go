@@ -78,7 +78,7 @@ func (s *environment) sites(t testing.TB, log *slog.Logger) (*site.Directory, *v
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
 	s.rival = addBrand(t, db, "rival", "rival.example")
 	sites := site.New("", db, s.metrics, log)
-	visitors, err := visitor.New(visitor.DefaultConfig(), db, s.metrics, log)
+	visitors, err := visitor.New("", db, s.metrics, log)
 	if err != nil {
 		t.Fatal(err)
 	}

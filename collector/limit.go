@@ -17,7 +17,7 @@ type limits struct {
 	mu        sync.RWMutex
 	sites     map[uuid.UUID]*rate.Limiter // by brand
 
-	// By a hash that differs with each start, so that no address is kept. Addresses of one hash share a limit.
+	// By a hash that differs with each start, so that no address is stored. Addresses of one hash share a limit.
 	addresses []*rate.Limiter
 	seed      maphash.Seed
 }
@@ -28,7 +28,10 @@ const (
 )
 
 func newLimits(perSecond int) *limits {
-	l := &limits{perSecond: perSecond, sites: map[uuid.UUID]*rate.Limiter{}, addresses: make([]*rate.Limiter, addressHashes), seed: maphash.MakeSeed()}
+	l := &limits{
+		perSecond: perSecond, sites: map[uuid.UUID]*rate.Limiter{},
+		addresses: make([]*rate.Limiter, addressHashes), seed: maphash.MakeSeed(),
+	}
 	perAddress := max(perSecond/addressShare, maxItems)
 	for i := range l.addresses {
 		l.addresses[i] = rate.NewLimiter(rate.Limit(perAddress), perAddress)
@@ -36,14 +39,14 @@ func newLimits(perSecond int) *limits {
 	return l
 }
 
-// take lets n beacons of a site pass that come from an address, or says how long to wait until they would.
+// take lets n beacons of an address at a site pass, or returns how long to wait until they would.
 func (l *limits) take(brand uuid.UUID, address netip.Addr, n int, now time.Time) (wait time.Duration) {
 	if address.IsGlobalUnicast() && !address.IsPrivate() { // else it is a proxy's, whose visitors share it
 		if wait := take(l.address(brand, address), n, now); wait > 0 {
 			return wait
 		}
 	}
-	return take(l.of(brand), n, now)
+	return take(l.site(brand), n, now)
 }
 
 func take(limit *rate.Limiter, n int, now time.Time) (wait time.Duration) {
@@ -55,21 +58,22 @@ func take(limit *rate.Limiter, n int, now time.Time) (wait time.Duration) {
 	return reserved.DelayFrom(now) + time.Microsecond // its tokens are floats, which may lack one nanosecond's worth
 }
 
-// address is the limit of an address at a site. Of IPv6 it is that of a network of 64 bits, which one subscriber has.
+// address returns the limiter of an address at a site. Addresses of one IPv6 network of 64 bits, which one subscriber
+// has, share it.
 func (l *limits) address(brand uuid.UUID, address netip.Addr) *rate.Limiter {
 	bits := 32
 	if address.Is6() {
 		bits = 64
 	}
 	network, _ := address.Prefix(bits) // an error gives the zero network
-	of := maphash.Comparable(l.seed, struct {
+	hash := maphash.Comparable(l.seed, struct {
 		brand   uuid.UUID
 		network netip.Prefix
 	}{brand, network})
-	return l.addresses[of%addressHashes]
+	return l.addresses[hash%addressHashes]
 }
 
-func (l *limits) of(brand uuid.UUID) *rate.Limiter {
+func (l *limits) site(brand uuid.UUID) *rate.Limiter {
 	l.mu.RLock()
 	site := l.sites[brand]
 	l.mu.RUnlock()

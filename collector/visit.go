@@ -15,15 +15,15 @@ import (
 	"github.com/answerscope/answerscope/internal/useragent"
 )
 
-// Why a beacon is dropped, as X-Answerscope and the metrics say it.
+// The reasons why a beacon is dropped, in X-Answerscope and the metrics.
 const (
 	dropBot      = "bot"             // a program, by its User-Agent
-	dropCrawler  = "ai_crawler"      // one that reads for an AI platform; counted by name
-	dropPrivacy  = "gpc"             // the browser asks not to be followed (Global Privacy Control)
+	dropCrawler  = "ai_crawler"      // a crawler of an AI platform; counted by name
+	dropPrivacy  = "gpc"             // the browser asks not to be tracked (Global Privacy Control)
 	dropNoSource = "not_ai_referred" // no AI platform sent the visit
 )
 
-// unwanted is why nothing of the request is kept, "" if it is.
+// unwanted returns why the whole request is dropped, "" if it is not.
 func (r *request) unwanted(f *fiber.Ctx) string {
 	agent := useragent.Look(r.agent)
 	switch {
@@ -38,8 +38,8 @@ func (r *request) unwanted(f *fiber.Ctx) string {
 	return ""
 }
 
-// platformOf is the AI platform that a beacon's visit came from, and what named it; both are "" if none did. What the
-// page says counts only after the first view of a session, since that view has an address and a referrer.
+// platformOf returns the AI platform that a beacon's visit came from, and the evidence; both are "" without any. The
+// page's own guess counts only after the first view of a session, since that view has an address and a referrer.
 func platformOf(b *beacon) (platform, by string) {
 	if !bool(b.New) && referral.Known(b.Platform) {
 		return b.Platform, referral.BySession
@@ -47,13 +47,13 @@ func platformOf(b *beacon) (platform, by string) {
 	return referral.Detect(b.page.query, b.referrer.host, b.referrer.path, b.referrer.query)
 }
 
-// visitOf fills in what the beacon and the request say.
-func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by string) {
+// fill makes v the visit of a beacon.
+func (r *request) fill(v *event.Visit, b *beacon, s *site.Site, platform, by string) {
 	*v = event.Visit{
 		V:              event.Version,
 		ID:             newID(r.at),
-		OrganizationID: of.OrganizationID,
-		BrandID:        of.BrandID,
+		OrganizationID: s.OrganizationID,
+		BrandID:        s.BrandID,
 		At:             event.At(r.at),
 		Event:          event.VisitView,
 		Platform:       platform,
@@ -68,7 +68,7 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 		NewSession:     bool(b.New) && b.Goal == nil,
 	}
 	v.Country, v.CountryBy = r.c.parts.Visitors.Country(r.address, r.cdnCountry, v.TimeZone)
-	v.Visitor = r.c.parts.Visitors.Hash(of.BrandID, r.address, r.agent, r.at)
+	v.Visitor = r.c.parts.Visitors.Hash(s.BrandID, r.address, r.agent, r.at)
 	if b.Goal != nil {
 		v.Event = event.VisitGoal
 		v.Goal = &event.Goal{Name: b.Goal.Name, Value: string(b.Goal.Value), Currency: b.Goal.Currency}
@@ -85,7 +85,7 @@ func (r *request) locate(f *fiber.Ctx) {
 	}
 }
 
-// newID is a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7
+// newID makes a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7
 // would take a lock that all cores share, for an order within a millisecond that is not needed.
 func newID(at time.Time) (id uuid.UUID) {
 	binary.BigEndian.PutUint64(id[:], uint64(at.UnixMilli())<<16|rand.Uint64()&0xffff)

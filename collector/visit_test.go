@@ -18,7 +18,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // unsalted hashes no visitor: it has no salts.
 var unsalted = sync.OnceValue(func() *visitor.Visitors {
-	visitors, err := visitor.New(visitor.DefaultConfig(), nil, prometheus.NewRegistry(), nil)
+	visitors, err := visitor.New("", nil, prometheus.NewRegistry(), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -29,7 +29,7 @@ var unsalted = sync.OnceValue(func() *visitor.Visitors {
 func kept(b *beacon) error {
 	r := &request{c: &Collector{parts: Parts{Visitors: unsalted()}}, at: noon}
 	var v event.Visit
-	r.visitOf(&v, b, &site.Site{OrganizationID: uuid.NamespaceDNS, BrandID: uuid.NamespaceURL}, "chatgpt", "referrer")
+	r.fill(&v, b, &site.Site{OrganizationID: uuid.NamespaceDNS, BrandID: uuid.NamespaceURL}, "chatgpt", "referrer")
 	if err := v.Check(noon); err != nil {
 		return err
 	}

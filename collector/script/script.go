@@ -1,8 +1,8 @@
-// Package script serves the pixel: t.js, and each version of it for ever at an address of its own.
+// Package script serves the pixel: t.js, and each version of it at a permanent address of its own.
 //
-// t.js is the source to read, served/t.js is what esbuild makes of it (`go generate`, which `make build` does). A file
-// that a page pins by its integrity must stay as it is: before a release changes served/t.js, what was released is
-// copied to served/t.<its hash>.js.
+// t.js is the source to read, esbuild makes served/t.js of it (`go generate`, which `make build` does). A file that a
+// page pins by its integrity must stay as it is: before a release changes served/t.js, the released one is copied to
+// served/t.<its hash>.js.
 package script
 
 import (
@@ -42,7 +42,7 @@ type version struct {
 	bodies map[string][]byte // by Content-Encoding; "" is plain
 }
 
-// read takes the embedded files in: the newest version, and all of them. There is always one: they are compiled in.
+// read returns the newest version and all of them, of the embedded files.
 var read = sync.OnceValues(func() (version, []version) {
 	names, err := served.ReadDir("served")
 	if err != nil {
@@ -67,25 +67,25 @@ func versionOf(text []byte) version {
 	sum := sha256.Sum256(text)
 	return version{hex.EncodeToString(sum[:8]), map[string][]byte{
 		"":     text,
-		"gzip": fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression), // as minify's test weighs it
-		"br":   brotlied(text),
+		"gzip": fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression), // minify's test does so
+		"br":   compressBrotli(text),
 	}}
 }
 
-// brotlied has a window of 4 KB, which holds the whole script; by default the library takes 32 MB to look at it.
-func brotlied(text []byte) []byte {
+// compressBrotli has a window of 4 KB, which holds the whole script; by default the library takes 32 MB for it.
+func compressBrotli(text []byte) []byte {
 	var b bytes.Buffer
 	w := brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 12})
 	_, err := w.Write(text)
 	if err := errors.Join(err, w.Close()); err != nil {
-		panic(err) // nothing that is written to can fail
+		panic(err) // a buffer does not fail
 	}
 	return b.Bytes()
 }
 
 func (v version) path() string { return "/t." + v.hash + ".js" }
 
-// VersionedPath is where the newest version is served for ever, /t.<hash>.js.
+// VersionedPath is the permanent address of the newest version, /t.<hash>.js.
 func VersionedPath() string {
 	newest, _ := read()
 	return newest.path()

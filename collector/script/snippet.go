@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -26,47 +27,66 @@ func NewTag(base, brand string) (Tag, error) {
 // Script is the address of the newest version.
 func (t Tag) Script() string { return t.base + Path }
 
-// Pinned is the address of the version of now, whose content is that of Integrity for ever.
+// Pinned is the address of the present version, whose content never changes (Integrity).
 func (t Tag) Pinned() string { return t.base + VersionedPath() }
 
-// Collect is where the script posts beacons: what a page's Content-Security-Policy must let it connect to.
+// Collect is the address to which the script posts beacons: a page's Content-Security-Policy must allow it.
 func (t Tag) Collect() string { return t.base + "/t/collect" }
 
 // A Snippet is text to paste.
 type Snippet struct {
-	As    string // how it is asked for: html, html-pinned, wordpress, gtm, nextjs
-	Where string // it is pasted, a sentence
+	As    string // name: html, html-pinned, wordpress, gtm, nextjs
+	Where string // to paste it, a sentence
 	Text  string
+}
+
+// snippets has a snippet for each kind of site. {script}, {pinned}, {integrity} and {brand} are the tag's.
+var snippets = []Snippet{
+	{"html", "In the <head> of every page:", `<script src="{script}" data-brand="{brand}" defer></script>`},
+	{
+		"html-pinned",
+		"The same, of this one version, whose content the browser checks; to be pasted again for another one:",
+		`<script src="{pinned}" integrity="{integrity}" crossorigin="anonymous" data-brand="{brand}" defer></script>`,
+	},
+	{
+		"wordpress",
+		"In the functions.php of the child theme, or in a plugin for code snippets (WordPress 5.7 or later):",
+		`add_action('wp_head', function () {
+    wp_print_script_tag(['src' => '{script}', 'data-brand' => '{brand}', 'defer' => true]);
+});`,
+	},
+	{
+		"gtm",
+		"In Google Tag Manager, a tag of type Custom HTML with the trigger Initialization - All Pages:",
+		`<script>
+  (function () {
+    var script = document.createElement('script');
+    script.src = '{script}';
+    script.setAttribute('data-brand', '{brand}');
+    document.head.appendChild(script);
+  })();
+</script>`,
+	},
+	{
+		"nextjs", "In app/layout.tsx, within <body> (pages router: pages/_app.tsx):",
+		`import Script from 'next/script'
+
+<Script src="{script}" data-brand="{brand}" strategy="afterInteractive" />`,
+	},
 }
 
 // Snippets returns one for each kind of site.
 func (t Tag) Snippets() []Snippet {
-	return []Snippet{
-		{"html", "In the <head> of every page:", fmt.Sprintf(
-			`<script src="%s" data-brand="%s" defer></script>`, t.Script(), t.brand)},
-		{"html-pinned", "The same, of this one version, whose content the browser checks; to be pasted again for another one:", fmt.Sprintf(
-			`<script src="%s" integrity="%s" crossorigin="anonymous" data-brand="%s" defer></script>`, t.Pinned(), Integrity(), t.brand)},
-		{"wordpress", "In the functions.php of the child theme, or in a plugin for code snippets (WordPress 5.7 or later):", fmt.Sprintf(
-			`add_action('wp_head', function () {
-    wp_print_script_tag(['src' => '%s', 'data-brand' => '%s', 'defer' => true]);
-});`, t.Script(), t.brand)},
-		{"gtm", "In Google Tag Manager, a tag of type Custom HTML with the trigger Initialization - All Pages:", fmt.Sprintf(
-			`<script>
-  (function () {
-    var script = document.createElement('script');
-    script.src = '%s';
-    script.setAttribute('data-brand', '%s');
-    document.head.appendChild(script);
-  })();
-</script>`, t.Script(), t.brand)},
-		{"nextjs", "In app/layout.tsx, within <body> (pages router: pages/_app.tsx):", fmt.Sprintf(
-			`import Script from 'next/script'
-
-<Script src="%s" data-brand="%s" strategy="afterInteractive" />`, t.Script(), t.brand)},
+	fill := strings.NewReplacer(
+		"{script}", t.Script(), "{pinned}", t.Pinned(), "{integrity}", Integrity(), "{brand}", t.brand)
+	all := slices.Clone(snippets)
+	for i := range all {
+		all[i].Text = fill.Replace(all[i].Text)
 	}
+	return all
 }
 
-// Snippet returns the one asked for.
+// Snippet returns the snippet of a name.
 func (t Tag) Snippet(as string) (Snippet, error) {
 	for _, s := range t.Snippets() {
 		if s.As == as {

@@ -60,9 +60,8 @@ func countryFile(t testing.TB, networks map[string]string) string {
 }
 
 func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
-	cfg := visitor.DefaultConfig()
-	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "FR", "2001:db8::/32": "JP", "198.51.100.0/24": "ZZ"})
-	with, without := newVisitors(t, cfg, nil), newVisitors(t, visitor.DefaultConfig(), nil)
+	file := countryFile(t, map[string]string{"203.0.113.0/24": "FR", "2001:db8::/32": "JP", "198.51.100.0/24": "ZZ"})
+	with, without := newVisitors(t, file, nil), newVisitors(t, "", nil)
 	none := netip.Addr{}
 	for _, c := range []struct {
 		v                    *visitor.Visitors
@@ -116,10 +115,9 @@ func (w *warnings) Write(line []byte) (int, error) {
 
 // A database is taken when it changes on disk; one that is damaged or gone is not, and the one before stays.
 func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
-	cfg := visitor.DefaultConfig()
-	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "FR"})
+	file := countryFile(t, map[string]string{"203.0.113.0/24": "FR"})
 	var warned warnings
-	v, err := visitor.New(cfg, open(t, "postgres://none@127.0.0.1:1/none"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&warned, nil)))
+	v, err := visitor.New(file, open(t, "postgres://none@127.0.0.1:1/none"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&warned, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +128,11 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	}
 	replace := func(text []byte) {
 		t.Helper()
-		next := cfg.CountryDatabase + ".next"
+		next := file + ".next"
 		if err := os.WriteFile(next, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(next, cfg.CountryDatabase); err != nil {
+		if err := os.Rename(next, file); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,10 +148,10 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 		}
 	}
 	soon(t, "a damaged database is warned of", func() bool { return warned.Load() == 1 })
-	if err := os.Remove(cfg.CountryDatabase); err != nil {
+	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(cfg.CountryDatabase, spain, 0o600); err != nil { // in place
+	if err := os.WriteFile(file, spain, 0o600); err != nil { // in place
 		t.Fatal(err)
 	}
 	soon(t, "a good database is taken after bad ones", func() bool { return is() == "ES" })
@@ -163,8 +161,8 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	replace(asn)
 	soon(t, "a later one is warned of", func() bool { return warned.Load() == 2 })
 
-	cfg.CountryDatabase += ".missing"
-	if _, err := visitor.New(cfg, nil, nil, nil); err == nil {
+	file += ".missing"
+	if _, err := visitor.New(file, nil, nil, nil); err == nil {
 		t.Error("a start with a database that is not there")
 	}
 }

@@ -32,7 +32,7 @@ func TestSaltsAreForgottenWithoutPostgres(t *testing.T) {
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	today := dayOf(now)
 	v.salts.Store(&salts{{today, 1, 2}, {today + 1, 3, 4}})
-	known := func(at time.Time) bool { _, ok := v.salts.Load().of(at); return ok }
+	known := func(at time.Time) bool { _, ok := v.salts.Load().at(at); return ok }
 	v.forget(saltDays(now.Add(4*time.Hour + 30*time.Minute))) // half past midnight
 	if !known(now) || !known(now.Add(5*time.Hour)) {
 		t.Error("half an hour after midnight both days are known")

@@ -22,9 +22,9 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-func newVisitors(t testing.TB, cfg visitor.Config, db *postgres.DB) *visitor.Visitors {
+func newVisitors(t testing.TB, countryFile string, db *postgres.DB) *visitor.Visitors {
 	t.Helper()
-	v, err := visitor.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	v, err := visitor.New(countryFile, db, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/
 
 func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 	db := database(t)
-	v := newVisitors(t, visitor.DefaultConfig(), db)
+	v := newVisitors(t, "", db)
 	now := time.Now()
 	if got := v.Hash(brand, address, agent, now); got != 0 {
 		t.Errorf("without a salt %d", got)
@@ -132,7 +132,7 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 	}
 
 	// Another collector, and this one started again, make the same.
-	second := newVisitors(t, visitor.DefaultConfig(), db)
+	second := newVisitors(t, "", db)
 	run(t, second)
 	soon(t, "the salt is known", func() bool { return second.Hash(brand, address, agent, now) != 0 })
 	if second.Hash(brand, address, agent, now) != hash {
@@ -146,7 +146,7 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 // A collector that starts before its database is there accepts visits without a visitor, and has visitors once it can.
 func TestASaltIsTakenOnceThereIsADatabase(t *testing.T) {
 	dsn := testkit.Postgres(t)
-	v := newVisitors(t, visitor.DefaultConfig(), open(t, dsn))
+	v := newVisitors(t, "", open(t, dsn))
 	run(t, v)
 	if v.Hash(brand, address, agent, time.Now()) != 0 {
 		t.Error("a hash without a salt")
@@ -162,9 +162,8 @@ func TestNothingKeepsOrShowsAnAddress(t *testing.T) {
 	db := database(t)
 	var log bytes.Buffer
 	metrics := prometheus.NewRegistry()
-	cfg := visitor.DefaultConfig()
-	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "DE"})
-	v, err := visitor.New(cfg, db, metrics, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	file := countryFile(t, map[string]string{"203.0.113.0/24": "DE"})
+	v, err := visitor.New(file, db, metrics, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

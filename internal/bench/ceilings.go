@@ -75,7 +75,7 @@ func (c *ceilings) run(ctx context.Context, announce func(any) error) error {
 // start starts every ceiling, and returns their addresses by name.
 func (c *ceilings) start(ctx context.Context, db *postgres.DB) (map[string]string, error) {
 	sites := site.New(filepath.Join(c.Dir, "sites.json"), db, prometheus.NewRegistry(), c.log)
-	visitors, err := visitor.New(visitor.DefaultConfig(), db, prometheus.NewRegistry(), c.log)
+	visitors, err := visitor.New("", db, prometheus.NewRegistry(), c.log)
 	if err != nil {
 		return nil, err
 	}
