@@ -22,8 +22,8 @@ type crawlersBody struct {
 
 type crawlerCrawls struct {
 	Crawler            string  `json:"crawler"`
-	Operator           *string `json:"operator"` // null: not said
-	Platform           *string `json:"platform"` // null: of no platform
+	Operator           *string `json:"operator"` // null: unknown
+	Platform           *string `json:"platform"` // null: none
 	Purpose            string  `json:"purpose"`
 	Requests           int64   `json:"requests"`
 	VerifiedRequests   int64   `json:"verified_requests"`
@@ -41,27 +41,36 @@ type statusRequests struct {
 }
 
 type pageCrawls struct {
-	URL      string `json:"url"` // a path, of whichever of the brand's hosts
+	URL      string `json:"url"` // a path, on any of the brand's hosts
 	Requests int64  `json:"requests"`
 }
 
 // aiCrawlers takes all common parameters and is filtered by brand, window and platform alone, as ai-traffic is.
 func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	filter, err := a.trafficFilter(ctx, caller, q)
+	p := q.common(a.now())
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, p.trafficFilter(caller.OrganizationID))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, filter)
-	if err != nil {
-		return nil, err
+	body := crawlersBody{
+		CrawlerBreakdown: []crawlerCrawls{}, PurposeBreakdown: []purposeCrawls{},
+		StatusBreakdown: []statusRequests{}, TopPages: []pageCrawls{},
 	}
-	body := crawlersBody{CrawlerBreakdown: []crawlerCrawls{}, PurposeBreakdown: []purposeCrawls{}, StatusBreakdown: []statusRequests{}, TopPages: []pageCrawls{}}
 	for _, r := range rows {
 		switch r.Facet {
 		case clickhouse.FacetTotal:
-			body.TotalRequests, body.VerifiedRequests, body.UnverifiedRequests, body.TotalBytes = r.Requests, r.Verified, r.Unverified, r.Bytes
+			body.TotalRequests, body.TotalBytes = r.Requests, r.Bytes
+			body.VerifiedRequests, body.UnverifiedRequests = r.Verified, r.Unverified
 		case clickhouse.FacetCrawler:
-			body.CrawlerBreakdown = append(body.CrawlerBreakdown, crawlerCrawls{r.Name, unlessEmpty(r.Operator), unlessEmpty(r.Platform), r.Purpose, r.Requests, r.Verified, r.Unverified})
+			body.CrawlerBreakdown = append(body.CrawlerBreakdown, crawlerCrawls{
+				r.Name, nullIfEmpty(r.Operator), nullIfEmpty(r.Platform), r.Purpose, r.Requests, r.Verified, r.Unverified,
+			})
 		case clickhouse.FacetPurpose:
 			body.PurposeBreakdown = append(body.PurposeBreakdown, purposeCrawls{r.Name, r.Requests})
 		case clickhouse.FacetStatus:

@@ -9,7 +9,7 @@ import (
 
 // sitePagesBody answers GET /api/v1/ai-pages.
 type sitePagesBody struct {
-	Total uint64     `json:"total"` // pages, whatever the limit
+	Total uint64     `json:"total"` // pages without the limit
 	Pages []sitePage `json:"pages"`
 }
 
@@ -24,11 +24,14 @@ type sitePage struct {
 }
 
 func (a *API) aiPages(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked, limit := q.common(a.now()), q.limit(50, 200)
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	p, limit := q.common(a.now()), q.limit(50, 200)
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AIPages.All(ctx, a.warehouse, clickhouse.ListFilter{Filter: asked.filter(caller.OrganizationID), Limit: limit})
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.AIPages.All(ctx, a.warehouse, clickhouse.ListFilter{Filter: p.filter(caller.OrganizationID), Limit: limit})
 	if err != nil {
 		return nil, err
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site, and what they led
-// to.
+// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site, and their goals.
 type trafficBody struct {
 	TotalVisits       int64             `json:"total_visits"`
 	PlatformBreakdown []platformTraffic `json:"platform_breakdown"`
@@ -27,7 +28,7 @@ type platformTraffic struct {
 }
 
 type pageTraffic struct {
-	URL    string `json:"url"` // a path, of whichever of the brand's hosts
+	URL    string `json:"url"` // a path, on any of the brand's hosts
 	Visits int64  `json:"visits"`
 }
 
@@ -44,18 +45,21 @@ type goalTraffic struct {
 }
 
 type landingTraffic struct {
-	URL      string `json:"url"` // a path, as of pages
+	URL      string `json:"url"` // a path
 	Sessions int64  `json:"sessions"`
 }
 
 // aiTraffic takes all common parameters and is filtered by brand, window and platform: a visit has no model, region or
 // prompt.
 func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	filter, err := a.trafficFilter(ctx, caller, q)
-	if err != nil {
+	p := q.common(a.now())
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, filter)
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, p.trafficFilter(caller.OrganizationID))
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +76,11 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 		case clickhouse.FacetPage:
 			body.TopPages = append(body.TopPages, pageTraffic{r.Name, r.Visits})
 		case clickhouse.FacetCountry:
-			body.CountryBreakdown = append(body.CountryBreakdown, countryTraffic{unlessEmpty(r.Name), r.Visits})
+			body.CountryBreakdown = append(body.CountryBreakdown, countryTraffic{nullIfEmpty(r.Name), r.Visits})
 		case clickhouse.FacetGoal:
 			body.TotalGoals = r.OfFacet
-			body.Goals = append(body.Goals, goalTraffic{r.Name, r.Visits, json.Number(r.Value.String()), unlessEmpty(r.Currency)})
+			value := json.Number(r.Value.String())
+			body.Goals = append(body.Goals, goalTraffic{r.Name, r.Visits, value, nullIfEmpty(r.Currency)})
 		case clickhouse.FacetLanding:
 			body.LandingPages = append(body.LandingPages, landingTraffic{r.Name, r.Sessions})
 		}
@@ -83,19 +88,10 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 	return body, nil
 }
 
-// trafficFilter reads the parameters of visits and crawls.
-func (a *API) trafficFilter(ctx context.Context, caller identity.Identity, q *query) (clickhouse.TrafficFilter, error) {
-	asked := q.common(a.now())
-	_, err := a.brand(ctx, caller, asked.brandID, q)
-	f := asked.filter(caller.OrganizationID)
+// trafficFilter returns the filter of visits and crawls.
+func (p commonParams) trafficFilter(organization uuid.UUID) clickhouse.TrafficFilter {
+	f := p.filter(organization)
 	return clickhouse.TrafficFilter{
 		OrganizationID: f.OrganizationID, BrandID: f.BrandID, DateFrom: f.DateFrom, DateTo: f.DateTo, Platforms: f.Platforms,
-	}, err
-}
-
-func unlessEmpty(text string) *string {
-	if text == "" {
-		return nil
 	}
-	return &text
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/pipeline/extract"
@@ -19,11 +20,11 @@ type answersBody struct {
 	NextCursor *string     `json:"next_cursor"` // null at the end
 }
 
-// answerRow is an answer and what its current reading says of the brand.
+// answerRow is an answer and the brand's part of its current reading.
 type answerRow struct {
 	ID          string  `json:"id"`
 	PromptID    string  `json:"prompt_id"`
-	PromptText  string  `json:"prompt_text"` // as it was asked
+	PromptText  string  `json:"prompt_text"` // when the answer was given
 	Platform    string  `json:"platform"`
 	Model       string  `json:"model"`
 	ServedModel string  `json:"served_model"`
@@ -33,20 +34,36 @@ type answerRow struct {
 	Mentioned   bool    `json:"mentioned"`
 	Position    *uint32 `json:"position"` // null: not mentioned
 	Sentiment   string  `json:"sentiment"`
-	Citations   uint32  `json:"citations_count"` // URLs that it cites, whosever
+	Citations   uint32  `json:"citations_count"` // cited URLs, the brand's or not
 	Excerpt     string  `json:"excerpt"`
 }
 
 func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	filter := q.found(asked.filter(caller.OrganizationID))
+	p := q.common(a.now())
+	filter := clickhouse.AnswerFilter{
+		Filter:      p.filter(caller.OrganizationID),
+		Prompts:     q.ids("prompt_id", "the id of a prompt, a UUID"),
+		Competitors: q.ids("competitor_id", "the id of a competitor, a UUID"),
+		Mentioned:   q.boolean("mentioned"),
+		Cited:       q.boolean("cited"),
+		Domains:     q.texts("domain", "a domain that GET /api/v1/citations lists"),
+		URLs:        q.texts("url", "a URL that GET /api/v1/citations lists"),
+		Pages:       q.texts("page", "a page that GET /api/v1/ai-pages lists"),
+		Categories:  q.words("category", clickhouse.SourceTypes...),
+	}
+	for i, domain := range filter.Domains {
+		filter.Domains[i] = strings.ToLower(domain)
+	}
 	limit := q.limit(50, 200)
-	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
-	q.cursor(filters, answerPosition, func(b []byte) (ok bool) { filter.AnswerCursor, ok = answerAfter(b); return ok })
-	if err := q.err(); err != nil {
+	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors,
+		filter.Domains, filter.URLs, filter.Pages, filter.Categories)
+	if after := readCursor[answerPosition](q, filters); after != nil {
+		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.ID)
+	}
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	names, err := a.db.Snapshot(ctx, asked.brandID) // one look-up: between two the brand may be deleted
+	names, err := a.db.Snapshot(ctx, p.brandID) // one look-up: between two the brand may be deleted
 	if errors.Is(err, postgres.ErrNotFound) || err == nil && names.OrganizationID != caller.OrganizationID {
 		return nil, errNoBrand
 	}
@@ -54,87 +71,47 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 		return nil, err
 	}
 	body := answersBody{Answers: []answerRow{}}
-	if len(filter.Competitors) > 0 && !tracked(names, filter.Competitors[0]) {
-		return body, nil // one that was deleted is in no list
+	if len(filter.Competitors) > 0 && !hasCompetitor(names, filter.Competitors[0]) {
+		return body, nil // a deleted one is in no list
 	}
 	filter.Limit = limit + 1 // one more shows whether there is a next page
-	found, err := clickhouse.AnswersFound.All(ctx, a.warehouse, filter)
-	if err != nil || len(found) == 0 {
+	matches, err := clickhouse.AnswersFound.All(ctx, a.warehouse, filter)
+	if err != nil || len(matches) == 0 {
 		return body, err
 	}
-	body.Total = found[0].Total
+	body.Total = matches[0].Total
 	var page []clickhouse.AnswerMatch
-	page, body.NextCursor = firstPage(after(found), limit, filters, positionOfAnswer)
+	page, body.NextCursor = firstPage(afterCursor(matches), limit, filters, positionOfAnswer)
 	rows, err := clickhouse.ListAnswers(ctx, a.warehouse, filter.OrganizationID, filter.BrandID, page)
 	for i := range rows {
-		body.Answers = append(body.Answers, answerRowOf(&rows[i], names))
+		body.Answers = append(body.Answers, newAnswerRow(&rows[i], names))
 	}
 	return body, err
 }
 
-// found reads the parameters that only this list has.
-func (q *query) found(common clickhouse.Filter) clickhouse.AnswerFilter {
-	filter := clickhouse.AnswerFilter{Filter: common}
-	if id := q.id("prompt_id", "the id of a prompt, a UUID"); id != nil {
-		filter.Prompts = []clickhouse.UUID{clickhouse.UUID(*id)}
-	}
-	if id := q.id("competitor_id", "the id of a competitor, a UUID"); id != nil {
-		filter.Competitors = []clickhouse.UUID{clickhouse.UUID(*id)}
-	}
-	filter.Mentioned, filter.Cited = q.yesOrNo("mentioned"), q.yesOrNo("cited")
-	if domain, ok := q.text("domain", "a domain that GET /api/v1/citations lists"); ok {
-		filter.Domains = []string{strings.ToLower(domain)}
-	}
-	if url, ok := q.text("url", "a URL that GET /api/v1/citations lists"); ok {
-		filter.URLs = []string{url}
-	}
-	if page, ok := q.text("page", "a page that GET /api/v1/ai-pages lists"); ok {
-		filter.Pages = []string{page}
-	}
-	if category, ok := q.word("category", clickhouse.SourceTypes...); ok {
-		filter.Categories = []string{category}
-	}
-	return filter
+func hasCompetitor(names postgres.Snapshot, id clickhouse.UUID) bool {
+	return slices.ContainsFunc(names.Competitors, func(c postgres.Competitor) bool { return clickhouse.UUID(c.ID) == id })
 }
 
-// yesOrNo is a filter by a property of answers.
-func (q *query) yesOrNo(name string) []bool {
-	if word, ok := q.word(name, "true", "false"); ok {
-		return []bool{word == "true"}
+// afterCursor returns the matches after the cursor, which come first.
+func afterCursor(matches []clickhouse.AnswerMatch) []clickhouse.AnswerMatch {
+	if i := slices.IndexFunc(matches, func(m clickhouse.AnswerMatch) bool { return !m.ComesAfter }); i >= 0 {
+		return matches[:i]
 	}
-	return nil
+	return matches
 }
 
-func tracked(names postgres.Snapshot, competitor clickhouse.UUID) bool {
-	return slices.ContainsFunc(names.Competitors, func(c postgres.Competitor) bool { return clickhouse.UUID(c.ID) == competitor })
+// An answerPosition is the position of an answer in the list.
+type answerPosition struct {
+	AnsweredAt instant         `json:"answered_at"`
+	ID         clickhouse.UUID `json:"id"`
 }
 
-// after are the answers after the cursor: the first ones.
-func after(found []clickhouse.AnswerMatch) []clickhouse.AnswerMatch {
-	for i, f := range found {
-		if !f.ComesAfter {
-			return found[:i]
-		}
-	}
-	return found
+func positionOfAnswer(m clickhouse.AnswerMatch) answerPosition {
+	return answerPosition{instant(m.AnsweredAt), m.ID}
 }
 
-// answerPosition is how many bytes the position of an answer has.
-const answerPosition = 8 + 16
-
-func positionOfAnswer(f clickhouse.AnswerMatch) []byte {
-	return append(appendInstant(nil, f.AnsweredAt), f.ID[:]...)
-}
-
-func answerAfter(b []byte) (clickhouse.AnswerCursor, bool) {
-	at, ok := instantAt(b)
-	if !ok {
-		return clickhouse.AnswerCursor{}, false
-	}
-	return clickhouse.AnswerCursorAt(at, clickhouse.UUID(b[8:24])), true
-}
-
-func answerRowOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {
+func newAnswerRow(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {
 	row := answerRow{
 		ID: a.ID.String(), PromptID: a.PromptID.String(), PromptText: a.PromptText, Platform: a.Platform, Model: a.Model,
 		ServedModel: a.ServedModel, Region: a.Region, Sample: a.Sample, AnsweredAt: instant(a.AnsweredAt),
@@ -143,13 +120,13 @@ func answerRowOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow 
 	if row.Mentioned {
 		row.Position = &a.Position
 	}
-	brand := brandOf(names)
+	brand := brandEntity(names)
 	row.Excerpt = excerpt(a.Text, int(a.ExtractVersion), &brand)
 	return row
 }
 
-// brandOf is the brand as a reading knows it.
-func brandOf(names postgres.Snapshot) extract.Entity {
+// brandEntity returns the brand for a reading.
+func brandEntity(names postgres.Snapshot) extract.Entity {
 	return extract.Entity{Name: names.Name, Aliases: names.Aliases, Domains: names.Domains}
 }
 
@@ -159,8 +136,8 @@ const (
 	excerptWithin = 1 << 16 // of a text, as many as listed_answers reads of each: a text may have megabytes
 )
 
-// excerpt is the first sentence of the beginning of a text that names the brand, else the beginning: on one line, of at
-// most excerptLength code points, with "…" where a sentence or the text is cut.
+// excerpt returns the first sentence that names the brand in the beginning of a text, else the beginning: on one line,
+// of at most excerptLength code points, with "…" where a sentence or the text is cut.
 func excerpt(text string, version int, brand *extract.Entity) string {
 	runes := []rune(text)
 	if len(runes) > excerptWithin {
@@ -169,15 +146,15 @@ func excerpt(text string, version int, brand *extract.Entity) string {
 	}
 	from, to, before := 0, len(runes), ""
 	if mentions := extract.Locate(version, text, brand, nil); len(mentions) > 0 {
-		named := mentions[0].Start
-		from, to = extract.SentenceAt(text, named)
-		if to-from > excerptLength && named-from > excerptBefore {
-			from, before = named-excerptBefore, "…"
+		mention := mentions[0].Start
+		from, to = extract.SentenceAt(text, mention)
+		if to-from > excerptLength && mention-from > excerptBefore {
+			from, before = mention-excerptBefore, "…"
 		}
 	}
-	shown := before + strings.Join(strings.Fields(string(runes[from:to])), " ")
-	if cut := []rune(shown); len(cut) > excerptLength {
-		shown = strings.TrimSpace(string(cut[:excerptLength-1])) + "…"
+	line := before + strings.Join(strings.Fields(string(runes[from:to])), " ")
+	if cut := []rune(line); len(cut) > excerptLength {
+		line = strings.TrimSpace(string(cut[:excerptLength-1])) + "…"
 	}
-	return shown
+	return line
 }

@@ -20,13 +20,13 @@ type brandBody struct {
 	ID        string  `json:"id"`
 	Name      string  `json:"name"`
 	Slug      string  `json:"slug"`
-	Industry  string  `json:"industry"` // "" where not given, as region
+	Industry  string  `json:"industry"` // "" where unknown, as region
 	Region    string  `json:"region"`
 	CreatedAt instant `json:"created_at"`
 }
 
 func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	if err := q.err(); err != nil {
+	if err := q.check(); err != nil {
 		return nil, err
 	}
 	rows, err := a.db.Brands(ctx, caller.OrganizationID)
@@ -40,15 +40,12 @@ func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (a
 	return body, nil
 }
 
-// errNoBrand is of another organization's brand, too.
+// errNoBrand is also the answer for another organization's brand.
 var errNoBrand = problem.New(problem.Missing, "brand_id: no such brand in your organization; GET /api/v1/brands lists them")
 
-// brand finds the brand of a question, after its parameters were checked. Another organization's brand and one that
-// does not exist get the same answer.
-func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
-	if err := q.err(); err != nil {
-		return postgres.Brand{}, err
-	}
+// findBrand returns a brand of the caller's organization. Another organization's brand and one that does not exist get
+// the same answer.
+func (a *API) findBrand(ctx context.Context, caller identity.Identity, id uuid.UUID) (postgres.Brand, error) {
 	brand, err := a.db.Brand(ctx, caller.OrganizationID, id)
 	if errors.Is(err, postgres.ErrNotFound) {
 		return postgres.Brand{}, errNoBrand
@@ -56,7 +53,7 @@ func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID,
 	return brand, err
 }
 
-// whoamiBody answers GET /api/v1/whoami: who the key speaks for. It is how a connection is tried.
+// whoamiBody answers GET /api/v1/whoami: the user of a key, which a client asks for to try a connection.
 type whoamiBody struct {
 	UserID         string `json:"userId"`
 	Email          string `json:"email"`
@@ -64,5 +61,5 @@ type whoamiBody struct {
 }
 
 func (a *API) whoami(_ context.Context, caller identity.Identity, q *query) (any, error) {
-	return whoamiBody{caller.UserID.String(), caller.Email, caller.OrganizationID.String()}, q.err()
+	return whoamiBody{caller.UserID.String(), caller.Email, caller.OrganizationID.String()}, q.check()
 }

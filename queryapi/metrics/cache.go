@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// cachedFor bounds the age of a cached body: what changes the warehouse and draws no version, such as a month that
+	// cachedFor bounds the age of a cached body. A change of the warehouse that draws no version, such as a month that
 	// expires, an edit by hand or the last batch of a process that died, shows after that.
 	cachedFor = time.Minute
-	// maxCachedBody is how many bytes a cached body has at most, so that few large ones do not replace many small ones.
+	// maxCachedBody is the size of a cached body in bytes, so that few large ones do not replace many small ones.
 	maxCachedBody = 1 << 20
 )
 
-// A responseCache holds encoded bodies, so that a repeated question costs the warehouse nothing. What is asked often
-// stays longest. A nil one holds none.
+// A responseCache holds encoded bodies, so that a repeated request costs the warehouse nothing. Frequent requests stay
+// longest. A nil one holds none.
 type responseCache struct {
 	bodies *otter.Cache[cacheKey, cachedBody]
 }
 
-// A cacheKey is a request of an organization over one version of the warehouse: bodies of older versions are found no
-// more, and make room.
+// A cacheKey is a request of an organization over one version of the warehouse: bodies of older versions are not found
+// again, and are evicted.
 type cacheKey struct {
 	organization uuid.UUID
 	version      int64
@@ -34,7 +34,7 @@ type cachedBody struct {
 	at time.Time
 }
 
-// newResponseCache returns a cache of so many bytes of all organizations.
+// newResponseCache returns a cache of so many bytes for all organizations.
 func newResponseCache(bytes int) *responseCache {
 	if bytes == 0 {
 		return nil
@@ -49,11 +49,11 @@ func (c *responseCache) find(key cacheKey, now time.Time) (rendered, bool) {
 	if c == nil || key.version == 0 {
 		return rendered{}, false
 	}
-	found, ok := c.bodies.GetIfPresent(key)
-	return found.rendered, ok && now.Sub(found.at) < cachedFor
+	cached, ok := c.bodies.GetIfPresent(key)
+	return cached.rendered, ok && now.Sub(cached.at) < cachedFor
 }
 
-// add adds a body that was made after the version was read. Version 0 caches nothing.
+// add adds a body that was rendered after the version was read. Version 0 caches nothing.
 func (c *responseCache) add(key cacheKey, body rendered, now time.Time) {
 	if c != nil && key.version != 0 && len(body.body) <= maxCachedBody {
 		c.bodies.Set(key, cachedBody{body, now})

@@ -49,14 +49,18 @@ type citedURL struct {
 }
 
 func (a *API) citations(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources), string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
-	limit, mentioned := q.limit(50, 200), q.yesOrNo("mentioned")
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	p := q.common(a.now())
+	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources),
+		string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
+	limit, mentioned := q.limit(50, 200), q.boolean("mentioned")
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
 	rows, err := clickhouse.CitationSources.All(ctx, a.warehouse, clickhouse.CitationFilter{
-		Filter:    asked.filter(caller.OrganizationID),
+		Filter:    p.filter(caller.OrganizationID),
 		Mentioned: mentioned,
 		Source:    clickhouse.SourceFilter(source),
 		Limit:     limit,

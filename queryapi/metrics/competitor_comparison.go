@@ -11,7 +11,7 @@ import (
 // comparisonBody answers GET /api/v1/competitor-comparison.
 type comparisonBody struct {
 	comparisonFigures
-	Groups []comparisonGroup `json:"groups,omitzero"` // nil unless asked for
+	Groups []comparisonGroup `json:"groups,omitzero"` // nil without group_by
 }
 
 type comparisonGroup struct {
@@ -70,12 +70,15 @@ type platformVoice struct {
 }
 
 func (a *API) competitorComparison(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked, by := q.common(a.now()), q.groupBy()
-	brand, err := a.brand(ctx, caller, asked.brandID, q)
+	p, by := q.common(a.now()), q.groupBy()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	brand, err := a.findBrand(ctx, caller, p.brandID)
 	if err != nil {
 		return nil, err
 	}
-	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by,
+	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by,
 		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
 			return a.comparisons(ctx, brand, filter)
 		},
@@ -83,39 +86,39 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 	if err != nil {
 		return nil, err
 	}
-	return comparisonBody{whole, groups}, nil
+	return comparisonBody{total, groups}, nil
 }
 
-// comparisons are the figures of each group.
+// comparisons returns the figures of each group.
 func (a *API) comparisons(ctx context.Context, brand postgres.Brand, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
 	var entities []clickhouse.Entity
 	var voices []clickhouse.Voice
-	err := a.gather(ctx,
-		into(&entities, clickhouse.EntityVisibility, filter),
-		into(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
+	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
+		fetch(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
 	if err != nil {
 		return nil, err
 	}
-	voicesOf := byGroup(voices, filter.GroupBy, func(v clickhouse.Voice) string { return v.Group })
+	voicesByGroup := byGroup(voices, filter.GroupBy, func(v clickhouse.Voice) string { return v.Group })
 	var groups []group[comparisonFigures]
-	for key, of := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
+	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		figures := comparisonFigures{
-			Brand:        brandRow{brand.ID.String(), compared(brand.Name, of[0])},
-			Competitors:  make([]competitorRow, len(of)-1),
-			ShareOfVoice: voiceOf(voicesOf[key]),
+			Brand:        brandRow{brand.ID.String(), newComparedRow(brand.Name, rows[0])},
+			Competitors:  make([]competitorRow, len(rows)-1),
+			ShareOfVoice: newShareOfVoice(voicesByGroup[key]),
 		}
-		for i, c := range of[1:] {
-			figures.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c)}
+		for i, c := range rows[1:] {
+			figures.Competitors[i] = competitorRow{c.ID.String(), newComparedRow(c.Name, c)}
 		}
-		groups = append(groups, group[comparisonFigures]{key, of[0].Answers, figures})
+		groups = append(groups, group[comparisonFigures]{key, rows[0].Answers, figures})
 	}
 	return groups, nil
 }
 
-func compared(name string, v clickhouse.Entity) comparedRow {
+func newComparedRow(name string, v clickhouse.Entity) comparedRow {
 	return comparedRow{
-		Name: name, ResultCount: v.Answers, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
-		AppearanceCount: v.MentionAnswers, VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount,
+		Name: name, ResultCount: v.Answers, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions,
+		TotalCitations: v.Citations, AppearanceCount: v.MentionAnswers,
+		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount,
 		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score,
 		Interval:       intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
 		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
@@ -123,8 +126,8 @@ func compared(name string, v clickhouse.Entity) comparedRow {
 	}
 }
 
-// voiceOf takes the row of all platforms, then one of each platform and model; without answers it takes none.
-func voiceOf(rows []clickhouse.Voice) shareOfVoice {
+// newShareOfVoice takes the row of all platforms, then one for each platform and model; without answers there is none.
+func newShareOfVoice(rows []clickhouse.Voice) shareOfVoice {
 	s := shareOfVoice{ByPlatform: []platformVoice{}}
 	for _, r := range rows {
 		if r.AllPlatforms {

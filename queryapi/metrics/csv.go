@@ -10,167 +10,147 @@ import (
 	"strings"
 )
 
-// A table is a list of a body, as CSV has it: a line for each row, a column for each field. A field that is an object
-// has a column for each of its own, named <field>_<own>; a list of texts is one cell; a list of objects is a table of
-// its own, named <list>.<field>, which begins with the columns of the row around it, named <list>_<field>.
+// A table is a list of a body as CSV: a line for each row, a column for each field. The fields of an object have columns
+// named <field>_<member>; a list of texts is one cell; a list of objects is a table of its own, named <list>.<field>,
+// which begins with the columns of the row around it, named <list>_<field>.
 type table struct {
+	name    string
+	header  []string
+	lists   []list // from the body to the rows
+	columns []column
+}
+
+// A list leads from an object to the elements of a slice in it.
+type list struct {
+	index  []int    // of fields
+	repeat []column // of each element, before the rows of the lists in it
+}
+
+// A column leads from a row to a field of it or of an object in it.
+type column struct {
 	name   string
-	header []string
-	rows   func(body reflect.Value) []tableRow
-	cells  []tableColumn
+	index  []int
+	repeat bool // in the tables of lists in the row
 }
 
-// A tableRow is a row of a list, after the cells of the rows around it.
-type tableRow struct {
-	around []string
-	value  reflect.Value // invalid: null
-}
+// tablesOf returns the lists of a body in the order of its fields.
+func tablesOf[B any]() []table { return tablesIn(reflect.TypeFor[B](), table{}, "", nil) }
 
-type tableColumn struct {
-	name string
-	of   func(row reflect.Value) reflect.Value
-}
-
-// tablesOf are the lists of a body in the order of its fields.
-func tablesOf[B any]() []table {
-	whole := func(body reflect.Value) []tableRow { return []tableRow{{value: body}} }
-	return tablesIn(reflect.TypeFor[B](), "", nil, whole, false)
-}
-
-// tablesIn are the lists of an object that is in each of rows; header is of the cells around it.
-func tablesIn(object reflect.Type, prefix string, header []string, rows func(reflect.Value) []tableRow, inList bool) (all []table) {
-	for _, f := range fieldsOf(object) {
-		below := func(body reflect.Value) (all []tableRow) {
-			for _, row := range rows(body) {
-				all = append(all, tableRow{row.around, f.of(row.value)})
-			}
-			return all
-		}
-		switch kind := f.kind; {
-		case kind.Kind() == reflect.Struct && !isCell(kind):
-			all = append(all, tablesIn(kind, prefix+f.dotted(), header, below, inList)...)
-		case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
-			own := columnsOf(kind.Elem(), "")
-			all = append(all, table{prefix + f.name, append(slices.Clip(header), namesOf(own, "")...), each(below, nil), own})
-			around := slices.DeleteFunc(slices.Clone(own), func(c tableColumn) bool { return !hasCell(kind.Elem(), c.name) })
-			all = append(all, tablesIn(kind.Elem(), prefix+f.name+".", append(slices.Clip(header), namesOf(around, f.name+"_")...), each(below, around), true)...)
-		case kind.Kind() == reflect.Slice && !inList:
-			text := tableColumn{f.name, func(row reflect.Value) reflect.Value { return row }}
-			all = append(all, table{prefix + f.name, append(slices.Clip(header), f.name), each(below, nil), []tableColumn{text}})
-		}
-	}
-	return all
-}
-
-// each are the elements of lists, after the cells of around in them.
-func each(lists func(reflect.Value) []tableRow, around []tableColumn) func(reflect.Value) []tableRow {
-	return func(body reflect.Value) (all []tableRow) {
-		for _, list := range lists(body) {
-			for i := 0; list.value.IsValid() && i < list.value.Len(); i++ {
-				element := list.value.Index(i)
-				all = append(all, tableRow{append(slices.Clip(list.around), cellsOf(around, element)...), element})
-			}
-		}
-		return all
-	}
-}
-
-// A field of an object, by its name in JSON; that of an embedded struct is "".
-type field struct {
-	tableColumn
-	kind reflect.Type // what a pointer points to
-}
-
-func (f field) dotted() string {
-	if f.name == "" {
-		return ""
-	}
-	return f.name + "."
-}
-
-func fieldsOf(object reflect.Type) (all []field) {
+// tablesIn returns the lists in an object, to which index leads from a row of parent.
+func tablesIn(object reflect.Type, parent table, prefix string, index []int) (tables []table) {
 	for i := range object.NumField() {
-		f := object.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		kind := f.Type
-		if kind.Kind() == reflect.Pointer {
-			kind = kind.Elem()
-		}
-		of := func(row reflect.Value) reflect.Value {
-			if !row.IsValid() {
-				return row
-			}
-			value := row.Field(i)
-			if value.Kind() == reflect.Pointer {
-				value = value.Elem() // invalid of nil
-			}
-			return value
-		}
-		all = append(all, field{tableColumn{name, of}, kind})
-	}
-	return all
-}
-
-func columnsOf(object reflect.Type, prefix string) (all []tableColumn) {
-	for _, f := range fieldsOf(object) {
+		name, kind, index := fieldName(object.Field(i)), indirect(object.Field(i).Type), append(slices.Clip(index), i)
+		lists := append(slices.Clip(parent.lists), list{index: index})
 		switch {
-		case isCell(f.kind):
-			all = append(all, tableColumn{prefix + f.name, f.of})
-		case f.kind.Kind() == reflect.Struct:
-			name := prefix
-			if f.name != "" {
-				name += f.name + "_"
+		case kind.Kind() == reflect.Struct && !isCell(kind):
+			if name != "" {
+				name += "."
 			}
-			for _, c := range columnsOf(f.kind, name) {
-				all = append(all, tableColumn{c.name, func(row reflect.Value) reflect.Value { return c.of(f.of(row)) }})
+			tables = append(tables, tablesIn(kind, parent, prefix+name, index)...)
+		case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
+			columns := columnsOf(kind.Elem(), "", nil)
+			t := table{name: prefix + name, header: slices.Clip(parent.header), lists: lists, columns: columns}
+			nested := table{header: slices.Clip(parent.header), lists: slices.Clone(lists)}
+			for _, c := range columns {
+				t.header = append(t.header, c.name)
+				if c.repeat {
+					nested.header = append(nested.header, name+"_"+c.name)
+					nested.lists[len(lists)-1].repeat = append(nested.lists[len(lists)-1].repeat, c)
+				}
 			}
+			tables = append(append(tables, t), tablesIn(kind.Elem(), nested, t.name+".", nil)...)
+		case kind.Kind() == reflect.Slice && len(parent.lists) == 0: // of texts
+			tables = append(tables, table{prefix + name, []string{name}, lists, []column{{name: name}}})
 		}
 	}
-	return all
+	return tables
 }
 
-// isCell says whether values of a type stand in one cell.
+// columnsOf returns the cells of an object, to which index leads from a row.
+func columnsOf(object reflect.Type, prefix string, index []int) (columns []column) {
+	for i := range object.NumField() {
+		name, kind, index := fieldName(object.Field(i)), indirect(object.Field(i).Type), append(slices.Clip(index), i)
+		switch {
+		case isCell(kind):
+			columns = append(columns, column{prefix + name, index, prefix == "" && kind.Kind() != reflect.Slice})
+		case kind.Kind() == reflect.Struct:
+			if name != "" {
+				name += "_"
+			}
+			columns = append(columns, columnsOf(kind, prefix+name, index)...)
+		}
+	}
+	return columns
+}
+
+// fieldName returns the name of a field in JSON; "" of an embedded struct.
+func fieldName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// isCell reports whether values of a type stand in one cell.
 func isCell(kind reflect.Type) bool {
 	return kind.Implements(reflect.TypeFor[json.Marshaler]()) || kind == reflect.TypeFor[[]string]() ||
 		kind.Kind() != reflect.Struct && kind.Kind() != reflect.Slice
 }
 
-// hasCell says whether a field of an object, or of a struct embedded in it, is a cell that is no list.
-func hasCell(object reflect.Type, name string) bool {
-	return slices.ContainsFunc(fieldsOf(object), func(f field) bool {
-		return f.name == name && isCell(f.kind) && f.kind.Kind() != reflect.Slice || f.name == "" && hasCell(f.kind, name)
-	})
-}
-
-func namesOf(columns []tableColumn, prefix string) (names []string) {
-	for _, c := range columns {
-		names = append(names, prefix+c.name)
+// valueAt follows the indexes of fields; the result is invalid where one of them is null.
+func valueAt(value reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		if value = value.Field(i); value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		if !value.IsValid() {
+			break
+		}
 	}
-	return names
+	return value
 }
 
-func cellsOf(columns []tableColumn, row reflect.Value) (cells []string) {
+// lines returns the rows in an object, which lists lead to, after the cells of the rows around them.
+func (t table) lines(object reflect.Value, lists []list, around []string) (lines [][]string) {
+	elements := valueAt(object, lists[0].index)
+	for i := 0; elements.IsValid() && i < elements.Len(); i++ {
+		row := elements.Index(i)
+		if len(lists) == 1 {
+			lines = append(lines, appendCells(slices.Clip(around), t.columns, row))
+		} else {
+			lines = append(lines, t.lines(row, lists[1:], appendCells(slices.Clip(around), lists[0].repeat, row))...)
+		}
+	}
+	return lines
+}
+
+func appendCells(cells []string, columns []column, row reflect.Value) []string {
 	for _, c := range columns {
-		cells = append(cells, cellOf(c.of(row)))
+		cells = append(cells, cellText(valueAt(row, c.index)))
 	}
 	return cells
 }
 
-// cellOf is empty for null. A text that a spreadsheet would take for a formula begins with an apostrophe.
-func cellOf(value reflect.Value) string {
+// cellText returns "" for null. A text that a spreadsheet would take for a formula begins with an apostrophe.
+func cellText(value reflect.Value) string {
 	if !value.IsValid() {
 		return ""
 	}
 	var text string
-	switch of := value.Interface().(type) {
+	switch v := value.Interface().(type) {
 	case json.Number:
-		return of.String()
+		return v.String()
 	case []string:
-		text = strings.Join(of, ", ")
+		text = strings.Join(v, ", ")
 	default:
 		if value.Kind() != reflect.String {
-			written, _ := json.Marshal(of) // numbers, bools and instants
-			return strings.Trim(string(written), `"`)
+			encoded, _ := json.Marshal(v) // numbers, bools and instants
+			return strings.Trim(string(encoded), `"`)
 		}
 		text = value.String()
 	}
@@ -180,16 +160,12 @@ func cellOf(value reflect.Value) string {
 	return text
 }
 
-// csv writes the table of a body by RFC 4180. Line breaks in a cell stay as they are: the writer's own UseCRLF would
-// change those, too.
+// csv writes the table of a body by RFC 4180. Line breaks in a cell stay as they are, which the writer's own UseCRLF
+// would change too.
 func (t table) csv(body any) ([]byte, error) {
-	lines := [][]string{t.header}
-	for _, row := range t.rows(reflect.ValueOf(body)) {
-		lines = append(lines, append(slices.Clip(row.around), cellsOf(t.cells, row.value)...))
-	}
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	for _, line := range lines {
+	for _, line := range append([][]string{t.header}, t.lines(reflect.ValueOf(body), t.lists, nil)...) {
 		if err := w.Write(line); err != nil {
 			return nil, fmt.Errorf("write %s as CSV: %w", t.name, err)
 		}
@@ -200,34 +176,32 @@ func (t table) csv(body any) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// table is the one of an endpoint's tables that a request for CSV means: its only one, leaving those of groups alone
-// that were not asked for, or the one that is named.
-func (q *query) table(of []table, csv bool) *table {
+// table returns the table that a request for CSV names, or the only one, apart from those of groups in a request
+// without groups; nil for JSON.
+func (q *query) table(tables []table, asCSV bool) *table {
 	var names []string
-	for _, t := range of {
+	for _, t := range tables {
 		names = append(names, t.name)
 	}
 	var name string
-	var ok bool
 	if len(names) > 1 {
-		name, ok = q.word("table", names...)
+		name, _ = q.word("table", names...)
 	}
-	if !csv || len(q.wrong) > 0 {
+	if !asCSV || len(q.mistakes) > 0 {
 		return nil
 	}
-	if len(q.given["group_by"]) == 0 {
+	if len(q.values["group_by"]) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "groups") })
 	}
 	switch {
-	case ok && !slices.Contains(names, name):
-		q.refuse("table", "group_by with "+name, "no group_by")
-		return nil
-	case ok:
-	case len(names) == 1:
+	case name == "" && len(names) == 1:
 		name = names[0]
-	default:
+	case name == "":
 		q.refuse("table", "one of "+strings.Join(names, ", "), "nothing")
 		return nil
+	case !slices.Contains(names, name):
+		q.refuse("table", "group_by with "+name, "no group_by")
+		return nil
 	}
-	return &of[slices.IndexFunc(of, func(t table) bool { return t.name == name })]
+	return &tables[slices.IndexFunc(tables, func(t table) bool { return t.name == name })]
 }

@@ -3,76 +3,90 @@ package metrics
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A cursor is the position of the last row of a page in the order of its list, as an opaque text, so that new rows
-// before it do not change what comes after it. It has a digest of the question it was made for: with another question
-// the pages would not be parts of one list.
-const cursorVersion = 1
+// cursorVersion changes with the form of cursors.
+const cursorVersion = 2
 
-// A question is the digest of the filters of a list.
-type question [8]byte
+// A cursor is the position of the last row of a page in the order of its list, so that new rows before it do not change
+// the next page. Clients get it as base64 of its JSON. With other filters the pages would not be parts of one list, so
+// it has a digest of them.
+type cursor[P any] struct {
+	Version  int    `json:"v"`
+	Filters  string `json:"filters"`
+	Position P      `json:"after"`
+}
 
-// digest is of the list's name and of all parameters except the page and the days.
-func digest(list string, f clickhouse.Filter, more ...any) (q question) {
+func (c cursor[P]) encode() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // texts, ids and numbers
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// digest returns the digest of a list's name and of all parameters except the page and the days.
+func digest(list string, f clickhouse.Filter, more ...any) string {
 	text, err := json.Marshal([]any{list, f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, more})
 	if err != nil {
 		panic(err) // texts, ids and bools
 	}
 	sum := sha256.Sum256(text)
-	copy(q[:], sum[:])
-	return q
+	return hex.EncodeToString(sum[:8])
 }
 
-// firstPage cuts rows, one more of which than limit was asked for, to a page. next is the cursor of the page after it,
-// nil at the end.
-func firstPage[R any](rows []R, limit uint32, filters question, position func(R) []byte) (page []R, next *string) {
+// firstPage cuts rows, one more of which than limit was read, to a page. next is the cursor of the next page, nil at
+// the end.
+func firstPage[R, P any](rows []R, limit uint32, filters string, position func(R) P) (page []R, next *string) {
 	if len(rows) <= int(limit) {
 		return rows, nil
 	}
-	return rows[:limit], new(cursorAt(position(rows[limit-1]), filters))
+	page = rows[:limit]
+	return page, new(cursor[P]{cursorVersion, filters, position(page[limit-1])}.encode())
 }
 
-// cursorAt is the cursor of what comes after a position.
-func cursorAt(position []byte, filters question) string {
-	b := append([]byte{cursorVersion}, position...)
-	return base64.RawURLEncoding.EncodeToString(append(b, filters[:]...))
-}
-
-// cursor reads the position of so many bytes after which a page starts, which read understands; without the parameter
-// it is not called.
-func (q *query) cursor(filters question, length int, read func(position []byte) (ok bool)) {
+// readCursor reads the position after which a page starts; nil for the first page, or where it is invalid.
+func readCursor[P any](q *query, filters string) *P {
 	const want = "the next_cursor of a page that was asked with the same brand and filters"
 	text, ok := q.text("cursor", want)
 	if !ok {
-		return
+		return nil
 	}
-	position, ok := positionOf(text, filters, length)
-	if !ok || !read(position) {
+	c, err := decodeCursor[P](text)
+	if err != nil || c.Filters != filters {
 		q.refuse("cursor", want, quoted(text))
+		return nil
 	}
+	return &c.Position
 }
 
-func positionOf(text string, filters question, length int) (position []byte, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	whole := 1 + length + len(filters)
-	if err != nil || len(b) != whole || len(text) != base64.RawURLEncoding.EncodedLen(whole) { // the decoder skips line ends
-		return nil, false
+// decodeCursor accepts only what encode writes.
+func decodeCursor[P any](text string) (c cursor[P], err error) {
+	decoded, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return c, err
 	}
-	return b[1 : 1+length], b[0] == cursorVersion && question(b[1+length:]) == filters
+	if err := json.Unmarshal(decoded, &c); err != nil {
+		return c, err
+	}
+	if c.Version != cursorVersion || c.encode() != text {
+		return c, fmt.Errorf("cursor %s is of another version, or in another form", decoded)
+	}
+	return c, nil
 }
 
-// appendInstant and instantAt write and read the time of a row; ok is false of one that no row has.
-func appendInstant(b []byte, t time.Time) []byte {
-	return binary.BigEndian.AppendUint64(b, uint64(t.UnixMilli()))
-}
-
-func instantAt(b []byte) (at time.Time, ok bool) {
-	at = time.UnixMilli(int64(binary.BigEndian.Uint64(b))).UTC()
-	return at, !at.Before(firstDate) && !at.After(lastDate)
+// UnmarshalJSON reads the time of a row in a cursor, and refuses times that no row has.
+func (t *instant) UnmarshalJSON(text []byte) error {
+	at, err := time.Parse(instantLayout, string(text))
+	if err == nil && (at.Before(firstDate) || at.After(lastDate)) {
+		err = fmt.Errorf("time %s is out of range", text)
+	}
+	*t = instant(at)
+	return err
 }

@@ -15,65 +15,74 @@ import (
 )
 
 var (
-	aCard = clickhouse.Card{ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC), AnswerID: clickhouse.UUID{2}, Position: 3}
-	about = digest("cards", clickhouse.Filter{BrandID: clickhouse.UUID{4}})
+	aCard   = clickhouse.Card{ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC), AnswerID: clickhouse.UUID{2}, Position: 3}
+	ofCards = digest("cards", clickhouse.Filter{BrandID: clickhouse.UUID{4}})
+	aCursor = cursor[cardPosition]{cursorVersion, ofCards, positionOfCard(aCard)}
 )
 
-func cardCursor(q *query) (after clickhouse.CardCursor) {
-	q.cursor(about, cardPosition, func(b []byte) (ok bool) { after, ok = cardAfter(b); return ok })
-	return after
+func cardCursor(q *query) clickhouse.CardCursor {
+	after := readCursor[cardPosition](q, ofCards)
+	if after == nil {
+		return clickhouse.CardCursor{}
+	}
+	return after.cursor()
 }
 
-func TestACursorIsThePlaceOfACard(t *testing.T) {
-	q := parseQuery("cursor=" + cursorAt(positionOfCard(aCard), about))
+func TestACursorIsThePositionOfACard(t *testing.T) {
+	q := parseQuery("cursor=" + aCursor.encode())
 	got := cardCursor(q)
 	want := clickhouse.CardCursor{
 		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3, ID: "01000000-0000-0000-0000-000000000000",
 	}
-	if q.err() != nil || got != want {
-		t.Errorf("got %+v, %v", got, q.err())
+	if q.check() != nil || got != want {
+		t.Errorf("got %+v, %v", got, q.check())
 	}
 }
 
-func TestWhatIsNoCursorIsRefused(t *testing.T) {
-	whole := cursorAt(positionOfCard(aCard), about)
-	raw, _ := base64.RawURLEncoding.DecodeString(whole)
-	with := func(at int, b byte) string {
-		changed := append([]byte{}, raw...)
-		changed[at] = b
-		return base64.RawURLEncoding.EncodeToString(changed)
+func TestInvalidCursorsAreRefused(t *testing.T) {
+	valid := aCursor.encode()
+	decoded, err := base64.RawURLEncoding.DecodeString(valid)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, cursor := range map[string]string{
-		"text": "x", "cut": whole[:len(whole)-1], "longer": whole + "A", "padded": whole + "=", "no base64": "!" + whole[1:], "a line end": whole[:4] + "\n" + whole[4:],
-		"another version": with(0, 2), "a time that no card has": with(1, 0x7f), "before all times": with(1, 0xff), "another digest": with(len(raw)-1, raw[len(raw)-1]+1),
+	with := func(part, other string) string {
+		if !strings.Contains(string(decoded), part) {
+			t.Fatalf("%s has no %s", decoded, part)
+		}
+		return base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(decoded), part, other, 1)))
+	}
+	for name, text := range map[string]string{
+		"text": "x", "cut": valid[:len(valid)-1], "longer": valid + "A", "padded": valid + "=", "no base64": "!" + valid[1:], "a line end": valid[:4] + "\n" + valid[4:],
+		"another version": with(`"v":2`, `"v":3`), "no version": with(`"v":2,`, ""), "a time that no card has": with("2026", "2150"), "before all times": with("2026", "1969"),
+		"a year of six digits": with("2026", "202600"), "another digest": with(ofCards[:2], "zz"), "no id": with(`"id":"01000000-0000-0000-0000-000000000000"`, `"id":"1"`),
+		"an id in another form": with("01000000-0000-0000-0000-000000000000", "{01000000-0000-0000-0000-000000000000}"), "null": with("3", "null"),
+		"a negative position": with(`"position":3`, `"position":-3`), "another member": with(`"v"`, `"w":1,"v"`), "a space": with(`"v":2`, `"v": 2`), "two objects": with("}}", "}}{}"),
+		"another list's": cursor[answerPosition]{cursorVersion, ofCards, answerPosition{instant(aCard.AnsweredAt), aCard.ID}}.encode(),
 	} {
-		q := parseQuery("cursor=" + url.QueryEscape(cursor))
-		if place := cardCursor(q); q.err() == nil || place != (clickhouse.CardCursor{}) {
-			t.Errorf("%s: let through %+v", name, place)
+		q := parseQuery("cursor=" + url.QueryEscape(text))
+		if position := cardCursor(q); q.check() == nil || position != (clickhouse.CardCursor{}) {
+			t.Errorf("%s: accepted as %+v", name, position)
 		}
 	}
-	for _, query := range []string{"cursor=", "cursor=" + whole + "&cursor=" + whole} {
-		if q := parseQuery(query); cardCursor(q) != (clickhouse.CardCursor{}) || q.err() == nil {
-			t.Errorf("%s is let through", query)
+	for _, query := range []string{"cursor=", "cursor=" + valid + "&cursor=" + valid} {
+		if q := parseQuery(query); cardCursor(q) != (clickhouse.CardCursor{}) || q.check() == nil {
+			t.Errorf("%s is accepted", query)
 		}
 	}
 }
 
-// Whatever text is let through is a cursor that the warehouse can read.
+// Every accepted text is a cursor that the warehouse can read.
 func FuzzCursor(f *testing.F) {
-	f.Add(cursorAt(positionOfCard(aCard), about))
+	f.Add(aCursor.encode())
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		position, ok := positionOf(text, about, cardPosition)
-		if !ok {
+		c, err := decodeCursor[cardPosition](text)
+		if err != nil {
 			return
 		}
-		cursor, ok := cardAfter(position)
-		if !ok {
-			return
-		}
-		if _, err := time.Parse("2006-01-02 15:04:05.000", cursor.AnsweredAt); err != nil || len(cursor.AnswerID) != 36 || len(cursor.ID) != 36 {
-			t.Fatalf("let through %+v, %v", cursor, err)
+		after := c.Position.cursor()
+		if _, err := time.Parse("2006-01-02 15:04:05.000", after.AnsweredAt); err != nil || len(after.AnswerID) != 36 || len(after.ID) != 36 || c.encode() != text {
+			t.Fatalf("accepted %+v, %v", after, err)
 		}
 	})
 }

@@ -17,8 +17,8 @@ type edit struct {
 	To   string `json:"to"`   // the new name, text or topic; of an added competitor its domain
 }
 
-// column is where a name stands.
-var column = map[string]string{"brand": "name", "competitor": "name", "prompt": "text", "topic": "name"}
+// nameColumn has the column of the name of each kind.
+var nameColumn = map[string]string{"brand": "name", "competitor": "name", "prompt": "text", "topic": "name"}
 
 // edit does what people do, and returns before the warehouse knows.
 func (s *stage) edit(t *testing.T, e edit) {
@@ -32,7 +32,7 @@ func (s *stage) edit(t *testing.T, e edit) {
 	id, change, values := s.id(name), "", []any{s.id(name)}
 	switch e.Do {
 	case "rename":
-		change, values = fmt.Sprintf("UPDATE public.%ss SET %s = $2 WHERE id = $1", e.What, column[e.What]), append(values, e.To)
+		change, values = fmt.Sprintf("UPDATE public.%ss SET %s = $2 WHERE id = $1", e.What, nameColumn[e.What]), append(values, e.To)
 	case "delete":
 		change = fmt.Sprintf("DELETE FROM public.%ss WHERE id = $1", e.What)
 	case "move":

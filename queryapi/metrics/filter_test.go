@@ -39,40 +39,40 @@ func TestCommonParameters(t *testing.T) {
 	last30 := days(t, "2026-01-31", "2026-03-01")
 	cases := []struct {
 		query string
-		want  common
+		want  commonParams
 	}{
-		{"", common{window: last30}},
-		{"&", common{window: last30}},
-		{"&&", common{window: last30}},
+		{"", commonParams{window: last30}},
+		{"&", commonParams{window: last30}},
+		{"&&", commonParams{window: last30}},
 
-		{"&date_from=2026-02-28&date_to=2026-02-28", common{window: days(t, "2026-02-28", "2026-02-28")}},
-		{"&date_from=2024-02-29", common{window: days(t, "2024-02-29", "2024-03-29")}},
-		{"&date_to=2026-03-29", common{window: days(t, "2026-02-28", "2026-03-29")}},
-		{"&date_from=2026-02-20", common{window: days(t, "2026-02-20", "2026-03-21")}}, // into the future, where nothing is yet
-		{"&date_from=2024-03-01&date_to=2026-03-01", common{window: days(t, "2024-03-01", "2026-03-01")}},
-		{"&date_from=9999-12-25", common{window: days(t, "9999-12-25", "9999-12-31")}},
-		{"&date_to=0000-01-02", common{window: days(t, "0000-01-01", "0000-01-02")}},
+		{"&date_from=2026-02-28&date_to=2026-02-28", commonParams{window: days(t, "2026-02-28", "2026-02-28")}},
+		{"&date_from=2024-02-29", commonParams{window: days(t, "2024-02-29", "2024-03-29")}},
+		{"&date_to=2026-03-29", commonParams{window: days(t, "2026-02-28", "2026-03-29")}},
+		{"&date_from=2026-02-20", commonParams{window: days(t, "2026-02-20", "2026-03-21")}}, // into the future, where nothing is yet
+		{"&date_from=2024-03-01&date_to=2026-03-01", commonParams{window: days(t, "2024-03-01", "2026-03-01")}},
+		{"&date_from=9999-12-25", commonParams{window: days(t, "9999-12-25", "9999-12-31")}},
+		{"&date_to=0000-01-02", commonParams{window: days(t, "0000-01-01", "0000-01-02")}},
 
-		{"&model=gpt-5", common{window: last30, models: []string{"gpt-5"}}},
-		{"&model=sonar,gpt-5%2cgpt-5", common{window: last30, models: []string{"gpt-5", "sonar"}}},
-		{"&model=gpt-5,+sonar%20", common{window: last30, models: []string{"gpt-5", "sonar"}}},
-		{"&model=a%26b%3D%2B;'%22%5C%0A", common{window: last30, models: []string{"a&b=+;'\"\\"}}},
-		{"&platform=OpenAI,gemini,gemini", common{window: last30, platforms: []string{"OpenAI", "gemini"}}},
-		{"&region=de", common{window: last30, regions: []string{"de"}}},
-		{"&region=de,fr", common{window: last30, regions: []string{"de,fr"}}}, // one region of that name
-		{"&region=S%C3%A3o+Paulo", common{window: last30, regions: []string{"São Paulo"}}},
-		{"&region=São", common{window: last30, regions: []string{"São"}}},
-		{"&topic_id=0198C1F2-0000-7000-8000-0000000000FF", common{window: last30, topics: []clickhouse.UUID{topicID}}},
-		{"&branded=all", common{window: last30}},
-		{"&branded=true", common{window: last30, branded: []bool{true}}},
-		{"&branded=false", common{window: last30, branded: []bool{false}}},
-		{"&%6Dodel=gpt-5", common{window: last30, models: []string{"gpt-5"}}},
+		{"&model=gpt-5", commonParams{window: last30, models: []string{"gpt-5"}}},
+		{"&model=sonar,gpt-5%2cgpt-5", commonParams{window: last30, models: []string{"gpt-5", "sonar"}}},
+		{"&model=gpt-5,+sonar%20", commonParams{window: last30, models: []string{"gpt-5", "sonar"}}},
+		{"&model=a%26b%3D%2B;'%22%5C%0A", commonParams{window: last30, models: []string{"a&b=+;'\"\\"}}},
+		{"&platform=OpenAI,gemini,gemini", commonParams{window: last30, platforms: []string{"OpenAI", "gemini"}}},
+		{"&region=de", commonParams{window: last30, regions: []string{"de"}}},
+		{"&region=de,fr", commonParams{window: last30, regions: []string{"de,fr"}}}, // one region of that name
+		{"&region=S%C3%A3o+Paulo", commonParams{window: last30, regions: []string{"São Paulo"}}},
+		{"&region=São", commonParams{window: last30, regions: []string{"São"}}},
+		{"&topic_id=0198C1F2-0000-7000-8000-0000000000FF", commonParams{window: last30, topics: []clickhouse.UUID{topicID}}},
+		{"&branded=all", commonParams{window: last30}},
+		{"&branded=true", commonParams{window: last30, branded: []bool{true}}},
+		{"&branded=false", commonParams{window: last30, branded: []bool{false}}},
+		{"&%6Dodel=gpt-5", commonParams{window: last30, models: []string{"gpt-5"}}},
 	}
 	for _, c := range cases {
 		t.Run(c.query, func(t *testing.T) {
 			q := parseQuery("brand_id=" + brandText + c.query)
 			got := q.common(now)
-			if err := q.err(); err != nil {
+			if err := q.check(); err != nil {
 				t.Fatal(err)
 			}
 			c.want.brandID = brandID
@@ -151,8 +151,8 @@ func TestRefusedParameters(t *testing.T) {
 		t.Run(c.query, func(t *testing.T) {
 			q := parseQuery(c.query)
 			q.common(now)
-			kind, message := problem.Of(q.err())
-			if q.err() == nil || kind != problem.Invalid || message != c.want {
+			kind, message := problem.Of(q.check())
+			if q.check() == nil || kind != problem.Invalid || message != c.want {
 				t.Errorf("got %s %s\nwant %s", kind, message, c.want)
 			}
 		})
@@ -171,7 +171,7 @@ func FuzzCommonParameters(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		q := parseQuery(raw)
 		c := q.common(now)
-		if err := q.err(); err != nil {
+		if err := q.check(); err != nil {
 			kind, message := problem.Of(err)
 			if kind != problem.Invalid || !utf8.ValidString(message) || len(message) > 4096 {
 				t.Fatalf("refused as %s %q", kind, message)

@@ -7,7 +7,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// filtersBody answers GET /api/v1/filters: what the runs of a window can be filtered by.
+// filtersBody answers GET /api/v1/filters: the values of the filters in a window.
 type filtersBody struct {
 	Platforms []string      `json:"platforms"`
 	Models    []string      `json:"models"`
@@ -21,11 +21,14 @@ type filterTopic struct {
 }
 
 func (a *API) filters(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	p := q.common(a.now())
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.FilterValues.All(ctx, a.warehouse, asked.filter(caller.OrganizationID))
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.FilterValues.All(ctx, a.warehouse, p.filter(caller.OrganizationID))
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// maxGroups is how many groups a body shows: those with the most answers.
+// maxGroups bounds the groups in a body: those with the most answers.
 const maxGroups = 50
 
-// groupName is what the answers of a group have in common.
+// groupName names the common platform, model, region or topic of a group's answers.
 type groupName struct {
 	Key  string  `json:"key"`  // slug, region or id of a topic, "": the answers without one
 	Name *string `json:"name"` // null: without one, or a topic that was deleted
@@ -26,37 +26,36 @@ type group[F any] struct {
 	figures F
 }
 
-// groupBy reads what a body's groups are by.
+// groupBy reads the kind of groups in a body.
 func (q *query) groupBy() clickhouse.GroupBy {
 	by, _ := q.word("group_by", string(clickhouse.ByPlatform), string(clickhouse.ByModel), string(clickhouse.ByRegion), string(clickhouse.ByTopic))
 	return clickhouse.GroupBy(by)
 }
 
-// wholeAndGroups asks for the figures of all answers and, if by names anything, for those of each group, by the same
-// queries. Groups come by answers descending, then by key, each as show makes it; they are nil where none were asked
-// for.
-func wholeAndGroups[F, G any](
+// totalAndGroups runs query for all answers and, unless by is NoGroups, for each group. toBody makes the group of a
+// body. Groups are sorted by answers descending, then by key; they are nil for NoGroups.
+func totalAndGroups[F, G any](
 	ctx context.Context, a *API, filter clickhouse.Filter, by clickhouse.GroupBy,
-	ask func(context.Context, clickhouse.GroupFilter) ([]group[F], error), show func(groupName, F) G,
-) (whole F, shown []G, err error) {
+	query func(context.Context, clickhouse.GroupFilter) ([]group[F], error), toBody func(groupName, F) G,
+) (total F, bodies []G, err error) {
 	var all, groups []group[F]
 	var values []clickhouse.FilterValue
-	parts, within := errgroup.WithContext(ctx)
-	parts.Go(func() (err error) {
-		all, err = ask(within, clickhouse.GroupFilter{Filter: filter})
+	queries, ctx := errgroup.WithContext(ctx)
+	queries.Go(func() (err error) {
+		all, err = query(ctx, clickhouse.GroupFilter{Filter: filter})
 		return err
 	})
 	if by != clickhouse.NoGroups {
-		parts.Go(func() (err error) {
-			groups, err = ask(within, clickhouse.GroupFilter{Filter: filter, GroupBy: by})
+		queries.Go(func() (err error) {
+			groups, err = query(ctx, clickhouse.GroupFilter{Filter: filter, GroupBy: by})
 			return err
 		})
 	}
-	if by == clickhouse.ByTopic { // all else is called by its key
-		parts.Go(func() error { return into(&values, clickhouse.FilterValues, filter)(within, a.warehouse) })
+	if by == clickhouse.ByTopic { // other groups are named by their key
+		queries.Go(func() error { return fetch(&values, clickhouse.FilterValues, filter)(ctx, a.warehouse) })
 	}
-	if err := parts.Wait(); err != nil {
-		return whole, nil, err
+	if err := queries.Wait(); err != nil {
+		return total, nil, err
 	}
 	if by == clickhouse.NoGroups {
 		return all[0].figures, nil, nil
@@ -64,16 +63,16 @@ func wholeAndGroups[F, G any](
 	slices.SortFunc(groups, func(a, b group[F]) int {
 		return cmp.Or(cmp.Compare(b.answers, a.answers), cmp.Compare(a.key, b.key))
 	})
-	shown = []G{}
+	bodies = []G{}
 	for _, g := range groups[:min(len(groups), maxGroups)] {
-		shown = append(shown, show(groupName{g.key, nameOf(g.key, by, values)}, g.figures))
+		bodies = append(bodies, toBody(groupName{g.key, displayName(g.key, by, values)}, g.figures))
 	}
-	return all[0].figures, shown, nil
+	return all[0].figures, bodies, nil
 }
 
-func nameOf(key string, by clickhouse.GroupBy, values []clickhouse.FilterValue) *string {
+func displayName(key string, by clickhouse.GroupBy, values []clickhouse.FilterValue) *string {
 	if by != clickhouse.ByTopic {
-		return unlessEmpty(key)
+		return nullIfEmpty(key)
 	}
 	for _, v := range values {
 		if v.Kind == string(by) && v.Value == key {
@@ -83,14 +82,14 @@ func nameOf(key string, by clickhouse.GroupBy, values []clickhouse.FilterValue) 
 	return nil
 }
 
-// byGroup has the rows of each group in their order; all answers are a group also where they have no rows.
+// byGroup returns the rows of each group in their order. With NoGroups there is one group, which may have no rows.
 func byGroup[R any](rows []R, by clickhouse.GroupBy, key func(R) string) map[string][]R {
-	of := map[string][]R{}
+	groups := map[string][]R{}
 	if by == clickhouse.NoGroups {
-		of[""] = nil
+		groups[""] = nil
 	}
 	for _, r := range rows {
-		of[key(r)] = append(of[key(r)], r)
+		groups[key(r)] = append(groups[key(r)], r)
 	}
-	return of
+	return groups
 }

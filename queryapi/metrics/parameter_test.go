@@ -433,5 +433,5 @@ func settle(query url.Values) {
 		return
 	}
 	days := to.Sub(from) / (24 * time.Hour) % (maxDays - 1)
-	query.Set("date_to", dayText(within(from.AddDate(0, 0, max(int(days), -int(days))), firstYear, lastYear)))
+	query.Set("date_to", dayText(clamp(from.AddDate(0, 0, max(int(days), -int(days))), firstYear, lastYear)))
 }

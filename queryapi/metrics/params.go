@@ -18,61 +18,175 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A query is the query string of a request. Each method reads one parameter and collects what is wrong with it for err,
-// so that a caller sees every mistake at once. A parameter that none has read is a mistake, too: a misspelt filter must
-// not give unfiltered figures.
+// commonParams are the parameters of every endpoint about a brand. An empty list selects everything.
+type commonParams struct {
+	brandID   uuid.UUID
+	window    window
+	platforms []string
+	models    []string
+	regions   []string
+	topics    []clickhouse.UUID
+	branded   []bool
+}
+
+// common reads the common parameters; now decides the days where none are given.
+func (q *query) common(now time.Time) commonParams {
+	return commonParams{
+		brandID:   q.requiredID("brand_id", "the id of a brand that GET /api/v1/brands lists, a UUID"),
+		window:    q.window(now),
+		platforms: q.list("platform", "platform slugs separated by commas"),
+		models:    q.list("model", "model slugs separated by commas"),
+		regions:   q.texts("region", "a region, or no such parameter for all"),
+		topics:    q.ids("topic_id", "the id of a topic, a UUID"),
+		branded:   q.boolean("branded", "all"),
+	}
+}
+
+// filter returns the warehouse's filter. The organization is always the caller's.
+func (p commonParams) filter(organization uuid.UUID) clickhouse.Filter {
+	return clickhouse.Filter{
+		OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(p.brandID),
+		DateFrom: dateOf(p.window.from), DateTo: dateOf(p.window.to), Platforms: p.platforms, Models: p.models,
+		Regions: p.regions, Topics: p.topics, Branded: p.branded,
+	}
+}
+
+const (
+	defaultDays = 30
+	maxDays     = 731 // two years, one of them a leap year
+)
+
+// The days that ClickHouse's Date holds, and those that four digits of a year can name. Answers are of 2020 to 2099, so
+// cutting a window to these days changes no figure.
+var (
+	firstDate = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastDate  = time.Date(2149, 6, 6, 0, 0, 0, 0, time.UTC)
+	firstYear = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastYear  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
+// A window is the UTC days from from to to, both included; each is held as its midnight.
+type window struct{ from, to time.Time }
+
+// allTime is every day that can have answers.
+var allTime = window{firstDate, lastDate}
+
+// days returns the number of days. (A time.Duration would end after 292 years.)
+func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1 }
+
+// window reads date_from and date_to. Without both it is the 30 days that end with now's; with one of them, the 30
+// days that it begins or ends.
+func (q *query) window(now time.Time) window {
+	from, hasFrom := q.day("date_from")
+	to, hasTo := q.day("date_to")
+	switch w := (window{from, to}); {
+	case hasFrom && hasTo:
+		q.checkWindow(w)
+		return w
+	case hasFrom:
+		return window{from, clamp(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
+	case hasTo:
+		return window{clamp(to.AddDate(0, 0, 1-defaultDays), firstYear, lastYear), to}
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	return window{today.AddDate(0, 0, 1-defaultDays), today}
+}
+
+func (q *query) checkWindow(w window) {
+	switch {
+	case w.from.After(w.to):
+		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
+	case w.days() > maxDays:
+		q.refuse("date_from", fmt.Sprintf("at most %d days up to date_to, both counted", maxDays), fmt.Sprintf("%d days", w.days()))
+	}
+}
+
+// day reads one day; ok is false where it is missing or invalid.
+func (q *query) day(name string) (day time.Time, ok bool) {
+	const want = "a day of the calendar as YYYY-MM-DD"
+	text, ok := q.text(name, want)
+	if !ok {
+		return time.Time{}, false
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		q.refuse(name, want, quoted(text))
+		return time.Time{}, false
+	}
+	return day, true
+}
+
+func dayText(day time.Time) string { return day.Format(time.DateOnly) }
+
+// dateOf returns a day that ClickHouse can hold.
+func dateOf(day time.Time) clickhouse.Day { return clickhouse.DayOf(clamp(day, firstDate, lastDate)) }
+
+// clamp returns day, or the nearer end of the range that it is outside of.
+func clamp(day, first, last time.Time) time.Time {
+	switch {
+	case day.Before(first):
+		return first
+	case day.After(last):
+		return last
+	}
+	return day
+}
+
+// A query holds the parameters of a request. Each method reads one of them and records a mistake for check, so that a
+// client sees every mistake at once. A parameter that no method reads is a mistake too: a misspelt filter must not give
+// unfiltered figures.
 type query struct {
-	given map[string][]string // values still encoded
-	known []string            // names that were read, in that order
-	wrong []string
+	values   map[string][]string // still encoded
+	names    []string            // of the parameters that were read, in that order
+	mistakes []string
 }
 
 func parseQuery(raw string) *query {
-	q := &query{given: map[string][]string{}}
+	q := &query{values: map[string][]string{}}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(pair, "=")
-		if decoded, err := url.QueryUnescape(name); err == nil { // else it has a "%" and is the name of no parameter
+		if decoded, err := url.QueryUnescape(name); err == nil { // else it has a "%" and names no parameter
 			name = decoded
 		}
-		q.given[name] = append(q.given[name], value)
+		q.values[name] = append(q.values[name], value)
 	}
 	return q
 }
 
-// err is nil or an Invalid problem that says of each wrong parameter what would be right. All parameters of the
-// endpoint are read before it is called.
-func (q *query) err() error {
-	wrong := slices.Concat(q.wrong, q.unknown())
-	if len(wrong) == 0 {
+// check returns nil or an Invalid problem that names all mistakes and what is right. The endpoint has read all of its
+// parameters before.
+func (q *query) check() error {
+	mistakes := slices.Concat(q.mistakes, q.unknown())
+	if len(mistakes) == 0 {
 		return nil
 	}
-	return problem.New(problem.Invalid, "%s", strings.Join(wrong, "; "))
+	return problem.New(problem.Invalid, "%s", strings.Join(mistakes, "; "))
 }
 
-// unknown says of the first parameters that the endpoint does not have which one is nearest.
-func (q *query) unknown() (wrong []string) {
+// unknown names the first parameters that the endpoint does not have, and the nearest ones that it has.
+func (q *query) unknown() (mistakes []string) {
 	const most = 3
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(q.given)), func(name string) bool { return slices.Contains(q.known, name) })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(q.values)), func(name string) bool { return slices.Contains(q.names, name) })
 	for _, name := range names[:min(len(names), most)] {
 		want := "no parameter, as this endpoint has none"
-		if len(q.known) > 0 {
+		if len(q.names) > 0 {
 			shown := strings.ToLower(name[:min(len(name), 2*longestShown)])
-			want = "a parameter of this endpoint, the nearest is " + nearest.Names(shown, q.known, math.MaxInt)[0]
+			want = "a parameter of this endpoint, the nearest is " + nearest.Names(shown, q.names, math.MaxInt)[0]
 		}
-		wrong = append(wrong, fmt.Sprintf("%s: want %s", quoted(name), want))
+		mistakes = append(mistakes, fmt.Sprintf("%s: want %s", quoted(name), want))
 	}
-	return wrong
+	return mistakes
 }
 
-// refuse records that a parameter is wrong. got is cut by quoted.
+// refuse records an invalid parameter.
 func (q *query) refuse(name, want, got string) {
-	q.wrong = append(q.wrong, fmt.Sprintf("%s: want %s, got %s", name, want, got))
+	q.mistakes = append(q.mistakes, fmt.Sprintf("%s: want %s, got %s", name, want, got))
 }
 
-// longestShown is how many bytes of a value a message shows.
+// longestShown bounds the bytes of a value in a message.
 const longestShown = 60
 
 func quoted(value string) string {
@@ -82,11 +196,10 @@ func quoted(value string) string {
 	return fmt.Sprintf("%q", value)
 }
 
-// text reads a parameter that is given at most once and is never empty; ok is false where it is absent or wrong.
-// want says what would be right.
+// text reads a parameter that is given at most once and is never empty; ok is false where it is missing or invalid.
 func (q *query) text(name, want string) (value string, ok bool) {
-	q.known = append(q.known, name)
-	values := q.given[name]
+	q.names = append(q.names, name)
+	values := q.values[name]
 	if len(values) == 0 {
 		return "", false
 	}
@@ -108,8 +221,16 @@ func (q *query) text(name, want string) (value string, ok bool) {
 	return "", false
 }
 
-// id reads a UUID in its canonical form; nil where it is absent or wrong.
-func (q *query) id(name, want string) *uuid.UUID {
+// texts is text as a filter: empty where the parameter is missing or invalid.
+func (q *query) texts(name, want string) []string {
+	if text, ok := q.text(name, want); ok {
+		return []string{text}
+	}
+	return nil
+}
+
+// ids reads a UUID in its canonical form as a filter: empty where it is missing or invalid.
+func (q *query) ids(name, want string) []clickhouse.UUID {
 	text, ok := q.text(name, want)
 	if !ok {
 		return nil
@@ -119,22 +240,22 @@ func (q *query) id(name, want string) *uuid.UUID {
 		q.refuse(name, want, quoted(text))
 		return nil
 	}
-	return &id
+	return []clickhouse.UUID{clickhouse.UUID(id)}
 }
 
-// requiredID is id for a parameter that must be there.
+// requiredID reads a UUID that must be there.
 func (q *query) requiredID(name, want string) uuid.UUID {
-	if len(q.given[name]) == 0 {
+	if len(q.values[name]) == 0 {
 		q.refuse(name, want, "nothing")
 	}
-	if id := q.id(name, want); id != nil {
-		return *id
+	if ids := q.ids(name, want); len(ids) > 0 {
+		return uuid.UUID(ids[0])
 	}
 	return uuid.Nil
 }
 
-// list reads comma-separated values; nil where there are none or something is wrong. White space around a comma is
-// how people write lists and part of no value.
+// list reads comma-separated values; nil where there are none or one is invalid. White space around a comma is how
+// people write lists, and part of no value.
 func (q *query) list(name, want string) []string {
 	text, ok := q.text(name, want)
 	if !ok {
@@ -160,7 +281,7 @@ func (q *query) oneOf(name string, words ...string) string {
 	return words[0]
 }
 
-// word reads one of a few words; ok is false where it is absent or wrong.
+// word reads one of a few words; ok is false where it is missing or invalid.
 func (q *query) word(name string, words ...string) (word string, ok bool) {
 	want := "one of " + strings.Join(words, ", ")
 	text, ok := q.text(name, want)
@@ -171,7 +292,23 @@ func (q *query) word(name string, words ...string) (word string, ok bool) {
 	return text, ok
 }
 
-// limit reads how many rows of a list are wanted, from 1 to most.
+// words reads one of a few words as a filter: empty where it is missing or invalid.
+func (q *query) words(name string, words ...string) []string {
+	if word, ok := q.word(name, words...); ok {
+		return []string{word}
+	}
+	return nil
+}
+
+// boolean reads true or false as a filter: empty where it is missing, invalid, or one of the other words.
+func (q *query) boolean(name string, others ...string) []bool {
+	if word, ok := q.word(name, append(others, "true", "false")...); ok && !slices.Contains(others, word) {
+		return []bool{word == "true"}
+	}
+	return nil
+}
+
+// limit reads the number of rows of a list, from 1 to most.
 func (q *query) limit(usual, most uint32) uint32 {
 	want := fmt.Sprintf("a whole number from 1 to %d", most)
 	text, ok := q.text("limit", want)
@@ -184,125 +321,4 @@ func (q *query) limit(usual, most uint32) uint32 {
 		return usual
 	}
 	return uint32(n)
-}
-
-// common are the parameters of every metrics endpoint. An empty list lets everything pass.
-type common struct {
-	brandID   uuid.UUID
-	window    window
-	platforms []string
-	models    []string
-	regions   []string
-	topics    []clickhouse.UUID
-	branded   []bool
-}
-
-// common reads the common parameters; now decides which days are meant where none are given.
-func (q *query) common(now time.Time) common {
-	c := common{
-		brandID:   q.requiredID("brand_id", "the id of a brand that GET /api/v1/brands lists, a UUID"),
-		window:    q.window(now),
-		platforms: q.list("platform", "platform slugs separated by commas"),
-		models:    q.list("model", "model slugs separated by commas"),
-	}
-	if region, ok := q.text("region", "a region, or no such parameter for all"); ok {
-		c.regions = []string{region}
-	}
-	if topic := q.id("topic_id", "the id of a topic, a UUID"); topic != nil {
-		c.topics = []clickhouse.UUID{clickhouse.UUID(*topic)}
-	}
-	switch q.oneOf("branded", "all", "true", "false") {
-	case "true":
-		c.branded = []bool{true}
-	case "false":
-		c.branded = []bool{false}
-	}
-	return c
-}
-
-// filter is what c asks the warehouse for. The organization is the caller's, whatever the query string says.
-func (c common) filter(organization uuid.UUID) clickhouse.Filter {
-	return clickhouse.Filter{
-		OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(c.brandID),
-		DateFrom: dateOf(c.window.from), DateTo: dateOf(c.window.to), Platforms: c.platforms, Models: c.models,
-		Regions: c.regions, Topics: c.topics, Branded: c.branded,
-	}
-}
-
-const (
-	defaultDays = 30
-	maxDays     = 731 // two years, one of them a leap year
-)
-
-// The days that ClickHouse's Date holds, and the days that four digits of a year can name. No answer lies outside
-// either (they are of 2020 to 2099), so a window may be cut to them without a figure changing.
-var (
-	firstDate = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
-	lastDate  = time.Date(2149, 6, 6, 0, 0, 0, 0, time.UTC)
-	firstYear = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	lastYear  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-)
-
-// A window is the UTC days from from to to, both included; each is held as its midnight.
-type window struct{ from, to time.Time }
-
-// allTime is every day that can have answers.
-var allTime = window{firstDate, lastDate}
-
-// days is how many days a window has. (A time.Duration would end after 292 years.)
-func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1 }
-
-// window reads date_from and date_to. Without both it is the 30 days that end with now's; with one of them, the 30
-// days that it begins or ends.
-func (q *query) window(now time.Time) window {
-	from, hasFrom := q.day("date_from")
-	to, hasTo := q.day("date_to")
-	today := now.UTC().Truncate(24 * time.Hour)
-	switch w := (window{from, to}); {
-	case hasFrom && hasTo:
-		q.checkOrder(w)
-		return w
-	case hasFrom:
-		return window{from, within(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
-	case hasTo:
-		return window{within(to.AddDate(0, 0, 1-defaultDays), firstYear, lastYear), to}
-	default:
-		return window{today.AddDate(0, 0, 1-defaultDays), today}
-	}
-}
-
-func (q *query) checkOrder(w window) {
-	switch {
-	case w.from.After(w.to):
-		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
-	case w.days() > maxDays:
-		q.refuse("date_from", fmt.Sprintf("at most %d days up to date_to, both counted", maxDays), fmt.Sprintf("%d days", w.days()))
-	}
-}
-
-// day reads one day; ok is false where it is absent or wrong.
-func (q *query) day(name string) (day time.Time, ok bool) {
-	const want = "a day of the calendar as YYYY-MM-DD"
-	text, ok := q.text(name, want)
-	if !ok {
-		return time.Time{}, false
-	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		q.refuse(name, want, quoted(text))
-		return time.Time{}, false
-	}
-	return day, true
-}
-
-func dayText(day time.Time) string { return day.Format(time.DateOnly) }
-
-// dateOf is a day as ClickHouse can hold it.
-func dateOf(day time.Time) clickhouse.Day {
-	return clickhouse.DayOf(within(day, firstDate, lastDate))
-}
-
-// within is a day, or the nearer end of a range that it is outside of.
-func within(day, first, last time.Time) time.Time {
-	return slices.MinFunc([]time.Time{slices.MaxFunc([]time.Time{day, first}, time.Time.Compare), last}, time.Time.Compare)
 }

@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"context"
-	"encoding/binary"
-	"math"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -40,18 +38,21 @@ type promptRow struct {
 }
 
 func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
+	p := q.common(a.now())
 	sortBy := q.oneOf("sort_by", "visibility", "mentions", "citations", "appearances")
 	order := q.oneOf("order", "desc", "asc")
 	limit := q.limit(10, 100)
-	filter := clickhouse.PromptFilter{
-		ListFilter: clickhouse.ListFilter{Filter: asked.filter(caller.OrganizationID), Limit: limit + 1}, // one more shows whether there is a next page
-		SortBy:     sortBy,
-		Order:      order,
-	}
+	filter := clickhouse.PromptFilter{SortBy: sortBy, Order: order}
+	filter.Filter = p.filter(caller.OrganizationID)
+	filter.Limit = limit + 1 // one more shows whether there is a next page
 	filters := digest("prompts", filter.Filter, sortBy, order)
-	q.cursor(filters, promptPosition, func(b []byte) (ok bool) { filter.PromptCursor, ok = promptAfter(b); return ok })
-	brand, err := a.brand(ctx, caller, asked.brandID, q)
+	if after := readCursor[promptPosition](q, filters); after != nil {
+		filter.PromptCursor = clickhouse.PromptCursor{SortedBy: after.SortedBy, ID: after.ID.String()}
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	brand, err := a.findBrand(ctx, caller, p.brandID)
 	if err != nil {
 		return nil, err
 	}
@@ -61,35 +62,31 @@ func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q
 	}
 	body := promptsBody{
 		Brand:  brandName{brand.ID.String(), brand.Name},
-		Window: promptWindow{dayText(asked.window.from), dayText(asked.window.to)},
+		Window: promptWindow{dayText(p.window.from), dayText(p.window.to)},
 	}
 	rows, body.NextCursor = firstPage(rows, limit, filters, positionOfPrompt)
-	body.Prompts = promptRows(rows)
+	body.Prompts = newPromptRows(rows)
 	return body, nil
 }
 
-// promptPosition is how many bytes the position of a prompt has.
-const promptPosition = 8 + 16
-
-func positionOfPrompt(p clickhouse.Prompt) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, math.Float64bits(*p.SortedBy)), p.ID[:]...)
+// A promptPosition is the position of a prompt in a list.
+type promptPosition struct {
+	SortedBy float64         `json:"sorted_by"`
+	ID       clickhouse.UUID `json:"id"`
 }
 
-func promptAfter(b []byte) (after clickhouse.PromptCursor, ok bool) {
-	after = clickhouse.PromptCursor{SortedBy: math.Float64frombits(binary.BigEndian.Uint64(b)), ID: clickhouse.UUID(b[8:24]).String()}
-	return after, !math.IsNaN(after.SortedBy) && !math.IsInf(after.SortedBy, 0)
-}
+func positionOfPrompt(p clickhouse.Prompt) promptPosition { return promptPosition{*p.SortedBy, p.ID} }
 
-func promptRows(rows []clickhouse.Prompt) []promptRow {
-	shown := make([]promptRow, len(rows))
+func newPromptRows(rows []clickhouse.Prompt) []promptRow {
+	list := make([]promptRow, len(rows))
 	for i, r := range rows {
-		shown[i] = promptRow{
+		list[i] = promptRow{
 			ID: r.ID.String(), Text: r.Text, TopicName: r.TopicName, ResultCount: r.Answers,
 			AppearanceCount: r.MentionAnswers, AvgVisibility: r.AvgVisibility, TotalMentions: r.Mentions,
 			TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore, AIVisibilityScore: r.Score,
-			Interval:       intervalOf(r.IntervalLow, r.IntervalHigh),
-			MentionRatePct: r.MentionRatePct, MentionRate: intervalOf(r.MentionRateLow, r.MentionRateHigh),
+			Interval:       newInterval(r.IntervalLow, r.IntervalHigh),
+			MentionRatePct: r.MentionRatePct, MentionRate: newInterval(r.MentionRateLow, r.MentionRateHigh),
 		}
 	}
-	return shown
+	return list
 }

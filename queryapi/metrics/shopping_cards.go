@@ -2,8 +2,8 @@ package metrics
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -15,11 +15,19 @@ type cardsBody struct {
 	NextCursor *string    `json:"next_cursor"` // null at the end
 }
 
-// cardBody is a product that a platform showed. Texts are "" and numbers null where unknown.
+// cardBody is a shopping card with its answer.
 type cardBody struct {
-	ID               string       `json:"id"`
-	ResultID         string       `json:"prompt_result_id"`
-	BrandID          string       `json:"brand_id"`
+	ID       string `json:"id"`
+	ResultID string `json:"prompt_result_id"`
+	BrandID  string `json:"brand_id"`
+	productBody
+	Platform  string  `json:"platform"`
+	Region    string  `json:"region"`
+	CreatedAt instant `json:"created_at"` // when the platform answered
+}
+
+// productBody is a product that a platform showed. Texts are "" and numbers null where unknown.
+type productBody struct {
 	Position         uint32       `json:"position"`
 	ProductTitle     string       `json:"product_title"`
 	ProductBrand     string       `json:"product_brand"`
@@ -32,24 +40,26 @@ type cardBody struct {
 	ReviewCount      *int64       `json:"review_count"`
 	MatchedBrandID   *string      `json:"matched_brand_id"` // the brand or a competitor, null: neither
 	MatchedBrandRole string       `json:"matched_brand_role"`
-	Platform         string       `json:"platform"`
-	Region           string       `json:"region"`
-	CreatedAt        instant      `json:"created_at"` // when the platform answered
 }
 
 func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	if len(q.given["date_from"])+len(q.given["date_to"]) == 0 {
-		asked.window = allTime
+	p := q.common(a.now())
+	if len(q.values["date_from"])+len(q.values["date_to"]) == 0 {
+		p.window = allTime
 	}
-	filter := clickhouse.CardFilter{Filter: asked.filter(caller.OrganizationID)}
-	if role, ok := q.word("role", "own", "competitor", "other"); ok {
-		filter.Roles = []string{role}
+	filter := clickhouse.CardFilter{
+		Filter: p.filter(caller.OrganizationID),
+		Roles:  q.words("role", "own", "competitor", "other"),
 	}
 	limit := q.limit(50, 200)
 	filters := digest("cards", filter.Filter, filter.Roles)
-	q.cursor(filters, cardPosition, func(b []byte) (ok bool) { filter.CardCursor, ok = cardAfter(b); return ok })
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	if after := readCursor[cardPosition](q, filters); after != nil {
+		filter.CardCursor = after.cursor()
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
 	filter.Limit = limit + 1 // one more shows whether there is a next page
@@ -60,37 +70,38 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 	body := cardsBody{Cards: []cardBody{}}
 	cards, body.NextCursor = firstPage(cards, limit, filters, positionOfCard)
 	for _, c := range cards {
-		body.Cards = append(body.Cards, cardOf(asked.brandID.String(), c))
+		body.Cards = append(body.Cards, cardBody{
+			ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: p.brandID.String(), productBody: newProductBody(c),
+			Platform: c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
+		})
 	}
 	return body, nil
 }
 
-// cardPosition is how many bytes the position of a card has.
-const cardPosition = 8 + 16 + 4 + 16
-
-func positionOfCard(c clickhouse.Card) []byte {
-	b := append(appendInstant(nil, c.AnsweredAt), c.AnswerID[:]...)
-	return append(binary.BigEndian.AppendUint32(b, c.Position), c.ID[:]...)
+// A cardPosition is the position of a card in the list.
+type cardPosition struct {
+	AnsweredAt instant         `json:"answered_at"`
+	AnswerID   clickhouse.UUID `json:"answer_id"`
+	Position   uint32          `json:"position"`
+	ID         clickhouse.UUID `json:"id"`
 }
 
-func cardAfter(b []byte) (clickhouse.CardCursor, bool) {
-	at, ok := instantAt(b)
-	if !ok {
-		return clickhouse.CardCursor{}, false
-	}
-	return clickhouse.CardCursorAt(at, clickhouse.UUID(b[8:24]), binary.BigEndian.Uint32(b[24:28]), clickhouse.UUID(b[28:44])), true
+func positionOfCard(c clickhouse.Card) cardPosition {
+	return cardPosition{instant(c.AnsweredAt), c.AnswerID, c.Position, c.ID}
 }
 
-func cardOf(brand string, c clickhouse.Card) cardBody {
-	body := cardBody{
-		ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: brand, Position: c.Position, ProductTitle: c.Title,
-		ProductBrand: c.Brand, PriceCurrency: c.PriceCurrency, ImageURL: c.ImageURL, MerchantURL: c.MerchantURL,
-		MerchantDomain: c.MerchantDomain, Rating: c.Rating, ReviewCount: c.ReviewCount, MatchedBrandRole: c.Role,
-		MatchedBrandID: idUnlessNil(c.MatchedID),
-		Platform:       c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
+func (p cardPosition) cursor() clickhouse.CardCursor {
+	return clickhouse.CardCursorAt(time.Time(p.AnsweredAt), p.AnswerID, p.Position, p.ID)
+}
+
+func newProductBody(c clickhouse.Card) productBody {
+	product := productBody{
+		Position: c.Position, ProductTitle: c.Title, ProductBrand: c.Brand, PriceCurrency: c.PriceCurrency,
+		ImageURL: c.ImageURL, MerchantURL: c.MerchantURL, MerchantDomain: c.MerchantDomain, Rating: c.Rating,
+		ReviewCount: c.ReviewCount, MatchedBrandID: nullIfNil(c.MatchedID), MatchedBrandRole: c.Role,
 	}
 	if c.PriceAmount != nil {
-		body.PriceAmount = exact(c.PriceAmount.String())
+		product.PriceAmount = exact(c.PriceAmount.String())
 	}
-	return body
+	return product
 }

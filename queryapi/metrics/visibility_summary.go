@@ -17,7 +17,7 @@ type summaryBody struct {
 	Brand  brandName  `json:"brand"`
 	Window windowBody `json:"window"`
 	summaryFigures
-	Groups []summaryGroup `json:"groups,omitzero"` // nil unless asked for
+	Groups []summaryGroup `json:"groups,omitzero"` // nil without group_by
 }
 
 type summaryGroup struct {
@@ -67,38 +67,42 @@ type topCompetitor struct {
 }
 
 func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked, by := q.common(a.now()), q.groupBy()
-	brand, err := a.brand(ctx, caller, asked.brandID, q)
+	p, by := q.common(a.now()), q.groupBy()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	brand, err := a.findBrand(ctx, caller, p.brandID)
 	if err != nil {
 		return nil, err
 	}
-	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by, a.summaries,
+	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by, a.summaries,
 		func(name groupName, f summaryFigures) summaryGroup { return summaryGroup{name, f} })
 	if err != nil {
 		return nil, err
 	}
 	return summaryBody{
 		Brand:          brandName{brand.ID.String(), brand.Name},
-		Window:         windowBody{dayText(asked.window.from), dayText(asked.window.to)},
-		summaryFigures: whole,
+		Window:         windowBody{dayText(p.window.from), dayText(p.window.to)},
+		summaryFigures: total,
 		Groups:         groups,
 	}, nil
 }
 
-// summaries are the figures of each group.
+// summaries returns the figures of each group.
 func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
-	err := a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter),
-		into(&degraded, clickhouse.DegradedPlatforms, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
+	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
+		fetch(&degraded, clickhouse.DegradedPlatforms, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
 	if err != nil {
 		return nil, err
 	}
-	degradedOf := byGroup(degraded, filter.GroupBy, func(p clickhouse.DegradedPlatform) string { return p.Group })
+	degradedByGroup := byGroup(degraded, filter.GroupBy, func(p clickhouse.DegradedPlatform) string { return p.Group })
 	var groups []group[summaryFigures]
-	for key, of := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
-		figures := summaryFigures{totalsOf(of[0].Visibility), topOf(of[1:]), slugsOf(degradedOf[key])}
-		groups = append(groups, group[summaryFigures]{key, of[0].Answers, figures})
+	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
+		brand, competitors := rows[0], rows[1:]
+		figures := summaryFigures{totalsOf(brand.Visibility), topByMentions(competitors), slugsOf(degradedByGroup[key])}
+		groups = append(groups, group[summaryFigures]{key, brand.Answers, figures})
 	}
 	return groups, nil
 }
@@ -113,8 +117,8 @@ func totalsOf(v clickhouse.Visibility) summaryTotals {
 	}
 }
 
-// topOf takes competitors by name and gives those that are named most, of two alike the first by name.
-func topOf(competitors []clickhouse.Entity) []topCompetitor {
+// topByMentions returns the competitors with the most mentions. They come by name, which decides between equal ones.
+func topByMentions(competitors []clickhouse.Entity) []topCompetitor {
 	slices.SortStableFunc(competitors, func(a, b clickhouse.Entity) int { return cmp.Compare(b.Mentions, a.Mentions) })
 	top := []topCompetitor{}
 	for _, c := range competitors[:min(len(competitors), topCompetitors)] {

@@ -12,7 +12,7 @@ import (
 type trendBody struct {
 	Granularity clickhouse.Granularity `json:"granularity"`
 	trendFigures
-	Groups []trendGroup `json:"groups,omitzero"` // nil unless asked for
+	Groups []trendGroup `json:"groups,omitzero"` // nil without group_by
 }
 
 type trendGroup struct {
@@ -26,7 +26,7 @@ type trendFigures struct {
 }
 
 type trendBucket struct {
-	Date               string    `json:"date"` // of a week its ISO Monday, which may lie before the window
+	Date               string    `json:"date"` // a week's ISO Monday, which may lie before the window
 	ResultCount        int64     `json:"result_count"`
 	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks, as both intervals
 	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
@@ -42,12 +42,15 @@ type trendBucket struct {
 }
 
 func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked, by := q.common(a.now()), q.groupBy()
+	p, by := q.common(a.now()), q.groupBy()
 	granularity := clickhouse.Granularity(q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek)))
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by,
+	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
+		return nil, err
+	}
+	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by,
 		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[trendFigures], error) {
 			return a.trends(ctx, clickhouse.BucketFilter{GroupFilter: filter, Granularity: granularity})
 		},
@@ -55,16 +58,16 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 	if err != nil {
 		return nil, err
 	}
-	return trendBody{granularity, whole, groups}, nil
+	return trendBody{granularity, total, groups}, nil
 }
 
-// trends are the buckets of each group.
+// trends returns the buckets of each group.
 func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]group[trendFigures], error) {
 	var rows []clickhouse.Bucket
 	var changes []clickhouse.ModelChange
 	var outages []clickhouse.DegradedPlatform
-	err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter),
-		into(&outages, clickhouse.DegradedPlatforms, filter))
+	err := a.runAll(ctx, fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter),
+		fetch(&outages, clickhouse.DegradedPlatforms, filter))
 	if err != nil {
 		return nil, err
 	}
@@ -78,24 +81,25 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	}
 	degraded := map[groupBucket][]clickhouse.DegradedPlatform{}
 	for _, o := range outages {
-		in := groupBucket{o.Group, o.Bucket}
-		degraded[in] = append(degraded[in], o)
+		key := groupBucket{o.Group, o.Bucket}
+		degraded[key] = append(degraded[key], o)
 	}
 	var groups []group[trendFigures]
-	for key, of := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
-		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(of))}}
-		for i, r := range of {
+	for key, rows := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
+		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(rows))}}
+		for i, r := range rows {
 			g.answers += r.Answers
-			g.figures.Buckets[i] = bucketOf(r, filter.Granularity)
-			g.figures.Buckets[i].ModelChanged = changed[groupBucket{key, r.Bucket}]
-			g.figures.Buckets[i].DegradedPlatforms = slugsOf(degraded[groupBucket{key, r.Bucket}])
+			bucket := newTrendBucket(r, filter.Granularity)
+			bucket.ModelChanged = changed[groupBucket{key, r.Bucket}]
+			bucket.DegradedPlatforms = slugsOf(degraded[groupBucket{key, r.Bucket}])
+			g.figures.Buckets[i] = bucket
 		}
 		groups = append(groups, g)
 	}
 	return groups, nil
 }
 
-func bucketOf(r clickhouse.Bucket, granularity clickhouse.Granularity) trendBucket {
+func newTrendBucket(r clickhouse.Bucket, granularity clickhouse.Granularity) trendBucket {
 	bucket := trendBucket{
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
