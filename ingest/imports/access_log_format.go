@@ -39,7 +39,7 @@ type logRequest struct {
 }
 
 // errNoRequest is the error of comments.
-var errNoRequest = errors.New("no logRequest")
+var errNoRequest = errors.New("no request")
 
 // logReader reads lines of one format, one after the other.
 type logReader struct {
@@ -47,90 +47,90 @@ type logReader struct {
 	fields []string // of CloudFront's tab-separated lines
 }
 
-// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error
-// says why there is no User-Agent.
+// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error is
+// the reason why there is no User-Agent.
 func (r *logReader) read(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	switch {
 	case r.format == Combined:
-		return r.combined(line)
+		return readCombined(string(line))
 	case r.format == CloudFront && !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("{")):
-		return r.tabbed(line)
+		return r.readTabbed(string(line))
 	default:
-		return r.object(line)
+		return r.readObject(line)
 	}
 }
 
-// combined reads
+// readCombined reads
 //
 //	[vhost] address identity user [02/Jan/2006:15:04:05 -0700] "GET /path HTTP/1.1" status bytes "referer" "agent" …
 //
 // Quotes within a quoted part are escaped by a backslash, as both servers write them.
-func (r *logReader) combined(line []byte) (agent string, rest func() (logRequest, error), err error) {
-	text := string(line)
-	open := strings.Index(text, " [")
-	if open < 0 {
-		return "", nil, errors.New("no [time]: want a line in the combined format")
+func readCombined(line string) (agent string, rest func() (logRequest, error), err error) {
+	misses := func(part string) (string, func() (logRequest, error), error) {
+		return "", nil, fmt.Errorf("no %s: want a line in the combined format", part)
 	}
-	shut := strings.Index(text[open:], "] ")
-	if shut < 0 {
-		return "", nil, errors.New("no end of [time]: want a line in the combined format")
-	}
-	head, when, tail := strings.Fields(text[:open]), text[open+2:open+shut], text[open+shut+2:]
-	asked, tail, ok := quoted(tail)
+	before, tail, ok := strings.Cut(line, " [")
 	if !ok {
-		return "", nil, errors.New(`no "logRequest" behind [time]: want a line in the combined format`)
+		return misses("[time]")
+	}
+	stamp, tail, ok := strings.Cut(tail, "] ")
+	if !ok {
+		return misses("end of [time]")
+	}
+	requestLine, tail, ok := cutQuoted(tail)
+	if !ok {
+		return misses(`"request" behind [time]`)
 	}
 	numbers, tail, ok := strings.Cut(strings.TrimLeft(tail, " "), `"`)
 	if !ok {
-		return "", nil, errors.New(`no "referer": want a line in the combined format`)
+		return misses(`"referer"`)
 	}
-	_, tail, ok = quoted(`"` + tail)
+	_, tail, ok = cutQuoted(`"` + tail)
 	if !ok {
-		return "", nil, errors.New(`no end of "referer": want a line in the combined format`)
+		return misses(`end of "referer"`)
 	}
-	agent, _, ok = quoted(strings.TrimLeft(tail, " "))
+	agent, _, ok = cutQuoted(strings.TrimLeft(tail, " "))
 	if !ok {
-		return "", nil, errors.New(`no "user agent": want a line in the combined format`)
+		return misses(`"user agent"`)
 	}
 	return agent, func() (logRequest, error) {
 		q := logRequest{agent: agent}
-		q.host, q.address = hostAndAddress(head)
+		q.host, q.address = hostAndAddress(strings.Fields(before))
 		var timeErr, targetErr error
-		if q.at, timeErr = time.Parse("02/Jan/2006:15:04:05 -0700", when); timeErr != nil {
+		if q.at, timeErr = time.Parse("02/Jan/2006:15:04:05 -0700", stamp); timeErr != nil {
 			timeErr = errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000")
 		}
 		target := "/"
-		if parts := strings.Fields(asked); len(parts) > 1 {
+		if parts := strings.Fields(requestLine); len(parts) > 1 {
 			target = parts[1]
 		} else {
-			targetErr = errors.New("logRequest: want one such as GET /path HTTP/1.1")
+			targetErr = errors.New("request: want one such as GET /path HTTP/1.1")
 		}
 		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
 		return q.with(target, status, size, timeErr, targetErr)
 	}, nil
 }
 
-// hostAndAddress reads what is before the time: the requester's address or name, identity and user, and before them
-// perhaps the virtual host. Which of several addresses, as proxies write them with commas, is the requester's is not
-// known.
-func hostAndAddress(head []string) (host string, address netip.Addr) {
-	if len(head) == 0 || strings.Contains(head[0], ",") {
+// hostAndAddress reads the words before the time: perhaps the virtual host, then the requester's address or name,
+// identity and user. Of several addresses with commas, as proxies write them, the requester's is unknown.
+func hostAndAddress(words []string) (host string, address netip.Addr) {
+	if len(words) == 0 || strings.Contains(words[0], ",") {
 		return "", netip.Addr{}
 	}
-	if a, err := netip.ParseAddr(head[0]); err == nil {
+	if a, err := netip.ParseAddr(words[0]); err == nil {
 		return "", a.Unmap()
 	}
-	if len(head) > 1 {
-		address, _ = netip.ParseAddr(head[1]) // or a name
+	if len(words) > 1 {
+		address, _ = netip.ParseAddr(words[1]) // or a name
 	}
-	if len(head) > 3 || address.IsValid() {
-		host = head[0]
+	if len(words) > 3 || address.IsValid() {
+		host = words[0]
 	}
 	return host, address.Unmap()
 }
 
-// quoted cuts the quoted text that s begins with.
-func quoted(s string) (text, rest string, ok bool) {
+// cutQuoted cuts the quoted text at the beginning of s.
+func cutQuoted(s string) (text, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return "", "", false
 	}
@@ -150,9 +150,19 @@ func quoted(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// pathOf is the path of a logRequest's target, without its query and what looks like a secret.
+// with reads the rest of a request; errs are the other faults of its line.
+func (q logRequest) with(target, status, size string, errs ...error) (logRequest, error) {
+	var pathErr, statusErr, sizeErr error
+	q.path, pathErr = pathOf(target)
+	q.status, statusErr = statusOf(status)
+	q.bytes, sizeErr = sizeOf(size)
+	return q, errors.Join(append(errs, pathErr, statusErr, sizeErr)...)
+}
+
+// pathOf returns the path of a request's target, without its query and with secrets masked.
 func pathOf(target string) (string, error) {
-	if scheme, rest, ok := strings.Cut(target, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+	scheme, rest, ok := strings.Cut(target, "://")
+	if ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		_, path, _ := strings.Cut(rest, "/")
 		target = "/" + path
 	}
@@ -195,8 +205,8 @@ type namedFields map[string]string
 
 // fieldNames lists the fields that are read of Cloudflare's HTTP requests and of CloudFront's standard logs.
 var fieldNames = []string{
-	"EdgeStartTimestamp", "ClientRequestUserAgent", "ClientIP", "ClientRequestHost", "ClientRequestPath", "ClientRequestURI",
-	"EdgeResponseStatus", "EdgeResponseBytes",
+	"EdgeStartTimestamp", "ClientRequestUserAgent", "ClientIP", "ClientRequestHost", "ClientRequestPath",
+	"ClientRequestURI", "EdgeResponseStatus", "EdgeResponseBytes",
 	"timestamp", "timestamp(ms)", "date", "time", "cs(User-Agent)", "c-ip", "x-host-header", "cs(Host)", "cs-uri-stem",
 	"sc-status", "sc-bytes",
 }
@@ -232,8 +242,8 @@ func (f *namedFields) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// object reads a JSON line of Cloudflare or CloudFront.
-func (r *logReader) object(line []byte) (agent string, rest func() (logRequest, error), err error) {
+// readObject reads a JSON line of Cloudflare or CloudFront.
+func (r *logReader) readObject(line []byte) (agent string, rest func() (logRequest, error), err error) {
 	f := namedFields{}
 	err = json.Unmarshal(line, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	switch {
@@ -244,26 +254,27 @@ func (r *logReader) object(line []byte) (agent string, rest func() (logRequest, 
 	case err != nil:
 		return "", nil, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
 	case f["ClientRequestUserAgent"] == "" && f["EdgeStartTimestamp"] == "":
-		return "", nil, errors.New("no EdgeStartTimestamp and no ClientRequestUserAgent: want both among the fields of the job")
+		const fields = "EdgeStartTimestamp and no ClientRequestUserAgent"
+		return "", nil, errors.New("no " + fields + ": want both among the fields of the job")
 	}
 	agent = f["ClientRequestUserAgent"]
 	return agent, func() (logRequest, error) { return f.request(agent) }, nil
 }
 
-// tabbed reads CloudFront's tab-separated lines, whose fields a comment names.
-func (r *logReader) tabbed(line []byte) (agent string, rest func() (logRequest, error), err error) {
-	text := string(line)
-	if names, ok := strings.CutPrefix(text, "#Fields:"); ok {
+// readTabbed reads CloudFront's tab-separated lines, whose fields a comment names.
+func (r *logReader) readTabbed(line string) (agent string, rest func() (logRequest, error), err error) {
+	if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
 		r.fields = strings.Fields(names)
 		return "", nil, errNoRequest
 	}
-	if strings.HasPrefix(text, "#") {
+	if strings.HasPrefix(line, "#") {
 		return "", nil, errNoRequest
 	}
 	if r.fields == nil {
-		return "", nil, errors.New("no #Fields line before it: want JSON objects, or the tab-separated format with its comments")
+		const form = "JSON objects, or the tab-separated format with its comments"
+		return "", nil, errors.New("no #Fields line before it: want " + form)
 	}
-	values := strings.Split(text, "\t")
+	values := strings.Split(line, "\t")
 	if len(values) < len(r.fields) {
 		return "", nil, fmt.Errorf("%d values: want the %d that #Fields names", len(values), len(r.fields))
 	}
@@ -312,7 +323,7 @@ func (f namedFields) request(agent string) (logRequest, error) {
 	return q.with(path, f.first("EdgeResponseStatus", "sc-status"), f.first("EdgeResponseBytes", "sc-bytes"), err)
 }
 
-// first returns the first value of the names that is there; CloudFront writes - for none.
+// first returns the first value that is not empty; CloudFront writes - for none.
 func (f namedFields) first(names ...string) string {
 	for _, name := range names {
 		if value := f[name]; value != "" && value != "-" {
@@ -346,13 +357,4 @@ func (f namedFields) time() (time.Time, error) {
 		err = errors.New("time: want RFC 3339, or a number since 1970")
 	}
 	return at, err
-}
-
-// with reads the rest of a request; errs are the other faults of its line.
-func (q logRequest) with(target, status, size string, errs ...error) (logRequest, error) {
-	var pathErr, statusErr, sizeErr error
-	q.path, pathErr = pathOf(target)
-	q.status, statusErr = statusOf(status)
-	q.bytes, sizeErr = sizeOf(size)
-	return q, errors.Join(append(errs, pathErr, statusErr, sizeErr)...)
 }

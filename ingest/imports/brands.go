@@ -17,15 +17,18 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// brandSlugForm and slugLength are the store's rule for a slug that is given; the store makes an absent one from the
-// name. The length is no part of the expression: a hundred copies of the class take 25 ms of every process's start.
+// brandSlugForm and slugLength are the store's rule for a slug; the store makes an absent one from the name. The length
+// is no part of the expression: a hundred copies of the class take 25 ms of every process's start.
 var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]+$`)
 
-const slugLength = 100
+const (
+	slugLength = 100
+	brandsForm = "{\"brands\": [{name, slug, industry, region, language, aliases, domains, " +
+		"competitors: [{name, aliases, domains}]}]}"
+)
 
-// ReadBrands reads {"brands": [{name, slug, industry, region, language, aliases, domains, competitors: [{name, aliases,
-// domains}]}]} and normalises the domains. An unknown field is an error, since a misspelt one would silently leave out
-// a brand's domains. All errors are joined.
+// ReadBrands reads brandsForm and normalises the domains. An unknown field is an error, since a misspelt one would
+// silently leave out a brand's domains. All errors are joined.
 func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	var file struct {
 		Brands []postgres.NewBrand `json:"brands"`
@@ -33,7 +36,7 @@ func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("read brands: %w: want {\"brands\": [{name, slug, industry, region, language, aliases, domains, competitors: [{name, aliases, domains}]}]}", err)
+		return nil, fmt.Errorf("read brands: %w: want %s", err, brandsForm)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("read brands: more after the object: want one JSON object")
@@ -45,10 +48,11 @@ func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	slugs := map[string]bool{}
 	for i := range file.Brands {
 		b := &file.Brands[i]
-		at := fmt.Sprintf("brands[%d]", i)
-		problems = append(problems, checkBrand(at, b)...)
+		place := fmt.Sprintf("brands[%d]", i)
+		problems = append(problems, checkBrand(place, b)...)
 		if b.Slug != "" && slugs[b.Slug] {
-			problems = append(problems, fmt.Errorf("%s.slug %q: another brand of the file has it, want one of its own", at, b.Slug))
+			problems = append(problems,
+				fmt.Errorf("%s.slug %q: another brand of the file has it, want one of its own", place, b.Slug))
 		}
 		slugs[b.Slug] = true
 	}
@@ -58,17 +62,19 @@ func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	return file.Brands, nil
 }
 
-func checkBrand(at string, b *postgres.NewBrand) []error {
-	problems := checkEntity(at, b.Name, b.Aliases, b.Domains)
+func checkBrand(place string, b *postgres.NewBrand) []error {
+	problems := checkEntity(place, b.Name, b.Aliases, b.Domains)
 	if b.Slug != "" && (utf8.RuneCountInString(b.Slug) > slugLength || !brandSlugForm.MatchString(b.Slug)) {
-		problems = append(problems, fmt.Errorf("%s.slug %q: want up to %d characters without white space and / ? # %%", at, b.Slug, slugLength))
+		problems = append(problems, fmt.Errorf(
+			"%s.slug %q: want up to %d characters without white space and / ? # %%", place, b.Slug, slugLength))
 	}
 	names := map[string]bool{}
 	for i, c := range b.Competitors {
-		at := fmt.Sprintf("%s.competitors[%d]", at, i)
-		problems = append(problems, checkEntity(at, c.Name, c.Aliases, c.Domains)...)
+		place := fmt.Sprintf("%s.competitors[%d]", place, i)
+		problems = append(problems, checkEntity(place, c.Name, c.Aliases, c.Domains)...)
 		if names[c.Name] {
-			problems = append(problems, fmt.Errorf("%s.name %q: another competitor of the brand has it, want one of its own", at, c.Name))
+			problems = append(problems,
+				fmt.Errorf("%s.name %q: another competitor of the brand has it, want one of its own", place, c.Name))
 		}
 		names[c.Name] = true
 	}
@@ -76,21 +82,20 @@ func checkBrand(at string, b *postgres.NewBrand) []error {
 }
 
 // checkEntity normalises domains in place.
-func checkEntity(at, name string, aliases, domains []string) []error {
+func checkEntity(place, name string, aliases, domains []string) []error {
 	var problems []error
-	if wrong := checkName(name); wrong != nil {
-		problems = append(problems, fmt.Errorf("%s.name: %w", at, wrong))
-	}
-	for i, alias := range aliases {
-		if wrong := checkName(alias); wrong != nil {
-			problems = append(problems, fmt.Errorf("%s.aliases[%d]: %w", at, i, wrong))
+	check := func(field string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s.%s: %w", place, field, err))
 		}
+	}
+	check("name", checkName(name))
+	for i, alias := range aliases {
+		check(fmt.Sprintf("aliases[%d]", i), checkName(alias))
 	}
 	for i, domain := range domains {
 		host, err := Domain(domain)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s.domains[%d]: %w", at, i, err))
-		}
+		check(fmt.Sprintf("domains[%d]", i), err)
 		domains[i] = host
 	}
 	return problems
@@ -109,20 +114,23 @@ func checkName(name string) error {
 var (
 	scheme   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?//`)
 	port     = regexp.MustCompile(`:[0-9]*$`)
-	hostForm = regexp.MustCompile(`^(localhost|([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)$`)
+	label    = `[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?`
+	hostForm = regexp.MustCompile(`^(localhost|(` + label + `\.)+` + label + `)$`)
 
-	domainProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
+	domainProfile = idna.New(
+		idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
 )
 
 // Domain normalises an address as Host does, and refuses a public suffix. The database, which does not have that list,
-// keeps one that comes by SQL or /rest/v1; it counts for nothing (collector/site, pipeline/extract).
+// accepts one by SQL or /rest/v1; collector/site and pipeline/extract ignore it.
 func Domain(text string) (string, error) {
 	host, err := Host(text)
 	if err != nil {
 		return "", err
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && host != "localhost" && net.ParseIP(host) == nil {
-		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): want the brand's own, such as example.%s", text, host)
+		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): "+
+			"want the brand's own, such as example.%s", text, host)
 	}
 	return host, nil
 }
@@ -146,34 +154,36 @@ func Host(text string) (string, error) {
 	return host, nil
 }
 
-// Differences lists what a file says of a brand that exists and stays as it is, where the two differ.
-func Differences(file postgres.NewBrand, brand postgres.Brand, kept postgres.Snapshot) []string {
-	var found []string
-	text := func(field, of, is string) {
-		if of != "" && of != is {
-			found = append(found, fmt.Sprintf("%s %q (is %q)", field, of, is))
+// Differences lists the fields of a file's brand that an existing brand, which is not changed, does not have.
+func Differences(file postgres.NewBrand, brand postgres.Brand, snapshot postgres.Snapshot) []string {
+	var differences []string
+	add := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	text := func(field, value, current string) {
+		if value != "" && value != current {
+			add("%s %q (is %q)", field, value, current)
 		}
 	}
-	list := func(field string, of, is []string) {
-		lacking := slices.DeleteFunc(slices.Clone(of), func(item string) bool { return slices.Contains(is, item) })
-		if len(lacking) > 0 {
-			found = append(found, field+" "+strings.Join(lacking, ", "))
+	list := func(field string, values, current []string) {
+		missing := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(current, v) })
+		if len(missing) > 0 {
+			add("%s %s", field, strings.Join(missing, ", "))
 		}
 	}
 	text("name", file.Name, brand.Name)
 	text("industry", file.Industry, brand.Industry)
 	text("region", file.Region, brand.Region)
 	text("language", file.Language, brand.Language)
-	list("aliases", file.Aliases, kept.Aliases)
-	list("domains", file.Domains, kept.Domains)
+	list("aliases", file.Aliases, snapshot.Aliases)
+	list("domains", file.Domains, snapshot.Domains)
 	for _, c := range file.Competitors {
-		i := slices.IndexFunc(kept.Competitors, func(k postgres.Competitor) bool { return k.Name == c.Name })
+		hasName := func(current postgres.Competitor) bool { return current.Name == c.Name }
+		i := slices.IndexFunc(snapshot.Competitors, hasName)
 		if i < 0 {
-			found = append(found, fmt.Sprintf("competitor %q", c.Name))
+			add("competitor %q", c.Name)
 			continue
 		}
-		list(fmt.Sprintf("competitor %q aliases", c.Name), c.Aliases, kept.Competitors[i].Aliases)
-		list(fmt.Sprintf("competitor %q domains", c.Name), c.Domains, kept.Competitors[i].Domains)
+		list(fmt.Sprintf("competitor %q aliases", c.Name), c.Aliases, snapshot.Competitors[i].Aliases)
+		list(fmt.Sprintf("competitor %q domains", c.Name), c.Domains, snapshot.Competitors[i].Domains)
 	}
-	return found
+	return differences
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 )
@@ -27,9 +28,13 @@ func TestParseTakesEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at := time.Date(2026, 3, 1, 8, 30, 0, 123e6, time.UTC)
 	want := Capture{
-		Platform: "chatgpt-shopping", Prompt: " best laptop? ", Topic: "electronics", Model: "gpt", Region: "us", Language: "en", Sample: 2,
-		AnsweredAt: time.Date(2026, 3, 1, 8, 30, 0, 123e6, time.UTC),
+		Run: answer.Run{
+			Platform: "chatgpt-shopping", Prompt: event.Prompt{Text: " best laptop? "}, Model: "gpt", Region: "us",
+			Language: "en", Sample: 2, Due: at, EndedAt: at,
+		},
+		Topic: "electronics",
 		Reply: platform.Reply{
 			ServedModel: "gpt-2026", Surface: event.SurfaceConsumer, Text: "A “ThinkPad”.",
 			Citations: []platform.Citation{
@@ -53,8 +58,13 @@ func TestParseFillsInWhatMayBeAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Capture{Platform: "chatgpt-web", Prompt: "best laptop?", Sample: 1, AnsweredAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
-		Reply: platform.Reply{Text: "A ThinkPad."}}
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	want := Capture{
+		Run: answer.Run{
+			Platform: "chatgpt-web", Prompt: event.Prompt{Text: "best laptop?"}, Sample: 1, Due: at, EndedAt: at,
+		},
+		Reply: platform.Reply{Text: "A ThinkPad."},
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -174,7 +184,7 @@ func FuzzParse(f *testing.F) {
 		if err := json.Unmarshal(line, &plain); err != nil {
 			t.Fatalf("accepted what is no JSON: %v", err)
 		}
-		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt || plain["text"] != c.Reply.Text || c.Sample < 1 || c.AnsweredAt.Year() < 2020 {
+		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt.Text || plain["text"] != c.Reply.Text || c.Sample < 1 || c.Due.Year() < 2020 {
 			t.Fatalf("read %+v", c)
 		}
 		if cited, _ := plain["citations"].([]any); len(cited) < len(c.Reply.Citations) {

@@ -96,7 +96,7 @@ func (i *fileImport) add(text []byte, b *lineBatch) error {
 		i.Skipped += len(i.brands)
 		return nil
 	}
-	b.answers = append(b.answers, fact{line: i.lines.number, at: c.AnsweredAt, capture: &c})
+	b.answers = append(b.answers, fact{line: i.lines.number, at: c.Due, capture: &c})
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (i *fileImport) importFor(ctx context.Context, brand uuid.UUID, answers []f
 	}
 	texts := make([]postgres.NewPrompt, len(facts))
 	for n, f := range facts {
-		texts[n] = postgres.NewPrompt{Text: f.capture.Prompt, Topic: f.capture.Topic}
+		texts[n] = postgres.NewPrompt{Text: f.capture.Prompt.Text, Topic: f.capture.Topic}
 	}
 	prompts, err := i.store.EnsurePrompts(ctx, brand, texts)
 	if err != nil {

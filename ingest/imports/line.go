@@ -23,7 +23,7 @@ type line struct {
 	Model        string         `json:"model"`
 	Region       string         `json:"region"`
 	Language     string         `json:"language"`
-	Sample       *whole         `json:"sample"` // nil is 1
+	Sample       *integer       `json:"sample"` // nil is 1
 	AnsweredAt   instant        `json:"answered_at"`
 	Text         *string        `json:"text"`
 	ServedModel  string         `json:"served_model"`
@@ -37,39 +37,31 @@ type line struct {
 	Crawler ignored `json:"crawler"` // of an exported crawl
 }
 
-type citationLine struct {
-	URL   *string `json:"url"`
-	Title string  `json:"title"`
-	Cited *bool   `json:"cited"` // nil is true
-}
-
-type productLine struct {
-	Position      *whole  `json:"position"`
-	Title         *string `json:"title"`
-	Brand         string  `json:"brand"`
-	PriceAmount   price   `json:"price_amount"`
-	PriceCurrency string  `json:"price_currency"`
-	URL           string  `json:"url"`
-	ImageURL      string  `json:"image_url"`
-	Rating        float64 `json:"rating"`
-	ReviewCount   whole   `json:"review_count"`
-}
-
 type (
-	citations []citationLine
-	products  []productLine
+	citations []struct {
+		URL   *string `json:"url"`
+		Title string  `json:"title"`
+		Cited *bool   `json:"cited"` // nil is true
+	}
+	products []struct {
+		event.Product
+		Title       *string  `json:"title"`
+		Position    *integer `json:"position"`
+		PriceAmount price    `json:"price_amount"`
+		ReviewCount integer  `json:"review_count"`
+	}
 )
 
-func (l *citations) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readList(d, (*[]citationLine)(l), event.MaxSources)
+func (c *citations) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return readList(d, c, event.MaxSources)
 }
 
-func (l *products) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readList(d, (*[]productLine)(l), event.MaxCards)
+func (p *products) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return readList(d, p, event.MaxCards)
 }
 
-// readList reads a list of at most so many items: a line of 8 MB may hold millions, of a hundred bytes each in memory.
-func readList[T any](d *jsontext.Decoder, list *[]T, most int) error {
+// readList reads a list of at most limit items: a line of 8 MB may hold millions, of a hundred bytes each in memory.
+func readList[L ~[]T, T any](d *jsontext.Decoder, list *L, limit int) error {
 	switch d.PeekKind() {
 	case 'n':
 		return d.SkipValue()
@@ -81,8 +73,8 @@ func readList[T any](d *jsontext.Decoder, list *[]T, most int) error {
 		return err
 	}
 	for d.PeekKind() != ']' {
-		if len(*list) == most {
-			return &event.MalformedError{Want: fmt.Sprintf("at most %d", most)}
+		if len(*list) == limit {
+			return &event.MalformedError{Want: fmt.Sprintf("at most %d", limit)}
 		}
 		var item T
 		if err := json.UnmarshalDecode(d, &item); err != nil {
@@ -94,27 +86,27 @@ func readList[T any](d *jsontext.Decoder, list *[]T, most int) error {
 	return err
 }
 
-func wanted(want string, got []byte) error {
+func wrongValue(want string, got []byte) error {
 	return &event.MalformedError{Want: fmt.Sprintf("%s, got %.40s", want, got)}
 }
 
-// whole is an integer, which may be written 1, 1.0 or 1e0.
-type whole int64
+// integer may be written 1, 1.0 or 1e0.
+type integer int64
 
-func (w *whole) UnmarshalJSON(b []byte) error {
+func (i *integer) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if text == "null" {
 		return nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*w = whole(n)
+		*i = integer(n)
 		return nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
-		return wanted("an integer of 64 bits", b)
+		return wrongValue("an integer of 64 bits", b)
 	}
-	*w = whole(f)
+	*i = integer(f)
 	return nil
 }
 
@@ -134,7 +126,8 @@ func (p *price) UnmarshalJSON(b []byte) error {
 	}
 	decimal, ok := event.Decimal(text)
 	if !ok || strings.HasPrefix(text, "-") {
-		return wanted(`a number of 0 or more or a decimal string such as "579.99", at most 12 digits before the point`, b)
+		const form = `a number of 0 or more or a decimal string such as "579.99", at most 12 digits before the point`
+		return wrongValue(form, b)
 	}
 	*p = price(decimal)
 	return nil
@@ -148,7 +141,7 @@ const wantedTime = `RFC 3339 such as "2026-03-02T09:05:00Z"`
 // instantForm is stricter than time.Parse.
 var instantForm = regexp.MustCompile(`^"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?"$`)
 
-// IsZero reports whether no time was given.
+// IsZero reports whether the line has no time.
 func (t instant) IsZero() bool { return time.Time(t).IsZero() }
 
 func (t *instant) UnmarshalJSON(b []byte) error {
@@ -157,7 +150,7 @@ func (t *instant) UnmarshalJSON(b []byte) error {
 	}
 	form := instantForm.FindStringSubmatch(string(b))
 	if form == nil {
-		return wanted(wantedTime, b)
+		return wrongValue(wantedTime, b)
 	}
 	text := strings.ToUpper(strings.Trim(form[0], `"`))
 	text = text[:10] + "T" + text[11:]
@@ -166,7 +159,7 @@ func (t *instant) UnmarshalJSON(b []byte) error {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return wanted(wantedTime, b)
+		return wrongValue(wantedTime, b)
 	}
 	*t = instant(event.At(at).Time)
 	return nil
