@@ -35,7 +35,7 @@ type installation struct {
 // install prepares an installation whose brokers are of this test, nil for the shared one.
 func install(t *testing.T, brokers []string, settings ...string) *installation {
 	t.Helper()
-	control, warehouse := store.ControlPlane(t), store.Warehouse(t)
+	control, warehouse := store.ControlPlane(t), store.CompleteWarehouse(t)
 	i := &installation{db: store.OpenControlPlane(t, control), warehouse: store.OpenWarehouse(t, warehouse)}
 	if brokers == nil {
 		brokers, i.prefix = testkit.Kafka(t), testkit.Prefix(t)

@@ -14,7 +14,7 @@ import (
 // `answerscope bench freshness` measures how soon.
 func TestEditsShowInTheAPIAndInTheViews(t *testing.T) {
 	t.Parallel()
-	st := newService(t).stage(t)
+	st := newServiceOn(t, openComplete(t)).stage(t)
 	st.addBrandAmong(t, brandFact{Name: "Lumen", Slug: "lumen"}, []string{"Glow"})
 	st.addFacts(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"}, answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})
 	for _, c := range []struct {

@@ -89,6 +89,12 @@ func openPostgres(t *testing.T) *postgres.DB {
 	return store.OpenControlPlane(t, store.ControlPlane(t))
 }
 
+// openComplete is openClickHouse with the named views.
+func openComplete(t *testing.T) *clickhouse.Conn {
+	t.Helper()
+	return store.OpenWarehouse(t, store.CompleteWarehouse(t))
+}
+
 func openClickHouse(t *testing.T) *clickhouse.Conn {
 	t.Helper()
 	return store.OpenWarehouse(t, store.Warehouse(t))

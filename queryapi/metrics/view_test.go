@@ -57,7 +57,7 @@ func callViews(t *testing.T) (restore func()) {
 // under random filters, the body is byte for byte the one that it has when the same requests are answered from calls of
 // the views.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openClickHouse, "two_shards": openShards} {
+	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openComplete, "two_shards": openShards} {
 		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })
 	}
 }

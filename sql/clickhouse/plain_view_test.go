@@ -20,7 +20,7 @@ func TestViewsWithoutParametersGiveWhatTheirQuestionsGiveOfEachBrand(t *testing.
 	t.Parallel()
 	t.Run("one_server", func(t *testing.T) {
 		t.Parallel()
-		conn := warehouse.Migrated(t)
+		conn := warehouse.Complete(t)
 		giveEveryBrand(t, conn, conn, conn)
 	})
 	t.Run("two_shards", func(t *testing.T) {

@@ -32,7 +32,7 @@ var (
 // even one whose brand has the same id. A new file is tested by being there.
 func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 	t.Parallel()
-	conn, random := warehouse.Migrated(t), rand.New(rand.NewPCG(1, 1))
+	conn, random := warehouse.Complete(t), rand.New(rand.NewPCG(1, 1))
 	landFacts(t, conn, random, neighbour, 0)
 	landLetters(t, conn, random)
 	type question struct {

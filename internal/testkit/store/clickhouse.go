@@ -11,9 +11,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// Warehouse is the configuration of a fresh database with the schema of sql/clickhouse.
-// The database is dropped when the test passed.
-func Warehouse(t testing.TB) clickhouse.Config {
+// Warehouse returns the configuration of a fresh database with the tables of sql/clickhouse and the views that fill
+// them. Named views are left out: the API does not read them, and they take more than half of the time of a copy (180 ms, 80 without). The
+// database is dropped when the test passed.
+func Warehouse(t testing.TB) clickhouse.Config { return copyWarehouse(t, false) }
+
+// CompleteWarehouse is a Warehouse with the named views, for analysts and for commands that check the schema.
+func CompleteWarehouse(t testing.TB) clickhouse.Config { return copyWarehouse(t, true) }
+
+func copyWarehouse(t testing.TB, complete bool) clickhouse.Config {
 	t.Helper()
 	dump := testkit.Once(t, "warehouse_"+fingerprint(t, "sql/clickhouse"), func() ([]byte, error) { return dumpSchema(t) })
 	var statements []string
@@ -25,6 +31,9 @@ func Warehouse(t testing.TB) clickhouse.Config {
 	conn := OpenWarehouse(t, c)
 	database := c.DSN[strings.LastIndex(c.DSN, "/")+1:]
 	for _, statement := range statements {
+		if strings.HasPrefix(statement, "CREATE VIEW ") && !complete {
+			continue
+		}
 		statement = strings.ReplaceAll(statement, databaseMark, database+".")
 		if err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("copy warehouse: %s: %v", statement, err)

@@ -20,7 +20,7 @@ func TestACopiedWarehouseIsAMigratedOne(t *testing.T) {
 	if err := schema.Migrate(t.Context(), migrated, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	copied := store.Warehouse(t)
+	copied := store.CompleteWarehouse(t)
 	if got, want := definitions(t, copied), definitions(t, migrated); !slices.Equal(got, want) {
 		t.Errorf("the copy has another schema than the migrated database:\n%q\nwant\n%q", got, want)
 	}

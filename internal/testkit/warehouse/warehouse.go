@@ -19,10 +19,16 @@ func Config(t testing.TB) clickhouse.Config {
 	return c
 }
 
-// Migrated is a fresh database with our schema.
+// Migrated is a fresh database with our tables and the views that fill them.
 func Migrated(t testing.TB) *clickhouse.Conn {
 	t.Helper()
 	return store.OpenWarehouse(t, store.Warehouse(t))
+}
+
+// Complete is Migrated with the named views.
+func Complete(t testing.TB) *clickhouse.Conn {
+	t.Helper()
+	return store.OpenWarehouse(t, store.CompleteWarehouse(t))
 }
 
 // Sharded is a fresh database with our schema on a cluster of two shards, and where it is.

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestSchemaIsTheGolden(t *testing.T) {
 	t.Parallel()
-	got, err := schema.Dump(t.Context(), warehouse.Migrated(t))
+	got, err := schema.Dump(t.Context(), warehouse.Complete(t))
 	if err != nil {
 		t.Fatal(err)
 	}
