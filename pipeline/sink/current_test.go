@@ -28,15 +28,16 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 	read := strings.FieldsFunc(strings.TrimPrefix(list, "SELECT"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 
 	var row clickhouse.AnswerRow
-	fields := reflect.ValueOf(&row).Elem()
-	for _, value := range fields.Fields() {
-		value.Set(something(value.Type()))
+	value := reflect.ValueOf(&row).Elem()
+	columns := slices.DeleteFunc(reflect.VisibleFields(value.Type()), func(f reflect.StructField) bool { return f.Anonymous })
+	for _, c := range columns {
+		value.FieldByIndex(c.Index).Set(something(c.Type))
 	}
 	emptyFirstRowColumns(&row)
 	var want []string
-	for field, value := range fields.Fields() {
-		if !value.IsZero() {
-			want = append(want, field.Tag.Get("ch"))
+	for _, c := range columns {
+		if !value.FieldByIndex(c.Index).IsZero() {
+			want = append(want, c.Tag.Get("ch"))
 		}
 	}
 	if !slices.Equal(read, want) {

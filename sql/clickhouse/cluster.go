@@ -14,7 +14,7 @@ import (
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// HostOf is where a server is, without the credentials of its address.
+// HostOf returns the host and port of an address, without its credentials.
 func HostOf(dsn string) string {
 	o, err := parse(dsn)
 	if err != nil {
@@ -23,7 +23,7 @@ func HostOf(dsn string) string {
 	return strings.Join(o.Addr, ",")
 }
 
-// ShardServers are the addresses of a cluster, a list of replicas for each shard; nil of one server.
+// ShardServers returns the addresses of a cluster, a list of replicas for each shard; nil for one server.
 func (c Config) ShardServers() (shards [][]string) {
 	if c.Shards == "" {
 		return nil
@@ -38,7 +38,7 @@ func (c Config) ShardServers() (shards [][]string) {
 	return shards
 }
 
-// Servers are the addresses of all servers, shard by shard.
+// Servers returns the addresses of all servers, shard by shard.
 func (c Config) Servers() []string {
 	if c.Shards == "" {
 		return []string{c.DSN}
@@ -46,21 +46,21 @@ func (c Config) Servers() []string {
 	return slices.Concat(c.ShardServers()...)
 }
 
-// ForServer is c for one server of the cluster.
+// ForServer returns c for one server of the cluster.
 func (c Config) ForServer(dsn string) Config {
 	c.DSN, c.Shards = dsn, ""
 	return c
 }
 
-// validateShards wants addresses that differ only in the host: questions go to any of the servers, with one set of
-// credentials.
+// validateShards wants addresses that differ only in the host: queries go to any server, with the same credentials.
 func (c Config) validateShards() error {
 	var errs []error
 	if c.DSN != "" {
 		errs = append(errs, errors.New("clickhouse dsn and shards: want one of the two"))
 	}
 	if !identifier.MatchString(c.Cluster) {
-		errs = append(errs, fmt.Errorf("clickhouse cluster %q: want the name of the cluster on the servers, of letters, digits and _", c.Cluster))
+		errs = append(errs, fmt.Errorf(
+			"clickhouse cluster %q: want the name of the cluster on the servers, of letters, digits and _", c.Cluster))
 	}
 	seen := map[string]bool{}
 	first := ""
@@ -75,20 +75,22 @@ func (c Config) validateShards() error {
 			continue
 		}
 		if seen[address.Host] {
-			errs = append(errs, fmt.Errorf("clickhouse shards: %s is there twice", address.Host))
+			errs = append(errs, fmt.Errorf("clickhouse shards: %s is listed twice", address.Host))
 		}
 		seen[address.Host] = true
 		address.Host = ""
-		if rest := address.String(); first == "" {
-			first = rest
-		} else if rest != first {
-			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: want the protocol, user, password, database and settings of the first", i+1))
+		if credentials := address.String(); first == "" {
+			first = credentials
+		} else if credentials != first {
+			errs = append(errs, fmt.Errorf(
+				"clickhouse shards, server %d: want the protocol, user, password, database and settings of the first",
+				i+1))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// openCluster makes connections to every shard, and for questions to any of the servers.
+// openCluster opens a pool for each shard, and one over all servers for queries of the cluster.
 func openCluster(c Config) (all *Conn, err error) {
 	all = &Conn{cluster: c.Cluster}
 	defer func() {
@@ -115,10 +117,10 @@ func openCluster(c Config) (all *Conn, err error) {
 	return all, nil
 }
 
-// Shards is how many shards there are; 1 of one server.
+// Shards returns the number of shards; 1 for one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
 
-// Replicated reports whether a question may go to a server that lacks, for a moment, what was inserted at another one.
+// Replicated reports whether a query may reach a replica that still lacks rows of another one.
 func (c *Conn) Replicated() bool {
 	return slices.ContainsFunc(c.shards, func(shard *Conn) bool {
 		r, ok := shard.Server.(*replicas)
@@ -126,8 +128,8 @@ func (c *Conn) Replicated() bool {
 	})
 }
 
-// Shard is one shard's server, counted from 0, for inserts and lookups. Of several replicas it is the same until it is
-// lost. It is closed with c.
+// Shard returns the connection of a shard, counted from 0, for inserts and lookups. It uses one replica until that is
+// lost. Close of c closes it.
 func (c *Conn) Shard(n int) (*Conn, error) {
 	switch {
 	case n < 0 || n >= c.Shards():
@@ -138,7 +140,7 @@ func (c *Conn) Shard(n int) (*Conn, error) {
 	return c.shards[n], nil
 }
 
-// Local is what a shard calls its own part of a table; on one server it is the table.
+// Local returns the name of a shard's part of a table; on one server it is the table.
 func (c *Conn) Local(table string) string {
 	if c.cluster == "" || IsDimension(table) {
 		return table
@@ -146,14 +148,14 @@ func (c *Conn) Local(table string) string {
 	return table + LocalSuffix
 }
 
-// LocalSuffix ends the name of a shard's own part of a table of facts.
+// LocalSuffix ends the name of a shard's part of a table of facts.
 const LocalSuffix = "_local"
 
-// IsDimension reports whether a table is whole on every shard.
+// IsDimension reports whether every shard has all rows of a table.
 func IsDimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
 
-// settings are what questions need on a cluster. A shard's server answers itself what is about the shard, whatever the
-// lag of its replicas.
+// settings returns the settings of queries on a cluster. The connected server itself answers a query of its shard, also
+// when it lags behind other replicas.
 func (c *Conn) settings() clickhouse.Settings {
 	switch {
 	case c.cluster == "":
@@ -161,7 +163,11 @@ func (c *Conn) settings() clickhouse.Settings {
 	case c.shards != nil:
 		return clickhouse.Settings{"distributed_product_mode": "global"}
 	}
-	return clickhouse.Settings{"distributed_product_mode": "global", "prefer_localhost_replica": 1, "max_replica_delay_for_distributed_queries": 0}
+	return clickhouse.Settings{
+		"distributed_product_mode":                  "global",
+		"prefer_localhost_replica":                  1,
+		"max_replica_delay_for_distributed_queries": 0,
+	}
 }
 
 // EachShard calls do with each shard in turn.
@@ -177,7 +183,7 @@ func (c *Conn) EachShard(do func(shard *Conn) error) error {
 	return nil
 }
 
-// Ping pings a server, and of a cluster one of every shard: a question needs all.
+// Ping pings the server, or one server of every shard: a query of the cluster needs all.
 func (c *Conn) Ping(ctx context.Context) error {
 	if c.shards != nil {
 		return c.EachShard(func(shard *Conn) error { return shard.Ping(ctx) })
@@ -197,7 +203,7 @@ func (c *Conn) Close() error {
 	return errors.Join(errs...)
 }
 
-// CatchUp returns once a shard's server has what was inserted at its other replicas before, for a lookup of such rows.
+// CatchUp waits until the shard's current server has the rows that were inserted at its other replicas before.
 func (c *Conn) CatchUp(ctx context.Context) error {
 	if r, ok := c.Server.(*replicas); ok {
 		return r.catchUp(ctx)

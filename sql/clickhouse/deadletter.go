@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DeadLetter is a record of the log that is in no landing table, byte for byte.
+// DeadLetter is a record of the log that is in no landing table, with its bytes.
 type DeadLetter struct {
 	LogTopic     string    `ch:"log_topic"`
 	LogPartition int32     `ch:"log_partition"`
@@ -19,10 +19,10 @@ type DeadLetter struct {
 	Detail       string    `ch:"detail"`
 }
 
-// DeadLetters keeps records that could not be read, or whose month is frozen.
+// DeadLetters is the table of records that could not be read, or whose month is frozen.
 var DeadLetters = table[DeadLetter]("deadletters")
 
-// DeadLetterFilter narrows a list; what is empty does not.
+// DeadLetterFilter filters a list; an empty field filters nothing.
 type DeadLetterFilter struct {
 	Topics     []string `ch:"topics"`
 	Partitions []int32  `ch:"partitions"`
@@ -32,7 +32,7 @@ type DeadLetterFilter struct {
 	DateTo     Day      `ch:"date_to"`
 }
 
-// Filter lets the dead letter of one record pass.
+// Filter selects the dead letter of one record.
 func (p LogPosition) Filter() DeadLetterFilter {
 	return DeadLetterFilter{Topics: []string{p.Topic}, Partitions: []int32{p.Partition}, Offsets: []int64{p.Offset}}
 }
@@ -57,14 +57,17 @@ type deadLetterPageParams struct {
 
 var deadLetterPage = query[deadLetterPageParams, DeadLetterLine]("deadletter_page")
 
-// DeadLetterPage lists dead letters after a position in the order of the log, at most limit of them.
-func DeadLetterPage(ctx context.Context, conn *Conn, filter DeadLetterFilter, after LogPosition, limit int) ([]DeadLetterLine, error) {
-	return deadLetterPage.All(ctx, conn, deadLetterPageParams{filter, after.Topic, after.Partition, after.Offset, uint32(limit)})
+// DeadLetterPage returns at most limit dead letters after a position, in the order of the log.
+func DeadLetterPage(
+	ctx context.Context, conn *Conn, filter DeadLetterFilter, after LogPosition, limit int,
+) ([]DeadLetterLine, error) {
+	return deadLetterPage.All(ctx, conn,
+		deadLetterPageParams{filter, after.Topic, after.Partition, after.Offset, uint32(limit)})
 }
 
 var deadLetterEnds = query[struct{}, LogPosition]("deadletter_ends")
 
-// DeadLetterEnds are the positions of the last dead letter of each partition.
+// DeadLetterEnds returns the position of the last dead letter of each partition.
 func DeadLetterEnds(ctx context.Context, conn *Conn) ([]LogPosition, error) {
 	return deadLetterEnds.All(ctx, conn, struct{}{})
 }
@@ -82,35 +85,36 @@ type (
 
 var deadAnswers = query[deadAnswersParams, deadAnswer]("dead_answers")
 
-// DeadAnswers says which of keys are those of answers that are dead letters, wherever on the log.
+// DeadAnswers returns the keys whose answers are dead letters, at any position of the log.
 func DeadAnswers(ctx context.Context, conn *Conn, keys []Key, _ LogLimit) (map[Key]bool, error) {
 	var brands, ids []UUID
 	for _, k := range keys {
 		brands, ids = append(brands, k.BrandID), append(ids, k.ID)
 	}
-	rows, err := deadAnswers.All(ctx, conn, deadAnswersParams{texts(distinct(brands), UUID.String), ids})
-	found := map[deadAnswer]bool{}
+	rows, err := deadAnswers.All(ctx, conn, deadAnswersParams{mapSlice(distinct(brands), UUID.String), ids})
+	letters := map[deadAnswer]bool{}
 	for _, r := range rows {
-		found[r] = true
+		letters[r] = true
 	}
 	dead := map[Key]bool{}
 	for _, k := range keys {
-		if found[deadAnswer{k.BrandID.String(), k.ID}] {
+		if letters[deadAnswer{k.BrandID.String(), k.ID}] {
 			dead[k] = true
 		}
 	}
 	return dead, err
 }
 
-type deadLettersWholeParams struct {
+type deadLettersAtParams struct {
 	partitionParams
 	Offsets []int64 `ch:"offsets"`
 }
 
-var deadLettersWhole = query[deadLettersWholeParams, DeadLetter]("deadletters_whole")
+var deadLettersAt = query[deadLettersAtParams, DeadLetter]("deadletters_whole")
 
-// DeadLettersAt are the dead letters of one partition at some offsets, in their order. The caller bounds their
-// bytes.
-func DeadLettersAt(ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64) ([]DeadLetter, error) {
-	return deadLettersWhole.All(ctx, conn, deadLettersWholeParams{partitionParams{topic, partition}, offsets})
+// DeadLettersAt returns the dead letters at offsets of a partition, in their order. The caller bounds their bytes.
+func DeadLettersAt(
+	ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64,
+) ([]DeadLetter, error) {
+	return deadLettersAt.All(ctx, conn, deadLettersAtParams{partitionParams{topic, partition}, offsets})
 }

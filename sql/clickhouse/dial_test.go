@@ -34,13 +34,13 @@ func pair(t *testing.T, timeout time.Duration) (here *timeoutConn, there *net.TC
 // A server that accepts what is sent slowly is waited for; one that accepts nothing is not.
 func TestAWriteTimesOutOnlyWhenNothingIsAccepted(t *testing.T) {
 	const timeout = 400 * time.Millisecond
-	const size = 64 * writtenAtOnce // more than sockets hold
+	const size = 64 * writeChunk // more than sockets hold
 	conn, there := pair(t, timeout)
 	slowly := make(chan error, 1)
 	go func() {
-		for range size / (8 * writtenAtOnce) {
+		for range size / (8 * writeChunk) {
 			<-time.After(timeout / 4)
-			if _, err := io.CopyN(io.Discard, there, 8*writtenAtOnce); err != nil {
+			if _, err := io.CopyN(io.Discard, there, 8*writeChunk); err != nil {
 				slowly <- err
 				return
 			}
@@ -63,7 +63,7 @@ func TestAWriteKeepsTheDeadlineOfTheDriver(t *testing.T) {
 	if err := conn.SetDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Write(make([]byte, 64*writtenAtOnce)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := conn.Write(make([]byte, 64*writeChunk)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("beyond its deadline: %v", err)
 	}
 }

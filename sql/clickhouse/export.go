@@ -15,7 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// ExportFilter is what of a brand, and of which days, is exported.
+// ExportFilter selects the rows of a brand in inclusive days.
 type ExportFilter struct {
 	OrganizationID UUID `ch:"organization"`
 	BrandID        UUID `ch:"brand"`
@@ -23,7 +23,7 @@ type ExportFilter struct {
 	DateTo         Day  `ch:"last_day"`
 }
 
-// Format is how an export is written, as the server calls it.
+// Format is the server's name of an export's format.
 type Format string
 
 // The formats.
@@ -32,9 +32,9 @@ const (
 	Parquet Format = "Parquet"
 )
 
-// exportSettings bound the server's memory: few rows of a part at a time, a small part of the sorting in memory, small
-// row groups in a Parquet file. Answers of 5 KB took 17 MB for each part, all of which are read at once. Times are RFC
-// 3339 in UTC, numbers are numbers.
+// exportSettings bounds the server's memory: few rows of a part at a time, a small part of the sorting in memory, small
+// row groups in a Parquet file. Answers of 5 KB took 17 MB for each part, and all parts are read at once. Times are in
+// RFC 3339 and UTC, numbers are numbers.
 var exportSettings = clickhouse.Settings{
 	"max_threads":                                  1,
 	"max_block_size":                               128,
@@ -53,27 +53,28 @@ var exportSettings = clickhouse.Settings{
 	"cancel_http_readonly_queries_on_client_close": 1,
 }
 
-// Export writes rows of a landing table to w as they come, each as the server formats it; neither side holds more than some of them.
-// NDJSON is read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment
-// and takes the server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
-func Export(ctx context.Context, c Config, table string, of ExportFilter, as Format, w io.Writer) (err error) {
-	what := landings[table].export
+// Export streams rows of a landing table to w in the server's format; neither side has more than some of them in
+// memory. NDJSON is read month by month, each at one moment, with answers by day. A Parquet file is read at one moment
+// and takes the server up to 2 GB; beyond that it is an error. After an error the output is unusable.
+func Export(ctx context.Context, c Config, table string, filter ExportFilter, format Format, w io.Writer) (err error) {
+	q := landings[table].export
 	conn, err := openHTTP(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if as != NDJSON {
-		return export(ctx, conn, what, of, as, w)
+	if format != NDJSON {
+		return export(ctx, conn, q, filter, format, w)
 	}
-	months, err := exportMonths(ctx, conn, table, of)
+	months, err := exportMonths(ctx, conn, table, filter)
 	if err != nil {
 		return err
 	}
 	for _, m := range months {
-		part := of
-		part.DateFrom, part.DateTo = max(of.DateFrom, DayOf(m.Month)), min(of.DateTo, DayOf(m.Month.AddDate(0, 1, -1)))
-		if err := export(ctx, conn, what, part, as, w); err != nil {
+		part := filter
+		part.DateFrom = max(filter.DateFrom, DayOf(m.Month))
+		part.DateTo = min(filter.DateTo, DayOf(m.Month.AddDate(0, 1, -1)))
+		if err := export(ctx, conn, q, part, format, w); err != nil {
 			return err
 		}
 	}
@@ -91,30 +92,36 @@ type (
 )
 
 // exportMonths returns the months in which a brand has rows, in their order.
-func exportMonths(ctx context.Context, conn *Conn, table string, of ExportFilter) ([]exportMonth, error) {
-	const question = `
+func exportMonths(ctx context.Context, conn *Conn, table string, filter ExportFilter) ([]exportMonth, error) {
+	const text = `
 SELECT DISTINCT toStartOfMonth(day) AS month
 FROM {table:Identifier}
-WHERE organization_id = {organization:UUID} AND brand_id = {brand:UUID} AND day BETWEEN {first_day:Date} AND {last_day:Date}
+WHERE organization_id = {organization:UUID}
+  AND brand_id = {brand:UUID}
+  AND day BETWEEN {first_day:Date} AND {last_day:Date}
 ORDER BY month`
-	return Query[exportMonthParams, exportMonth]{Name: "exported_months", Text: question}.All(ctx, conn, exportMonthParams{of, table})
+	q := Query[exportMonthParams, exportMonth]{Name: "exported_months", Text: text}
+	return q.All(ctx, conn, exportMonthParams{filter, table})
 }
 
-func export(ctx context.Context, conn *Conn, what Query[ExportFilter, struct{}], of ExportFilter, as Format, w io.Writer) error {
-	settings := clickhouse.Settings{"log_comment": what.Name}
+func export(
+	ctx context.Context, conn *Conn, q Query[ExportFilter, struct{}], filter ExportFilter, format Format, w io.Writer,
+) error {
+	settings := clickhouse.Settings{"log_comment": q.Name}
 	maps.Copy(settings, exportSettings)
-	// openHTTP has opened one server, not replicas.
-	rows, err := conn.Server.(driver.Conn).QueryFormat(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), string(as), what.Text, Bind(of)...)
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+	server := conn.Server.(driver.Conn) // openHTTP opens one server, not replicas
+	rows, err := server.QueryFormat(ctx, string(format), q.Text, bind(filter)...)
 	if err != nil {
-		return fmt.Errorf("query %s: %w", what.Name, err)
+		return fmt.Errorf("query %s: %w", q.Name, err)
 	}
 	if _, err := io.Copy(w, rows); err != nil {
-		return errors.Join(fmt.Errorf("export %s: %w", what.Name, err), rows.Close())
+		return errors.Join(fmt.Errorf("export %s: %w", q.Name, err), rows.Close())
 	}
 	return rows.Close()
 }
 
-// openHTTP connects to the HTTP interface of c's server, which alone writes formats; of a cluster to the first that
+// openHTTP connects to the HTTP interface of a server, the only one that writes formats; on a cluster to the first that
 // answers.
 func openHTTP(ctx context.Context, c Config) (*Conn, error) {
 	c.ReadTimeout = exportTimeout
@@ -134,10 +141,10 @@ func openHTTP(ctx context.Context, c Config) (*Conn, error) {
 	return nil, errors.Join(errs...)
 }
 
-// exportTimeout is how long the server may take for a whole export.
+// exportTimeout bounds the server's time for an export.
 const exportTimeout = 24 * time.Hour
 
-// overHTTP is c with the protocol of HTTP. The server of an address of the native protocol says on which port that is.
+// overHTTP returns c with the protocol HTTP. A server with a native address is asked for its HTTP port.
 func overHTTP(ctx context.Context, c Config) (over Config, err error) {
 	o, err := options(c)
 	if err != nil || o.Protocol == clickhouse.HTTP {
@@ -153,7 +160,8 @@ func overHTTP(ctx context.Context, c Config) (over Config, err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	var port uint16
-	if err := conn.QueryRow(ctx, "SELECT getServerPort({name:String})", clickhouse.Named("name", scheme+"_port")).Scan(&port); err != nil {
+	name := clickhouse.Named("name", scheme+"_port")
+	if err := conn.QueryRow(ctx, "SELECT getServerPort({name:String})", name).Scan(&port); err != nil {
 		return c, fmt.Errorf("read clickhouse's %s_port, which exports are read from: %w", scheme, err)
 	}
 	address, err := url.Parse(c.DSN)

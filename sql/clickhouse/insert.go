@@ -10,11 +10,12 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// insertSettings make an insert with a token safe to repeat: the landing table and every view target take only what
-// they lack. That holds while the same rows make the same blocks, so nothing here may depend on how busy the server is:
-// one thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks that are never cut.
+// insertSettings makes an insert with a token safe to repeat: the landing table and every view target take only the
+// blocks that they lack. That holds while the same rows make the same blocks, so nothing here may depend on the load of
+// the server: one thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks never cut.
 func insertSettings(token string) clickhouse.Settings {
 	return clickhouse.Settings{
 		"insert_deduplicate":                                 1,
@@ -32,20 +33,17 @@ func insertSettings(token string) clickhouse.Settings {
 		"min_insert_block_size_rows":                         1 << 20,
 		"min_insert_block_size_bytes":                        0,
 		"max_partitions_per_insert_block":                    0,
-		"low_cardinality_allow_in_native_format":             0, // the server makes the dictionaries more cheaply than the driver
+		"low_cardinality_allow_in_native_format":             0, // the server builds dictionaries more cheaply
 		"log_comment":                                        "insert " + token,
 	}
 }
 
-// A Table is what rows of one Go type are inserted into.
+// A Table inserts rows of one Go type.
 type Table[R any] struct {
 	Name    string
 	columns []string
-	fill    func(batch driver.Batch, rows []R) error // of RowsPerFlush rows at most
+	fill    func(batch driver.Batch, rows []R) error // at most RowsPerFlush rows
 }
-
-// Answers is the landing table of topic answers. It has a row of each reading that an answer ever had.
-var Answers = landing(table[AnswerRow]("answers"), "organization_id, brand_id, day, id, revision, extract_version, sign")
 
 func table[R any](name string) Table[R] {
 	var columns []string
@@ -57,14 +55,14 @@ func table[R any](name string) Table[R] {
 	return Table[R]{name, columns, fillRows[R]}
 }
 
-// InDatabase is the table of that name in another database of the server.
+// InDatabase returns the table of that name in another database of the server.
 func (t Table[R]) InDatabase(database string) Table[R] {
 	t.Name = QuoteName(database) + "." + t.Name
 	return t
 }
 
-// into begins an insert into what a server has of the table.
-func (t Table[R]) into(conn *Conn) string {
+// statement begins an insert into the server's part of the table.
+func (t Table[R]) statement(conn *Conn) string {
 	return "INSERT INTO " + conn.Local(t.Name) + " (" + strings.Join(t.columns, ", ") + ")"
 }
 
@@ -77,10 +75,10 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 	return nil
 }
 
-// Insert sends rows, which the server takes as one block. The same token must come with the same rows in the same
-// order: a repeated insert adds only what the server lacks. Inserting no rows does nothing.
+// Insert sends rows, which the server takes as one block. The same token requires the same rows in the same order: a
+// repeated insert adds only the blocks that the server lacks. Inserting no rows does nothing.
 //
-// Of a cluster, rows of facts go to one shard, whose conn must be given, and rows of dimensions to every shard.
+// On a cluster, facts need the conn of a shard, and dimensions are inserted at every shard.
 func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {
 	if len(rows) == 0 {
 		return nil
@@ -92,9 +90,9 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		return conn.EachShard(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
 	}
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
-	defer func() { inserted(span, t.Name, len(rows), err) }()
+	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
-	batch, err := conn.PrepareBatch(ctx, t.into(conn))
+	batch, err := conn.PrepareBatch(ctx, t.statement(conn))
 	if err != nil {
 		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)
 	}
@@ -102,14 +100,14 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	sent := false
 	defer func() {
 		if !sent {
-			_ = batch.Abort() // Close would insert what the server has of it
+			_ = batch.Abort() // Close would insert the rows that were flushed
 		}
 	}()
-	for some := range slices.Chunk(rows, RowsPerFlush) {
-		if err := batch.Flush(); err != nil { // of those before
+	for chunk := range slices.Chunk(rows, RowsPerFlush) {
+		if err := batch.Flush(); err != nil { // the chunk before
 			return fmt.Errorf("send %d rows for %s (why a server breaks off is in its log): %w", len(rows), t.Name, err)
 		}
-		if err := t.fill(batch, some); err != nil {
+		if err := t.fill(batch, chunk); err != nil {
 			return fmt.Errorf("encode %d rows for %s: %w: %w", len(rows), t.Name, errUnencodable, err)
 		}
 	}
@@ -120,10 +118,10 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return nil
 }
 
-// RowsPerFlush is how many encoded rows of an insert are in memory at once. The server makes one block of all.
+// RowsPerFlush bounds the encoded rows of an insert in memory. The server makes one block of all.
 const RowsPerFlush = 2048
 
-// columnar is a table whose rows are encoded a column at a time, without reflection and with little garbage.
+// columnar declares a table whose rows are encoded a column at a time, without reflection and with little garbage.
 func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
 	var names []string
 	for _, c := range columns {
@@ -142,19 +140,19 @@ func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
 // A tableColumn appends one column of rows.
 type tableColumn[R any] struct {
 	name   string
-	append func(to driver.BatchColumn, rows []R) error
+	append func(dest driver.BatchColumn, rows []R) error
 }
 
 func column[R, V any](name string, value func(R) V) tableColumn[R] {
 	pool := sync.Pool{New: func() any { return new([RowsPerFlush]V) }} // the driver copies them
-	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
-		all := pool.Get().(*[RowsPerFlush]V)
-		defer pool.Put(all)
-		values := all[:len(rows)]
+	return tableColumn[R]{"`" + name + "`", func(dest driver.BatchColumn, rows []R) error {
+		buffer := pool.Get().(*[RowsPerFlush]V)
+		defer pool.Put(buffer)
+		values := buffer[:len(rows)]
 		defer clear(values)
 		for i, row := range rows {
 			values[i] = value(row)
 		}
-		return to.Append(values)
+		return dest.Append(values)
 	}}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A LogPosition is that of a record. Positions are ordered by topic, then partition, then offset; BeforeAll is before
-// every one.
+// A LogPosition is the position of a record. Positions are ordered by topic, then partition, then offset, and BeforeAll
+// precedes all.
 type LogPosition struct {
 	Topic     string `ch:"log_topic" json:"topic"`
 	Partition int32  `ch:"log_partition" json:"partition"`
@@ -23,18 +23,19 @@ type TopicPartition struct {
 	Partition int32  `ch:"log_partition"`
 }
 
-// BeforeAll is no record's position.
+// BeforeAll is not the position of a record.
 var BeforeAll = LogPosition{Partition: -1, Offset: -1}
 
-// String is the position as people write it: answers/3@120.
+// String writes the position for people: answers/3@120.
 func (p LogPosition) String() string { return fmt.Sprintf("%s/%d@%d", p.Topic, p.Partition, p.Offset) }
 
-// Compare orders positions as LogPosition says.
+// Compare orders positions.
 func (p LogPosition) Compare(q LogPosition) int {
-	return cmp.Or(strings.Compare(p.Topic, q.Topic), cmp.Compare(p.Partition, q.Partition), cmp.Compare(p.Offset, q.Offset))
+	return cmp.Or(
+		strings.Compare(p.Topic, q.Topic), cmp.Compare(p.Partition, q.Partition), cmp.Compare(p.Offset, q.Offset))
 }
 
-// ParseLogPosition reads what String writes.
+// ParseLogPosition reads the output of String.
 func ParseLogPosition(text string) (LogPosition, error) {
 	if m := positionLike.FindStringSubmatch(text); m != nil {
 		partition, tooLarge := strconv.ParseInt(m[2], 10, 32)
@@ -59,7 +60,7 @@ type lastOffsetRow struct {
 
 var logPosition = query[partitionParams, lastOffsetRow]("log_position")
 
-// LastOffset is the largest offset of a partition that has landed; ok is false when none has.
+// LastOffset returns the largest offset of a partition that has landed; ok is false if none has.
 func LastOffset(ctx context.Context, conn *Conn, topic string, partition int32) (last int64, ok bool, err error) {
 	rows, err := logPosition.All(ctx, conn, partitionParams{topic, partition})
 	if err != nil {
@@ -79,8 +80,8 @@ type logProgressRow struct {
 
 var logProgress = table[logProgressRow]("log_progress")
 
-// AdvanceLog writes to a shard that everything has landed up to a record, as the views of landing tables do. Written
-// again, or when more has landed, it changes nothing.
+// AdvanceLog records at a shard that the log has landed up to a position, like the views of landing tables. It is
+// idempotent, and a smaller offset changes nothing.
 func AdvanceLog(ctx context.Context, conn *Conn, to LogPosition) error {
 	return logProgress.Insert(ctx, conn, "", []logProgressRow{{to.Topic, to.Partition, to.Offset}})
 }

@@ -11,23 +11,23 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// Files are the folders query, function and migrate of this release.
+// Files has the folders query, function and migrate.
 //
 //go:embed query/*.sql function/*.sql migrate/*.sql
 var Files embed.FS
 
-// A Query is one file of query/ with the Go types of its parameters and rows.
-// The text sent to the server is the file, byte for byte.
+// A Query is a file of query/ with the Go types of its parameters and rows. It is sent byte for byte.
 type Query[P, R any] struct {
 	Name string
 	Text string
 
-	settings clickhouse.Settings // for the server, beside its own
+	settings clickhouse.Settings // of this query
 }
 
-// All asks the question and returns every row. It asks again for some seconds while the server is away.
+// All returns every row. It retries for some seconds while the server is away.
 func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, err error) {
 	err = Retry(ctx, func() error {
 		rows = []R{}
@@ -39,17 +39,19 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 	return rows, err
 }
 
-// each asks the question once and gives its rows to take as they come; an error of take ends it. The query's name is
+// each runs the query once and passes its rows to take as they arrive; an error of take stops it. The query's name is
 // its log_comment in audit.query_log.
-func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, more clickhouse.Settings, take func(*R) error) (err error) {
+func (q Query[P, R]) each(
+	ctx context.Context, conn *Conn, params P, settings clickhouse.Settings, take func(*R) error,
+) (err error) {
 	ctx, span := openSpan(ctx, "SELECT", q.Name)
 	count := 0
-	defer func() { answered(span, count, err) }()
-	settings := clickhouse.Settings{"log_comment": q.Name}
-	for _, some := range []clickhouse.Settings{q.settings, conn.settings(), more} {
-		maps.Copy(settings, some)
+	defer func() { endSpan(span, err, semconv.DBResponseReturnedRows(count)) }()
+	all := clickhouse.Settings{"log_comment": q.Name}
+	for _, some := range []clickhouse.Settings{q.settings, conn.settings(), settings} {
+		maps.Copy(all, some)
 	}
-	rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), q.Text, Bind(params)...)
+	rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(all)), q.Text, bind(params)...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.Name, err)
 	}
@@ -72,7 +74,7 @@ func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, more clickh
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 
-// declared are all queries, for the tests.
+// declared lists all queries, for the tests.
 var declared []declaration
 
 type declaration struct {
@@ -87,19 +89,18 @@ func query[P, R any](name string) Query[P, R] {
 	return Query[P, R]{Name: name, Text: text}
 }
 
-// rollup is a query of few rows that are sums already, so that planning is most of its cost. A second thread took a
-// sixth longer (33 against 28 ms of CPU), and the optimizer another sixth (17 against 15), since the question is flat
-// already.
+// rollup declares a query of few rows, which are sums already, so planning is most of its cost. With a second thread it
+// took 33 ms of CPU, without one 28; with the optimizer 17, without it 15, since the query is flat already.
 func rollup[P, R any](name string) Query[P, R] {
 	q := query[P, R](name)
 	q.settings = clickhouse.Settings{
 		"max_threads":                       1,
 		"query_plan_enable_optimizations":   0,
 		"optimize_move_to_prewhere":         0,
-		"compile_expressions":               0, // it shows in the slowest of a hundred
+		"compile_expressions":               0, // it raises the 99th percentile
 		"compile_aggregate_expressions":     0,
 		"compile_sort_description":          0,
-		"optimize_use_projections":          0, // looking for them takes half a millisecond each time
+		"optimize_use_projections":          0, // the search for them takes half a millisecond
 		"optimize_use_implicit_projections": 0,
 		"optimize_syntax_fuse_functions":    0,
 		"log_queries_min_query_duration_ms": 100, // a row of query_log costs a millisecond
@@ -107,7 +108,7 @@ func rollup[P, R any](name string) Query[P, R] {
 	return q
 }
 
-// mustRead panics on a missing file: that is a build mistake.
+// mustRead panics on a missing file, which is a mistake of the build.
 func mustRead(path string) string {
 	text, err := Files.ReadFile(path)
 	if err != nil {
@@ -116,8 +117,8 @@ func mustRead(path string) string {
 	return string(text)
 }
 
-// Bind gives each field of params that has a tag ch to the placeholder of that name.
-func Bind(params any) []any {
+// bind makes a parameter of each field with a tag ch.
+func bind(params any) []any {
 	v := reflect.ValueOf(params)
 	var args []any
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -128,19 +129,19 @@ func Bind(params any) []any {
 	return args
 }
 
-// parameter gives a value the form in which the driver writes it as a
-// parameter: days and ids as text, a nil list as an empty one.
+// parameter converts a value to the form in which the driver writes parameters: days and ids as text, a nil list as an
+// empty one.
 func parameter(v reflect.Value) any {
 	switch x := v.Interface().(type) {
 	case UUID:
 		return x.String()
 	case []UUID:
-		return texts(x, UUID.String)
+		return mapSlice(x, UUID.String)
 	case []Day:
-		return texts(x, func(d Day) string { return string(d) })
+		return mapSlice(x, func(d Day) string { return string(d) })
 	}
 	switch {
-	case v.Kind() == reflect.String: // of a type of its own the driver would send the quotes too
+	case v.Kind() == reflect.String: // the driver would quote a named string type twice
 		return v.String()
 	case v.Kind() == reflect.Slice && v.IsNil():
 		return reflect.MakeSlice(v.Type(), 0, 0).Interface()
@@ -148,20 +149,20 @@ func parameter(v reflect.Value) any {
 	return v.Interface()
 }
 
-func texts[T any, S ~string](all []T, text func(T) S) []S {
-	made := make([]S, len(all))
-	for i, x := range all {
-		made[i] = text(x)
+func mapSlice[T, S any](list []T, f func(T) S) []S {
+	mapped := make([]S, len(list))
+	for i, x := range list {
+		mapped[i] = f(x)
 	}
-	return made
+	return mapped
 }
 
-// QuoteText makes a text a literal.
+// QuoteText quotes a text as a literal.
 func QuoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }
 
-// QuoteName makes a name an identifier.
+// QuoteName quotes a name as an identifier.
 func QuoteName(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
 }

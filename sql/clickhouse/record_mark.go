@@ -10,22 +10,22 @@ import (
 
 // The marks of a record.
 const (
-	MarkSuspect    = "suspect"    // it begins a batch that was repeated, and rollups of the month may be wrong for that
-	MarkReconciled = "reconciled" // the month's rollups were found right since
+	MarkSuspect    = "suspect"    // it begins a repeated batch, for which rollups of the month may be wrong
+	MarkReconciled = "reconciled" // the month's rollups have been compared and are right
 	MarkReplayed   = "replayed"   // it was appended again
 )
 
-// A RecordMark is something that became of a record. Equal marks are one.
+// A RecordMark is an event in the life of a record. Equal marks count once.
 type RecordMark struct {
 	LogPosition
 	Mark    string `ch:"mark"`
-	Landing string `ch:"landing"` // table that its row is for; "" of MarkReplayed
-	Month   Month  `ch:"month"`   // of its row; 0 of MarkReplayed
+	Landing string `ch:"landing"` // table of its row; "" for MarkReplayed
+	Month   Month  `ch:"month"`   // of its row; 0 for MarkReplayed
 }
 
 var deadLetterMarks = table[RecordMark]("deadletter_marks")
 
-// MarkRecords inserts marks, of a cluster on its first shard.
+// MarkRecords inserts marks, on a cluster at its first shard.
 func MarkRecords(ctx context.Context, conn *Conn, marks []RecordMark) error {
 	shard, err := conn.Shard(0)
 	if err != nil {
@@ -51,28 +51,29 @@ type marksParams struct {
 
 var deadLetterMarksBetween = query[marksParams, TimedMark]("deadletter_marks_between")
 
-// MarksBetween are the marks of the records from one position to another, both included, in the order of the log and
-// then of time.
+// MarksBetween returns the marks of the records between two positions, both included, in the order of the log, then of
+// time.
 func MarksBetween(ctx context.Context, conn *Conn, from, to LogPosition) ([]TimedMark, error) {
-	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
+	return deadLetterMarksBetween.All(ctx, conn,
+		marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is the first record of a repeated batch: some rollups of the month may have taken the batch before, and
+// A Suspect is the first record of a repeated batch: some rollups of the month may have taken the first attempt, and
 // others not.
 type Suspect struct {
-	Landing string `ch:"landing"` // table whose rollups these are
+	Landing string `ch:"landing"` // table of the rollups
 	Month   Month  `ch:"month"`
 	LogPosition
 }
 
 var suspectRecords = query[struct{}, Suspect]("suspect_records")
 
-// Suspects are those whose month was not reconciled since. What was to be inserted of their batches has been.
+// Suspects returns the suspects whose month has not been reconciled since. Their batches have landed completely.
 func Suspects(ctx context.Context, conn *Conn) ([]Suspect, error) {
 	return suspectRecords.All(ctx, conn, struct{}{})
 }
 
-// MarkSuspectsFrom marks the months in which a landing table has rows of a partition from a record on.
+// MarkSuspectsFrom marks the months in which a landing table has rows of a partition at or after a record.
 func MarkSuspectsFrom(ctx context.Context, conn *Conn, landing string, from LogPosition) error {
 	var numbers []uint32
 	const monthsFrom = `
@@ -84,14 +85,10 @@ WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_o
 	if err != nil {
 		return fmt.Errorf("read months of %s from %s on: %w", landing, from, err)
 	}
-	var months []Month
-	for _, n := range numbers {
-		months = append(months, Month(n))
-	}
-	return MarkSuspects(ctx, conn, landing, from, months)
+	return MarkSuspects(ctx, conn, landing, from, mapSlice(numbers, func(n uint32) Month { return Month(n) }))
 }
 
-// MarkSuspects marks months of a landing table, for the batch that begins at a record.
+// MarkSuspects marks months of a landing table for the batch that begins at a record.
 func MarkSuspects(ctx context.Context, conn *Conn, landing string, first LogPosition, months []Month) error {
 	var marks []RecordMark
 	for _, month := range months {
@@ -100,8 +97,8 @@ func MarkSuspects(ctx context.Context, conn *Conn, landing string, first LogPosi
 	return MarkRecords(ctx, conn, marks)
 }
 
-// ClearSuspects marks the months of suspects as reconciled: all rollups of their landing tables were found right there,
-// or were repaired, after the suspects were listed.
+// ClearSuspects marks the months of suspects as reconciled: all their rollups were right, or were repaired, after the
+// suspects had been listed.
 func ClearSuspects(ctx context.Context, conn *Conn, suspects []Suspect) error {
 	var marks []RecordMark
 	for _, s := range suspects {

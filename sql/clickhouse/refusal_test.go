@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/internal/testkit"
@@ -20,13 +21,17 @@ func TestCodesAreThoseOfTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for code, name := range unavailable {
+	for _, code := range unavailable {
 		var got string
-		if err := conn.QueryRow(t.Context(), "SELECT toString(errorCodeToName({code:Int32}))", clickhouse.Named("code", code)).Scan(&got); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT toString(errorCodeToName({code:Int32}))", clickhouse.Named("code", int32(code))).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got != name {
-			t.Errorf("code %d is %s to the server, %s to us", code, got, name)
+		want := code.String()
+		if code == proto.ErrQuotaExceeded { // the driver prints its former name
+			want = "QUOTA_EXCEEDED"
+		}
+		if got != want {
+			t.Errorf("code %d is %s to the server, %s to the driver", int(code), got, want)
 		}
 	}
 }

@@ -7,19 +7,20 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// replicas are the servers of one shard. One of them takes every statement until it is lost, so that a lookup sees what
-// was inserted before; the next one catches up first.
+// replicas are the servers of one shard. One of them runs every statement until it is lost, so that a lookup sees
+// earlier inserts; the next one catches up first.
 type replicas struct {
 	shard int
 	names []string
 	nodes []driver.Conn
 
-	current  atomic.Int32  // index in nodes; none: -1
-	choosing chan struct{} // has room for the one caller that looks for a server
+	current  atomic.Int32  // index in nodes; -1: none
+	choosing chan struct{} // a semaphore for the one caller that chooses a server
 }
 
 func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
@@ -39,14 +40,14 @@ func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
 	return r, nil
 }
 
-// use calls do with the current server. After an error that is not the server's answer, the next call chooses anew.
+// use calls do with the current server. After a failure of the connection, the next call chooses another one.
 func use[T any](ctx context.Context, r *replicas, do func(driver.Conn) (T, error)) (result T, err error) {
 	node, err := r.node(ctx)
 	if err != nil {
 		return result, err
 	}
 	result, err = do(node)
-	r.judge(ctx, node, err)
+	r.noteError(ctx, node, err)
 	return result, err
 }
 
@@ -55,12 +56,12 @@ func (r *replicas) do(ctx context.Context, do func(driver.Conn) error) error {
 	return err
 }
 
-// node is the current server; without one, the first that answers and has caught up.
+// node returns the current server; without one, the first that answers and has caught up.
 func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 	if i := r.current.Load(); i >= 0 {
 		return r.nodes[i], nil
 	}
-	select { // to catch up may take minutes, which not every ctx has
+	select { // catching up may take minutes, longer than the deadline of some callers
 	case r.choosing <- struct{}{}:
 		defer func() { <-r.choosing }()
 	case <-ctx.Done():
@@ -84,16 +85,17 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 	return nil, fmt.Errorf("no server of shard %d: %w", r.shard, errors.Join(errs...))
 }
 
-// readOnly is the error code TABLE_IS_READ_ONLY, of a replica that has lost Keeper.
-const readOnly = 242
-
-// judge gives up the current server after an error that is not its answer.
-func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
+// noteError gives up the current server if an error is not its answer to the statement.
+func (r *replicas) noteError(ctx context.Context, node driver.Conn, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	if refused, ok := errors.AsType[*clickhouse.Exception](err); ok && refused.Code != shuttingDown && refused.Code != readOnly {
-		return
+	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		switch proto.Error(exception.Code) {
+		case proto.ErrAborted, proto.ErrTableIsReadOnly: // it shuts down, or has lost Keeper
+		default:
+			return
+		}
 	}
 	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
 }
@@ -102,10 +104,12 @@ func (r *replicas) catchUp(ctx context.Context) error {
 	return r.do(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
 }
 
-// syncReplica waits until a server has fetched what its tables lack of other replicas: parts, not merges (LIGHTWEIGHT).
+// syncReplica waits until a server has fetched the missing parts, but not merges, of its tables (LIGHTWEIGHT).
 func syncReplica(ctx context.Context, node driver.Conn) error {
 	var tables []string
-	err := node.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')").Scan(&tables)
+	err := node.QueryRow(ctx, `
+		SELECT groupArray(name) FROM system.tables
+		WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')`).Scan(&tables)
 	if err != nil {
 		return fmt.Errorf("list replicated tables: %w", err)
 	}
@@ -117,49 +121,44 @@ func syncReplica(ctx context.Context, node driver.Conn) error {
 	return nil
 }
 
-// Query asks the current server.
 func (r *replicas) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
 	return use(ctx, r, func(node driver.Conn) (driver.Rows, error) { return node.Query(ctx, query, args...) })
 }
 
-// Select asks the current server for all rows.
 func (r *replicas) Select(ctx context.Context, dest any, query string, args ...any) error {
 	return r.do(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
 }
 
-// QueryRow asks the current server for one row.
 func (r *replicas) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
 	node, err := r.node(ctx)
 	if err != nil {
-		return noRow{err}
+		return errorRow{err}
 	}
 	row := node.QueryRow(ctx, query, args...)
-	r.judge(ctx, node, row.Err())
+	r.noteError(ctx, node, row.Err())
 	return row
 }
 
-// PrepareBatch begins an insert at the current server.
-func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (r *replicas) PrepareBatch(
+	ctx context.Context, query string, opts ...driver.PrepareBatchOption,
+) (driver.Batch, error) {
 	return use(ctx, r, func(node driver.Conn) (driver.Batch, error) {
 		batch, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
 		if err != nil {
 			return nil, err
 		}
-		return judged{batch, func(err error) { r.judge(ctx, node, err) }}, nil
+		return observedBatch{batch, func(err error) { r.noteError(ctx, node, err) }}, nil
 	})
 }
 
-// Exec runs a statement at the current server.
 func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
 	return r.do(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
 }
 
-// Ping asks the current server.
 func (r *replicas) Ping(ctx context.Context) error {
 	return r.do(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
 }
 
-// Close closes the connections to all servers of the shard.
 func (r *replicas) Close() error {
 	var errs []error
 	for _, node := range r.nodes {
@@ -168,34 +167,27 @@ func (r *replicas) Close() error {
 	return errors.Join(errs...)
 }
 
-// judged is a batch whose sending shows whether its server is lost.
-type judged struct {
+// observedBatch is a batch whose errors are noted.
+type observedBatch struct {
 	driver.Batch
-	judge func(error)
+	note func(error)
 }
 
-// Flush sends a part.
-func (b judged) Flush() error {
+func (b observedBatch) Flush() error {
 	err := b.Batch.Flush()
-	b.judge(err)
+	b.note(err)
 	return err
 }
 
-// Send sends.
-func (b judged) Send() error {
+func (b observedBatch) Send() error {
 	err := b.Batch.Send()
-	b.judge(err)
+	b.note(err)
 	return err
 }
 
-// noRow is the row of a shard without a server.
-type noRow struct{ err error }
+// errorRow is the row of a shard without a server.
+type errorRow struct{ err error }
 
-// Err is the cause.
-func (r noRow) Err() error { return r.err }
-
-// Scan is the cause.
-func (r noRow) Scan(...any) error { return r.err }
-
-// ScanStruct is the cause.
-func (r noRow) ScanStruct(any) error { return r.err }
+func (r errorRow) Err() error           { return r.err }
+func (r errorRow) Scan(...any) error    { return r.err }
+func (r errorRow) ScanStruct(any) error { return r.err }

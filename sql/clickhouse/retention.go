@@ -21,27 +21,28 @@ var ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
 // ExpiringLanding expires rows of a landing table; the sums that views made of them stay.
 func ExpiringLanding(table string) Expiring { return Expiring{table, "day"} }
 
-// Expire lets every row before a day expire, the first of a month, and no other. The server drops whole parts within
-// minutes. The TTL names the day and not an age, so that only what the caller decided and froze before expires.
+// Expire makes all rows before a day expire, which is the first of a month, and no other. The server drops whole parts
+// within minutes. The TTL names the day instead of an age, so that only months that the caller froze before expire.
 func Expire(ctx context.Context, conn *Conn, e Expiring, before time.Time) error {
 	return conn.EachShard(func(shard *Conn) error {
-		return Expiring{conn.Local(e.Table), e.day}.at(ctx, shard, before)
+		return Expiring{conn.Local(e.Table), e.day}.expireShard(ctx, shard, before)
 	})
 }
 
-// at is Expire at one server.
-func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
+func (e Expiring) expireShard(ctx context.Context, conn *Conn, before time.Time) error {
 	ttl := e.ttl(DayOf(before))
+	const engineOf = "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {name:String}"
 	var engine string
 	if err := Retry(ctx, func() error {
-		return conn.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
-			clickhouse.Named("name", e.Table)).Scan(&engine)
+		return conn.QueryRow(ctx, engineOf, clickhouse.Named("name", e.Table)).Scan(&engine)
 	}); err != nil {
 		return fmt.Errorf("read TTL of %s: %w", e.Table, err)
 	}
 	if !strings.Contains(engine, " TTL "+ttl+" ") {
 		// Without materialize_ttl_after_modify = 0 every part of every month is mutated.
-		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
+		alter := "ALTER TABLE " + QuoteName(e.Table) + " MODIFY TTL " + ttl +
+			" SETTINGS materialize_ttl_after_modify = 0"
+		if err := conn.Exec(ctx, alter); err != nil {
 			return fmt.Errorf("set TTL of %s: %w", e.Table, err)
 		}
 	}
@@ -49,17 +50,17 @@ func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
 }
 
 // Rows expire on one of these days: long ago, or after any row. Both are far from a turn of the year, for any time zone
-// of the server, and before 2106, beyond which a TTL wraps around into the past.
+// of the server, and before 2106, when a TTL would wrap around into the past.
 const (
 	expiredDay = "1971-07-01"
-	keptDay    = "2100-07-01"
+	futureDay  = "2100-07-01"
 )
 
 func (e Expiring) ttl(before Day) string {
-	return fmt.Sprintf("if(%s < toDate('%s'), toDate('%s'), toDate('%s'))", e.day, before, expiredDay, keptDay)
+	return fmt.Sprintf("if(%s < toDate('%s'), toDate('%s'), toDate('%s'))", e.day, before, expiredDay, futureDay)
 }
 
-// materialize gives the parts of expired months the TTL that the table has now.
+// materialize applies the table's TTL to the parts of expired months.
 func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time) error {
 	var partitions []string
 	err := Retry(ctx, func() error {
@@ -69,7 +70,7 @@ func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time)
 			WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0
 			  AND toUInt32OrZero(partition) < {month:UInt32}
 			  AND toYear(delete_ttl_info_max) != 1971`,
-			clickhouse.Named("table", e.Table), clickhouse.Named("month", before.Year()*100+int(before.Month()))).Scan(&partitions)
+			clickhouse.Named("table", e.Table), clickhouse.Named("month", int(MonthOf(before)))).Scan(&partitions)
 	})
 	if err != nil {
 		return fmt.Errorf("list expired months of %s: %w", e.Table, err)
@@ -77,13 +78,15 @@ func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time)
 	if len(partitions) == 0 {
 		return nil
 	}
-	if err := mutated(ctx, conn, e.Table); err != nil {
+	if err := awaitMutations(ctx, conn, e.Table); err != nil {
 		return err
 	}
 	for _, id := range partitions {
-		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
+		alter := fmt.Sprintf("ALTER TABLE %s MATERIALIZE TTL IN PARTITION ID '%s' SETTINGS mutations_sync = 0",
+			QuoteName(e.Table), id)
+		if err := conn.Exec(ctx, alter); err != nil {
 			return fmt.Errorf("expire month %s of %s: %w", id, e.Table, err)
 		}
 	}
-	return mutated(ctx, conn, e.Table)
+	return awaitMutations(ctx, conn, e.Table)
 }

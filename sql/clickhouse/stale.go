@@ -7,14 +7,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// StaleBrand is a brand with the oldest current reading of its answers.
+// StaleBrand is a brand with the oldest of the current readings of its answers.
 type StaleBrand struct {
 	OrganizationID UUID `ch:"organization_id"`
 	BrandID        UUID `ch:"brand_id"`
 	ReadingVersion
 }
 
-// A StaleFilter asks for answers of a brand whose current reading is older than this one.
+// A StaleFilter selects answers of a brand whose current reading is older than this version.
 type StaleFilter struct {
 	OrganizationID UUID   `ch:"organization"`
 	BrandID        UUID   `ch:"brand"`
@@ -22,19 +22,19 @@ type StaleFilter struct {
 	ExtractVersion uint16 `ch:"reading_version"`
 }
 
-// StaleDay is a day with answers whose current reading is older.
+// StaleDay is a day with stale answers.
 type StaleDay struct {
 	Day     time.Time `ch:"day"`
 	Answers uint64    `ch:"answers"`
 }
 
-// StaleCursor is the position of an answer in the order of StaleAnswers; the zero value is before all.
+// StaleCursor is the position of an answer in the order of StaleAnswers; the zero value is the start.
 type StaleCursor struct {
 	Day time.Time
 	ID  UUID
 }
 
-// StaleAnswer is an answer whose current reading is older, with the reading of its first row.
+// StaleAnswer is a stale answer with the reading version of its first row.
 type StaleAnswer struct {
 	Day time.Time `ch:"day"`
 	ID  UUID      `ch:"id"`
@@ -55,7 +55,7 @@ type (
 		Days     []Day  `ch:"days"`
 		AfterDay Day    `ch:"after_day"`
 		AfterID  UUID   `ch:"after_id"`
-		Most     uint32 `ch:"most"`
+		Limit    uint32 `ch:"most"`
 	}
 )
 
@@ -65,23 +65,27 @@ var (
 	staleAnswers = query[staleAnswersParams, StaleAnswer]("stale_answers")
 )
 
-// StaleBrands are all brands that have answers of the day since or later.
+// StaleBrands returns all brands with answers of the day or later.
 func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]StaleBrand, error) {
 	return staleBrands.All(ctx, conn, sinceDay{DayOf(since)})
 }
 
-// StaleDays are the days from first to last on which a brand has answers to renew, in order.
-func StaleDays(ctx context.Context, conn *Conn, of StaleFilter, first, last time.Time) ([]StaleDay, error) {
-	return staleDays.All(ctx, conn, staleDaysParams{of, DayOf(first), DayOf(last)})
+// StaleDays returns the days from first to last on which a brand has stale answers, in order.
+func StaleDays(ctx context.Context, conn *Conn, filter StaleFilter, first, last time.Time) ([]StaleDay, error) {
+	return staleDays.All(ctx, conn, staleDaysParams{filter, DayOf(first), DayOf(last)})
 }
 
-// StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a
-// day, in the server's order of their ids.
-func StaleAnswers(ctx context.Context, conn *Conn, of StaleFilter, days []time.Time, after StaleCursor, most int) ([]StaleAnswer, error) {
-	if after.Day.IsZero() {
-		after.Day = time.Unix(0, 0)
+// StaleAnswers returns at most limit stale answers of some days after a cursor, by day and, on a day, in the server's
+// order of ids.
+func StaleAnswers(
+	ctx context.Context, conn *Conn, filter StaleFilter, days []time.Time, cursor StaleCursor, limit int,
+) ([]StaleAnswer, error) {
+	if cursor.Day.IsZero() {
+		cursor.Day = time.Unix(0, 0)
 	}
-	return staleAnswers.All(ctx, conn, staleAnswersParams{of, texts(days, DayOf), DayOf(after.Day), after.ID, uint32(most)})
+	return staleAnswers.All(ctx, conn, staleAnswersParams{
+		filter, mapSlice(days, DayOf), DayOf(cursor.Day), cursor.ID, uint32(limit),
+	})
 }
 
 type keptParams struct {
@@ -93,9 +97,11 @@ type keptParams struct {
 
 var keptAnswers = query[keptParams, AnswerRow]("kept_answers")
 
-// KeptAnswers gives the first rows of answers to take, one after the other, in order of their days and ids; it holds a
-// few at a time. They have what was returned and no reading but its revision and version. An error of take ends it.
-func KeptAnswers(ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error) error {
+// KeptAnswers passes the first rows of answers to take, in the order of their days and ids; it has a few in memory.
+// They have what the platform returned, and of the reading only its version. An error of take stops it.
+func KeptAnswers(
+	ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error,
+) error {
 	p := keptParams{OrganizationID: organization, BrandID: brand}
 	first := make(map[UUID]ReadingVersion, len(answers))
 	for _, a := range answers {

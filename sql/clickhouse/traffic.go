@@ -2,8 +2,8 @@ package clickhouse
 
 import "github.com/shopspring/decimal"
 
-// TrafficFilter is the brand and the inclusive UTC days that a question about
-// visits is about, and the platforms, in whatever case. A visit knows no model, region or topic.
+// TrafficFilter selects visits or crawls: the brand, the inclusive UTC days, and the platforms in any letter case. They
+// have no model, region or topic.
 type TrafficFilter struct {
 	OrganizationID UUID     `ch:"organization_id"`
 	BrandID        UUID     `ch:"brand_id"`
@@ -12,37 +12,60 @@ type TrafficFilter struct {
 	Platforms      []string `ch:"platforms"`
 }
 
-// AITraffic gives the views, sessions and goals of the window by facet; within one the most visited or most reached
-// first, of landing pages those with the most sessions; then by name and currency in code-point order. Without any it
-// gives nothing.
+// AITraffic returns the views, sessions and goals of the window by facet. Rows of a facet are sorted by visits, landing
+// pages by sessions, then by name and currency in code-point order. There are no rows without visits.
 var AITraffic = rollup[TrafficFilter, Traffic]("ai_traffic")
 
-// The facets of AITraffic: what a row is about.
+// The facets of AITraffic: what a row sums.
 const (
 	FacetTotal    = "total"
 	FacetPlatform = "platform"
-	FacetPage     = "page" // a path, one of the ten most visited
+	FacetPage     = "page" // a path: the ten with the most visits
 	FacetCountry  = "country"
-	FacetLanding  = "landing" // a path, one of the ten that most sessions began on
-	FacetGoal     = "goal"    // one of the hundred reached most, by currency
+	FacetLanding  = "landing" // a path: the ten on which most sessions began
+	FacetGoal     = "goal"    // by currency: the hundred reached most often
 )
 
-// Traffic is what one platform, path, country or landing page brought, one goal in one currency, or all did.
+// Traffic sums the visits of a facet's value.
 type Traffic struct {
 	Facet    string          `ch:"facet"`
-	Name     string          `ch:"name"`     // "" is all, or an unknown country
-	Currency string          `ch:"currency"` // of a goal's value, ISO 4217, "" where none was sent
+	Name     string          `ch:"name"`     // "": all, or an unknown country
+	Currency string          `ch:"currency"` // of a goal's value, ISO 4217; "": none
 	Visits   int64           `ch:"visits"`   // views, or how often a goal was reached
 	Sessions int64           `ch:"sessions"` // views that began one
-	Value    decimal.Decimal `ch:"value"`    // exact sum of a goal's values, 0 of all else
-	OfFacet  uint64          `ch:"of_facet"` // how many rows the facet has, with those after the top ones
+	Value    decimal.Decimal `ch:"value"`    // exact sum of a goal's values, else 0
+	OfFacet  uint64          `ch:"of_facet"` // rows of the facet without its limit
 }
 
-// AIPages gives the pages of the brand's site that are crawled, cited or visited: the most visited first, then the most
-// cited and the most crawled, then by name in code-point order.
+// AICrawlers returns the crawls of the window by facet. Rows of a facet are sorted by requests, then by name in
+// code-point order. There are no rows without crawls.
+var AICrawlers = rollup[TrafficFilter, CrawlCount]("ai_crawlers")
+
+// The facets of AICrawlers besides FacetTotal and FacetPage.
+const (
+	FacetCrawler = "crawler"
+	FacetPurpose = "purpose"
+	FacetStatus  = "status"
+)
+
+// CrawlCount counts the requests of a facet's value.
+type CrawlCount struct {
+	Facet      string `ch:"facet"`
+	Name       string `ch:"name"`     // "": all
+	Operator   string `ch:"operator"` // of a crawler, like Platform and Purpose
+	Platform   string `ch:"platform"`
+	Purpose    string `ch:"purpose"`
+	Requests   int64  `ch:"requests"`
+	Verified   int64  `ch:"verified"`   // from addresses that the operator publishes
+	Unverified int64  `ch:"unverified"` // from others
+	Bytes      int64  `ch:"bytes"`
+}
+
+// AIPages returns the pages of the brand's site that are crawled, cited or visited, sorted by visits, citations and
+// crawls, then by name in code-point order.
 var AIPages = rollup[ListFilter, Page]("ai_pages")
 
-// Page is a page of the brand's site, whatever its scheme and query.
+// Page is a page of the brand's site, for any scheme and query.
 type Page struct {
 	Page      string `ch:"page"` // host and path
 	Crawls    int64  `ch:"crawls"`

@@ -2,8 +2,8 @@ package clickhouse
 
 import "time"
 
-// Filter is the brand, the inclusive UTC days and the answers a question is about. An empty list lets everything pass.
-// Platforms, models and regions are codes: their case does not matter.
+// Filter selects the answers of a brand in inclusive UTC days. An empty list filters nothing. Platforms, models and
+// regions match in any letter case.
 type Filter struct {
 	OrganizationID UUID     `ch:"organization_id"`
 	BrandID        UUID     `ch:"brand_id"`
@@ -16,19 +16,19 @@ type Filter struct {
 	Branded        []bool   `ch:"branded"`
 }
 
-// GroupBy is what answers are grouped by.
+// GroupBy is the column by which answers are grouped.
 type GroupBy string
 
-// What answers are grouped by. All answers without groups are one group whose key is "".
+// The groupings. Without groups all answers are one group with key "".
 const (
 	NoGroups   GroupBy = ""
 	ByPlatform GroupBy = "platform"
 	ByModel    GroupBy = "model" // the requested one
 	ByRegion   GroupBy = "region"
-	ByTopic    GroupBy = "topic" // whose key is its id
+	ByTopic    GroupBy = "topic" // the key is the topic's id
 )
 
-// GroupFilter is a Filter whose answers are summed by group. Of groups only those with answers are given.
+// GroupFilter is a Filter whose answers are summed by group. Groups without answers are left out.
 type GroupFilter struct {
 	Filter
 	GroupBy GroupBy `ch:"group_by"`
@@ -50,13 +50,13 @@ type BucketFilter struct {
 	Granularity Granularity `ch:"granularity"`
 }
 
-// ListFilter is a Filter of a list of at most Limit rows.
+// ListFilter is a Filter for a list of at most Limit rows.
 type ListFilter struct {
 	Filter
 	Limit uint32 `ch:"limit"`
 }
 
-// PromptFilter is a ListFilter of prompts in an order, after one of them.
+// PromptFilter is a ListFilter of sorted prompts, after a cursor.
 type PromptFilter struct {
 	ListFilter
 	PromptCursor
@@ -64,39 +64,36 @@ type PromptFilter struct {
 	Order  string `ch:"order"`   // desc, asc
 }
 
-// PromptCursor is the position of a prompt in a list; the zero value is before all.
+// PromptCursor is the position of a prompt in a list; the zero value is the start.
 type PromptCursor struct {
 	SortedBy float64 `ch:"after"`
 	ID       string  `ch:"after_prompt"` // lower-case text
 }
 
-// EntityVisibility gives, group by group, the brand's row, then one of each live competitor by name in code-point
+// EntityVisibility returns, for each group, the brand's row, then a row for each live competitor by name in code-point
 // order.
 var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
 
-// BrandVisibility gives, group by group, one row per bucket that has answers, ascending.
+// BrandVisibility returns, for each group, a row for each bucket with answers, ascending.
 var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
 
-// ShareOfVoice gives, group by group, one row per bucket, platform and model, and before those of a bucket the one that
-// sums it up.
+// ShareOfVoice returns, for each group and bucket, a row for all platforms, then a row for each platform and model.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 
-// PromptPerformance gives the prompts that have answers in the window.
+// PromptPerformance returns the prompts that have answers in the window.
 var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
-// DegradedPlatforms gives, group by group and bucket by bucket, the platforms of which over a fifth of the runs were
-// given up.
+// DegradedPlatforms returns, for each group and bucket, the platforms that gave up over a fifth of the runs.
 var DegradedPlatforms = rollup[BucketFilter, DegradedPlatform]("degraded_platforms")
 
-// ModelChanges gives, group by group, the buckets in which served models changed.
+// ModelChanges returns, for each group, the buckets in which served models changed.
 var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 
-// FilterValues gives what runs can be filtered by: values by kind, then by name, then by value, in code-point order.
+// FilterValues returns the values for filters of runs, sorted by kind, name and value in code-point order.
 var FilterValues = rollup[Filter, FilterValue]("filter_values")
 
-// Visibility is what a set of answers says of the brand or of a competitor. Percentages, scores and averages are
-// rounded to one decimal, the factor to four; nil is where there is nothing to divide by. Intervals are nil under 5
-// prompts.
+// Visibility has the figures of the brand or a competitor over a set of answers. Percentages, scores and averages are
+// rounded to one decimal, the factor to four; a quotient is nil if its divisor is 0. Intervals are nil under 5 prompts.
 type Visibility struct {
 	Answers           int64    `ch:"answers"`
 	MentionAnswers    int64    `ch:"mention_answers"`
@@ -116,15 +113,14 @@ type Visibility struct {
 	MentionRateHigh   *float64 `ch:"mention_rate_high"`
 }
 
-// Entity is the brand or a live competitor over the window. All are measured
-// over the same answers. The brand's row has no name.
+// Entity is the brand or a live competitor over the window, all over the same answers. The brand's row has no name.
 type Entity struct {
 	Group   string `ch:"group_key"`
 	ID      UUID   `ch:"entity_id"`
 	IsBrand bool   `ch:"is_brand"`
 	Name    string `ch:"name"`
 	Visibility
-	AvgPosition *float64 `ch:"avg_position"` // over the answers that mention it
+	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it
 }
 
 // Bucket is the brand over the answers of one bucket.
@@ -132,12 +128,11 @@ type Bucket struct {
 	Group              string    `ch:"group_key"`
 	Bucket             time.Time `ch:"bucket"`
 	GivenUp            int64     `ch:"given_up"`             // runs
-	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor named in it
+	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor in it
 	Visibility
 }
 
-// Voice is how often the brand and its live competitors are mentioned on a
-// platform by a requested model, or on all of them.
+// Voice counts mentions of the brand and its live competitors on a platform by a requested model, or on all platforms.
 type Voice struct {
 	Group              string    `ch:"group_key"`
 	Bucket             time.Time `ch:"bucket"`
@@ -147,14 +142,14 @@ type Voice struct {
 	Answers            int64     `ch:"answers"`
 	BrandMentions      int64     `ch:"brand_mentions"`
 	CompetitorMentions int64     `ch:"competitor_mentions"`
-	Pct                *float64  `ch:"sov_pct"` // one decimal, nil without mentions
+	Pct                *float64  `ch:"sov_pct"` // one decimal; nil without mentions
 }
 
-// Prompt is the brand over the answers to one prompt. SortedBy is the figure that the list is in the order of.
+// Prompt has the brand's figures over the answers to one prompt. SortedBy is the figure by which the list is sorted.
 type Prompt struct {
 	ID                 UUID     `ch:"prompt_id"`
 	Text               string   `ch:"prompt_text"`
-	TopicName          *string  `ch:"topic_name"` // the topic that the prompt has now
+	TopicName          *string  `ch:"topic_name"` // of the prompt's present topic
 	Answers            int64    `ch:"answers"`
 	MentionAnswers     int64    `ch:"mention_answers"`
 	Mentions           int64    `ch:"mentions"`
@@ -162,7 +157,7 @@ type Prompt struct {
 	AvgVisibility      *float64 `ch:"avg_visibility"`
 	AvgCompetitorScore *float64 `ch:"avg_competitor_score"`
 	Score              *float64 `ch:"ai_visibility_score"`
-	IntervalLow        *float64 `ch:"interval_low"` // nil under 5 answers, as all ends of intervals
+	IntervalLow        *float64 `ch:"interval_low"` // nil under 5 answers, like all ends of intervals
 	IntervalHigh       *float64 `ch:"interval_high"`
 	MentionRatePct     *float64 `ch:"mention_rate_pct"`
 	MentionRateLow     *float64 `ch:"mention_rate_low"`
@@ -179,8 +174,7 @@ type DegradedPlatform struct {
 	GivenUp  int64     `ch:"given_up"`
 }
 
-// ModelChange is a bucket in which a platform answered a requested model with
-// other served models than in the bucket before.
+// ModelChange is a bucket in which a platform served other models for a requested model than in the bucket before.
 type ModelChange struct {
 	Group    string    `ch:"group_key"`
 	Bucket   time.Time `ch:"bucket"`
@@ -193,6 +187,60 @@ type ModelChange struct {
 // FilterValue is a platform, model, region or topic of the runs.
 type FilterValue struct {
 	Kind  string  `ch:"kind"`  // a GroupBy
-	Value string  `ch:"value"` // slug, region or id, never ""
-	Name  *string `ch:"name"`  // of a topic as it is called now, nil where it was deleted; of all else the value
+	Value string  `ch:"value"` // slug, region or id; never ""
+	Name  *string `ch:"name"`  // of a topic its present name, nil if deleted; else the value
+}
+
+// SourceFilter selects citations by the owner of the cited page.
+type SourceFilter string
+
+// The source filters.
+const (
+	AllSources        SourceFilter = "all"
+	OwnedSources      SourceFilter = "owned"
+	CompetitorSources SourceFilter = "competitor"
+	ExternalSources   SourceFilter = "external" // neither owned nor a competitor's
+)
+
+// SourceTypes are the types of citations; the first that applies counts.
+var SourceTypes = []string{"owned", "competitor", "forum", "social", "review", "institutional", "editorial"}
+
+// CitationFilter is a Filter of citations; lists have at most Limit rows.
+type CitationFilter struct {
+	Filter
+	Mentioned []bool       `ch:"mentioned"` // whether the answers mention the brand
+	Source    SourceFilter `ch:"source_filter"`
+	Limit     uint32       `ch:"limit"`
+}
+
+// CitationSources returns a row for all citations, then the domains and the URLs with the most citations, each list by
+// citations descending, then by name.
+var CitationSources = rollup[CitationFilter, CitationSource]("citation_sources")
+
+// The facets of a CitationSource.
+const (
+	AllCitations   = "total"
+	CitationDomain = "domain"
+	CitationURL    = "url"
+)
+
+// CitationSource sums the citations in the answers of a window: all, of one domain, or of one URL. A percentage is
+// rounded to one decimal, nil if its divisor is 0.
+type CitationSource struct {
+	Facet              string     `ch:"facet"`
+	Domain             string     `ch:"domain"`      // registrable; of the domain or URL
+	URL                string     `ch:"url"`         // of the URL
+	Title              string     `ch:"title"`       // of the URL; "": none
+	SourceType         string     `ch:"source_type"` // of the domain or URL: the first among its citations
+	Models             []string   `ch:"models"`      // requested models of the citing answers, ascending
+	Answers            int64      `ch:"answers"`     // all of the window
+	Citations          int64      `ch:"citations"`
+	CitingAnswers      int64      `ch:"citing_answers"`
+	UsagePct           *float64   `ch:"usage_pct"`            // citing answers, of Answers
+	CitationsPerAnswer *float64   `ch:"citations_per_answer"` // of Answers
+	Domains            uint64     `ch:"domains"`              // of all citations, on every row
+	URLs               uint64     `ch:"urls"`                 // of all citations, on every row
+	SourceTypes        []string   `ch:"source_types"`         // of all citations: the seven, in their order
+	DomainsByType      []uint64   `ch:"domains_by_type"`      // domains of each of SourceTypes
+	PctByType          []*float64 `ch:"pct_by_type"`          // of Domains
 }

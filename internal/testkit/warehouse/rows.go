@@ -32,9 +32,11 @@ func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 		CompetitorPositions: []uint32{1}, CompetitorCitationCounts: []uint32{0}, CompetitorVisibilityScores: []uint16{17}, CompetitorSentiments: []string{"unknown"},
 		CitationURLs: []string{"https://example.com/a"}, CitationTitles: []string{"A"}, CitationCited: []bool{true}, CitationHosts: []string{"example.com"},
 		CitationDomains: []string{"example.com"}, CitationListedTypes: []string{"editorial"}, CitationOwned: []bool{true}, CitationCompetitorIDs: make([]clickhouse.UUID, 1),
-		CardPositions: []uint32{1}, CardTitles: []string{"Thing"}, CardBrands: []string{""}, CardPriceAmounts: []*decimal.Decimal{&price}, CardPriceCurrencies: []string{"EUR"},
-		CardImageURLs: []string{""}, CardMerchantURLs: []string{""}, CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating}, CardReviewCounts: []*int64{&reviews},
-		CardMatchedIDs: make([]clickhouse.UUID, 1), CardRoles: []string{"other"},
+		CardColumns: clickhouse.CardColumns{
+			CardPositions: []uint32{1}, CardTitles: []string{"Thing"}, CardBrands: []string{""}, CardPriceAmounts: []*decimal.Decimal{&price}, CardPriceCurrencies: []string{"EUR"},
+			CardImageURLs: []string{""}, CardMerchantURLs: []string{""}, CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating}, CardReviewCounts: []*int64{&reviews},
+			CardMatchedIDs: make([]clickhouse.UUID, 1), CardRoles: []string{"other"},
+		},
 	}
 }
 

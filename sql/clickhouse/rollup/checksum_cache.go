@@ -11,31 +11,31 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A ChecksumCache computes the checksum of a month of one side of a rollup, and keeps it part by part. A part of a
-// table never changes, so that only what was inserted or merged since is read again: little enough to do it under the
-// sink lock. It is not safe for concurrent use.
+// A ChecksumCache computes the checksum of a month on one side of a rollup, and caches it by part. A part never
+// changes, so only new and merged parts are read again: few enough to do it under the sink lock. It is not safe for
+// concurrent use.
 type ChecksumCache struct {
 	conn     *clickhouse.Conn
 	rollup   *Rollup
 	month    clickhouse.Month
 	owner    Owner
-	database string // of the table whose parts are read
-	table    string // the rollup's own, or its source
+	database string
+	table    string // whose parts are read: the rollup's own table, or its source
 	entries  []entry
 }
 
-// An entry is the checksum of some parts.
+// An entry has the checksum of some parts.
 type entry struct {
 	parts    []string
 	checksum Checksum
 }
 
-// Expected is of what the view makes of the landing rows of a month.
+// Expected computes checksums of the view's SELECT over the landing rows of a month.
 func (r *Rollup) Expected(conn *clickhouse.Conn, month clickhouse.Month, owner Owner) *ChecksumCache {
 	return &ChecksumCache{conn: conn, rollup: r, month: month, owner: owner, database: r.database, table: r.Source}
 }
 
-// Actual is of what the rollup has of a month.
+// Actual computes checksums of the rollup's rows of a month.
 func (r *Rollup) Actual(conn *clickhouse.Conn, month clickhouse.Month, owner Owner) *ChecksumCache {
 	return &ChecksumCache{conn: conn, rollup: r, month: month, owner: owner, database: r.database, table: r.Table}
 }
@@ -45,7 +45,7 @@ type part struct {
 	Rows uint64 `ch:"rows"`
 }
 
-// parts are the active parts of the month.
+// parts lists the active parts of the month.
 func (c *ChecksumCache) parts(ctx context.Context) ([]part, error) {
 	const active = `
 SELECT name, rows
@@ -55,8 +55,8 @@ ORDER BY rows DESC, name
 SETTINGS log_comment = 'parts of month'`
 	var parts []part
 	err := clickhouse.Retry(ctx, func() error {
-		return c.conn.Select(ctx, &parts, active,
-			driver.Named("database", c.database), driver.Named("table", c.table), driver.Named("partition", c.month.Partition()))
+		return c.conn.Select(ctx, &parts, active, driver.Named("database", c.database),
+			driver.Named("table", c.table), driver.Named("partition", c.month.Partition()))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list parts of %s in %s: %w", c.table, c.month, err)
@@ -64,7 +64,7 @@ SETTINGS log_comment = 'parts of month'`
 	return parts, nil
 }
 
-// Unread is about how many rows the next Checksum reads.
+// Unread estimates how many rows the next Checksum reads.
 func (c *ChecksumCache) Unread(ctx context.Context) (rows uint64, err error) {
 	parts, err := c.parts(ctx)
 	for _, p := range c.forget(parts) {
@@ -73,15 +73,15 @@ func (c *ChecksumCache) Unread(ctx context.Context) (rows uint64, err error) {
 	return rows, err
 }
 
-// Checksum reads the parts that are not in the cache. stable is false when parts were merged meanwhile: rows may be
-// missing then, and the caller asks again. Rows that were inserted meanwhile are not in it.
+// Checksum reads the parts that are not in the cache. stable is false if parts were merged meanwhile: then rows may be
+// missing, and the caller tries again. Rows that are inserted meanwhile are left out.
 func (c *ChecksumCache) Checksum(ctx context.Context, threads int) (total Checksum, stable bool, err error) {
 	parts, err := c.parts(ctx)
 	if err != nil {
 		return Checksum{}, false, err
 	}
-	for _, some := range portions(c.forget(parts)) {
-		if err := c.read(ctx, some, threads); err != nil {
+	for _, group := range groups(c.forget(parts)) {
+		if err := c.read(ctx, group, threads); err != nil {
 			return Checksum{}, false, err
 		}
 	}
@@ -89,16 +89,16 @@ func (c *ChecksumCache) Checksum(ctx context.Context, threads int) (total Checks
 	for _, e := range c.entries {
 		total.add(e.checksum)
 	}
-	// A part that is still active was active while it was read: none comes back.
-	known := len(c.entries)
+	// A part that is still active was active while it was read: parts do not become active again.
+	entries := len(c.entries)
 	if parts, err = c.parts(ctx); err != nil {
 		return Checksum{}, false, err
 	}
 	c.forget(parts)
-	return total, len(c.entries) == known, nil
+	return total, len(c.entries) == entries, nil
 }
 
-// forget drops entries with parts that are gone, and returns the parts that were not read yet.
+// forget drops entries with inactive parts, and returns the parts that have not been read.
 func (c *ChecksumCache) forget(parts []part) (unread []part) {
 	active := make(map[string]bool, len(parts))
 	for _, p := range parts {
@@ -116,22 +116,22 @@ func (c *ChecksumCache) forget(parts []part) (unread []part) {
 }
 
 const (
-	aloneRows     = 200_000   // of a part that is read alone, so that it is not read again when a small one is merged
-	togetherRows  = 1_000_000 // of small parts that are read at once: it bounds the memory for them
-	togetherParts = 500       // bounds the length of the question
+	largePartRows = 200_000   // such a part is read alone, so that it is not read again when a small one is merged
+	groupRows     = 1_000_000 // bounds the memory for small parts that are read together
+	groupParts    = 500       // bounds the length of the query
 )
 
-// portions are parts, the largest first, in groups that are read at once.
-func portions(parts []part) [][]part {
+// groups divides parts, the largest first, into groups that are read together.
+func groups(parts []part) [][]part {
 	var all [][]part
 	var last []part
 	var rows uint64
 	for _, p := range parts {
-		if p.Rows >= aloneRows {
+		if p.Rows >= largePartRows {
 			all = append(all, []part{p})
 			continue
 		}
-		if len(last) == togetherParts || rows+p.Rows > togetherRows {
+		if len(last) == groupParts || rows+p.Rows > groupRows {
 			all = append(all, last)
 			last, rows = nil, 0
 		}
@@ -151,7 +151,7 @@ func (c *ChecksumCache) read(ctx context.Context, parts []part, threads int) err
 		e.parts = append(e.parts, p.Name)
 		quoted = append(quoted, clickhouse.QuoteText(p.Name))
 	}
-	condition := ofMonth(c.month, c.owner) + " AND _part IN (" + strings.Join(quoted, ", ") + ")"
+	condition := monthCondition(c.month, c.owner) + " AND _part IN (" + strings.Join(quoted, ", ") + ")"
 	rows, filters := c.rollup.actual(c.database, condition), driver.Settings(nil)
 	if c.table == c.rollup.Source {
 		rows, filters = c.rollup.expected(condition)

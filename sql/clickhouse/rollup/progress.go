@@ -11,13 +11,13 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// logProgress is the rollup that has no months: the largest offset of each partition.
+// logProgress is the rollup without months: the largest offset of each partition.
 const logProgress = "log_progress"
 
-// Progress is the largest offset of each partition that has landed.
+// Progress has the largest landed offset of each partition.
 type Progress map[clickhouse.TopicPartition]int64
 
-// LandedProgress is, of one shard, what the views of log_progress make of all rows that there are.
+// LandedProgress computes the progress of a shard by the views of log_progress over all landing rows.
 func LandedProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
 	const views = `
 SELECT groupArray(as_select) AS texts
@@ -31,27 +31,28 @@ SETTINGS log_comment = 'views of log_progress'`
 	return progress(ctx, conn, strings.Join(texts, " UNION ALL "))
 }
 
-// StoredProgress is what a shard's log_progress has.
+// StoredProgress reads the progress in a shard's log_progress.
 func StoredProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
 	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM "+conn.Local(logProgress))
 }
 
 func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress, error) {
-	question := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
-	var found []struct {
+	query := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") " +
+		"GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
+	var offsets []struct {
 		clickhouse.TopicPartition
 		Last int64 `ch:"last"`
 	}
 	err := clickhouse.Retry(ctx, func() error {
-		found = nil
-		return conn.Select(ctx, &found, question)
+		offsets = nil
+		return conn.Select(ctx, &offsets, query)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}
 	p := Progress{}
-	for _, f := range found {
-		p[f.TopicPartition] = f.Last
+	for _, o := range offsets {
+		p[o.TopicPartition] = o.Last
 	}
 	return p, nil
 }
@@ -65,14 +66,16 @@ func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (er
 	}
 	defer func() { err = errors.Join(err, rebuilt.drop(context.WithoutCancel(ctx))) }()
 	var rows []string
-	for of, last := range p {
-		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(of.Topic), of.Partition, last))
+	for log, last := range p {
+		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(log.Topic), log.Partition, last))
 	}
-	insert := "INSERT INTO " + rebuilt.table + " (log_topic, log_partition, last_offset) SETTINGS async_insert = 0 VALUES " + strings.Join(rows, ", ")
+	insert := fmt.Sprintf("INSERT INTO %s (log_topic, log_partition, last_offset) SETTINGS async_insert = 0 VALUES %s",
+		rebuilt.table, strings.Join(rows, ", "))
 	if err := conn.Exec(ctx, insert); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+rebuilt.table+" SETTINGS alter_sync = 1"); err != nil {
+	replace := "ALTER TABLE " + table + " REPLACE PARTITION tuple() FROM " + rebuilt.table + " SETTINGS alter_sync = 1"
+	if err := runToEnd(ctx, conn, replace); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}
 	return nil

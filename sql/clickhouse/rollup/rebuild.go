@@ -15,17 +15,16 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Rebuild makes a month of a rollup again in a shadow schema, and replaces the month. It is not safe for concurrent
-// use.
+// A Rebuild rebuilds a month of a rollup in a shadow schema, and replaces the month. It is not safe for concurrent use.
 type Rebuild struct {
 	conn   *clickhouse.Conn
 	rollup *Rollup
 	month  clickhouse.Month
 	shadow *shadow
-	filled Progress // of the landing rows that are in it
+	filled Progress // up to which landing rows have been added
 }
 
-// Rebuild begins with an empty month.
+// Rebuild starts the rebuild of a month, which is empty at first.
 func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) (*Rebuild, error) {
 	s, err := newShadow(ctx, conn, r.Table)
 	if err != nil {
@@ -34,8 +33,8 @@ func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month click
 	return &Rebuild{conn, r, month, s, Progress{}}, nil
 }
 
-// RebuildTable rebuilds a rollup whose view was changed, each month that has landing rows and does not expire. No sink
-// runs meanwhile.
+// RebuildTable rebuilds a rollup whose view has changed, in each month with landing rows that do not expire. No sink
+// may run meanwhile.
 func RebuildTable(ctx context.Context, conn *clickhouse.Conn, table string) error {
 	rollups, err := List(ctx, conn)
 	if err != nil {
@@ -46,20 +45,21 @@ func RebuildTable(ctx context.Context, conn *clickhouse.Conn, table string) erro
 		return fmt.Errorf("rebuild %s: no view fills it", table)
 	}
 	r := rollups[i]
-	var months []int64
+	var numbers []int64
 	err = conn.QueryRow(ctx, `
 		SELECT arraySort(groupUniqArray(toInt64(partition_id)))
 		FROM system.parts
 		WHERE database = currentDatabase() AND table = {source:String} AND active AND rows > 0
 		  AND toUInt32(partition_id) >= (
-		        SELECT toUInt32OrZero(replaceAll(extract(any(engine_full), 'TTL if\\(day < toDate\\(.(\\d{4}-\\d{2})'), '-', ''))
+		        SELECT toUInt32OrZero(replaceAll(
+		            extract(any(engine_full), 'TTL if\\(day < toDate\\(.(\\d{4}-\\d{2})'), '-', ''))
 		        FROM system.tables WHERE database = currentDatabase() AND name = {source:String})`,
-		driver.Named("source", r.Source)).Scan(&months)
+		driver.Named("source", r.Source)).Scan(&numbers)
 	if err != nil {
 		return fmt.Errorf("list months to rebuild of %s: %w", table, err)
 	}
-	for _, month := range months {
-		if err := r.rebuildMonth(ctx, conn, clickhouse.Month(month)); err != nil {
+	for _, month := range months(numbers) {
+		if err := r.rebuildMonth(ctx, conn, month); err != nil {
 			return err
 		}
 	}
@@ -77,36 +77,38 @@ func (r *Rollup) rebuildMonth(ctx context.Context, conn *clickhouse.Conn, month 
 	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
 }
 
-// Close drops what was made.
+// Close drops the shadow schema.
 func (b *Rebuild) Close(ctx context.Context) error { return b.shadow.drop(ctx) }
 
-// Checksums is of what has been rebuilt.
+// Checksums computes checksums of the rebuilt rows.
 func (b *Rebuild) Checksums() *ChecksumCache {
-	return &ChecksumCache{conn: b.conn, rollup: b.rollup, month: b.month, database: b.shadow.database, table: b.rollup.Table}
+	c := b.rollup.Actual(b.conn, b.month, Owner{})
+	c.database = b.shadow.database
+	return c
 }
 
-// MissingRows is how many landing rows of the month are not in the rebuild yet.
+// MissingRows counts the landing rows of the month that are not in the rebuild yet.
 func (b *Rebuild) MissingRows(ctx context.Context) (rows uint64, err error) {
 	fence, err := b.fence(ctx)
 	if err != nil || len(fence) == 0 {
 		return 0, err
 	}
-	question := fmt.Sprintf("SELECT count() FROM %s WHERE %s SETTINGS log_comment = 'missing of rebuild', max_query_size = 16777216",
-		clickhouse.QuoteName(b.rollup.Source), b.between(fence))
-	if err := b.conn.QueryRow(ctx, question).Scan(&rows); err != nil {
+	query := "SELECT count() FROM " + clickhouse.QuoteName(b.rollup.Source) + " WHERE " + b.between(fence) +
+		" SETTINGS log_comment = 'missing of rebuild', max_query_size = 16777216"
+	if err := b.conn.QueryRow(ctx, query).Scan(&rows); err != nil {
 		return 0, fmt.Errorf("count rows that the rebuild of %s in %s lacks: %w", b.rollup.Table, b.month, err)
 	}
 	return rows, nil
 }
 
-// fence is the offset of each log up to which, inclusive, the landing rows of the month go now. A batch lands in a
-// month as one part, and the batches of a partition in their order, so nothing is added below a fence later.
+// fence returns the last offset of each partition among the landing rows of the month. A batch lands in a month as one
+// part, and the batches of a partition in their order, so no row is added at or below a fence later.
 func (b *Rebuild) fence(ctx context.Context) (Progress, error) {
-	return progress(ctx, b.conn, fmt.Sprintf("SELECT log_topic, log_partition, log_offset AS last_offset FROM %s WHERE %s",
-		clickhouse.QuoteName(b.rollup.Source), ofMonth(b.month, Owner{})))
+	return progress(ctx, b.conn, "SELECT log_topic, log_partition, log_offset AS last_offset FROM "+
+		clickhouse.QuoteName(b.rollup.Source)+" WHERE "+monthCondition(b.month, Owner{}))
 }
 
-// Fill adds what has landed since it was last called, through the view's SELECT.
+// Fill adds the rows that have landed since the last call, by the view's SELECT.
 func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	fence, err := b.fence(ctx)
 	if err != nil || maps.Equal(fence, b.filled) {
@@ -134,61 +136,63 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	return nil
 }
 
-// between is the condition of the month's rows at or below a fence that are not filled in yet.
+// between is the condition for the month's rows at or below a fence that have not been added.
 func (b *Rebuild) between(fence Progress) string {
 	var logs []string
 	for log, last := range fence {
-		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d", clickhouse.QuoteText(log.Topic), log.Partition, last)
+		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d",
+			clickhouse.QuoteText(log.Topic), log.Partition, last)
 		if from, ok := b.filled[log]; ok {
 			condition += fmt.Sprintf(" AND log_offset > %d", from)
 		}
 		logs = append(logs, "("+condition+")")
 	}
 	slices.Sort(logs)
-	return ofMonth(b.month, Owner{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
+	return monthCondition(b.month, Owner{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
 }
 
-// Replace puts the rebuilt month in the place of the old one, and returns when the server is done with it. The caller
-// has the exclusive sink lock: rows inserted meanwhile would be lost. The table's tokens stay.
+// Replace replaces the old month by the rebuilt one, and waits for the server. The caller holds the exclusive sink
+// lock: rows that are inserted meanwhile would be lost. The table keeps its tokens.
 func (b *Rebuild) Replace(ctx context.Context) error {
 	parts, err := b.Checksums().parts(ctx)
 	if err != nil {
 		return err
 	}
 	table, partition := clickhouse.QuoteName(b.rollup.Table), "PARTITION ID "+clickhouse.QuoteText(b.month.Partition())
-	replace := fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s SETTINGS alter_sync = 1", table, partition, b.shadow.table)
-	if len(parts) == 0 { // by nothing no partition can be replaced, and one that is dropped forgets its tokens
+	replace := "ALTER TABLE " + table + " REPLACE " + partition + " FROM " + b.shadow.table + " SETTINGS alter_sync = 1"
+	if len(parts) == 0 { // REPLACE needs a source partition, and DROP PARTITION would forget the tokens
 		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", table, partition)
 	}
-	if err := finished(ctx, b.conn, replace); err != nil {
+	if err := runToEnd(ctx, b.conn, replace); err != nil {
 		return fmt.Errorf("replace %s of %s: %w", b.month, b.rollup.Table, err)
 	}
 	return nil
 }
 
-// finished runs a statement that the server continues when its client is gone, and returns once it does not run any
-// more: after its answer or, if the connection was lost, when the server does not list it.
-func finished(ctx context.Context, conn *clickhouse.Conn, statement string) error {
+// runToEnd runs a statement that the server continues without its client, and waits for its end: the answer or, if the
+// connection is lost, its absence in the server's list.
+func runToEnd(ctx context.Context, conn *clickhouse.Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
 	err := conn.Exec(driver.Context(ctx, driver.WithQueryID(id)), statement)
 	if _, answered := errors.AsType[*driver.Exception](err); err == nil || answered {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
 	for {
 		var running uint64
-		asked := conn.QueryRow(ctx, "SELECT count() FROM system.processes WHERE query_id = {id:String}", driver.Named("id", id)).Scan(&running)
-		if asked == nil && running == 0 {
+		const processes = "SELECT count() FROM system.processes WHERE query_id = {id:String}"
+		listErr := conn.QueryRow(ctx, processes, driver.Named("id", id)).Scan(&running)
+		if listErr == nil && running == 0 {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(err, fmt.Errorf("statement %s may still run: %w", id, errors.Join(ctx.Err(), asked)))
+			return errors.Join(err, fmt.Errorf("statement %s may still run: %w", id, errors.Join(ctx.Err(), listErr)))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// goneTimeout bounds the wait for a statement that has lost its connection.
-const goneTimeout = time.Minute
+// statementTimeout bounds the wait for a statement whose connection was lost.
+const statementTimeout = time.Minute

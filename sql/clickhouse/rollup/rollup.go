@@ -1,5 +1,5 @@
-// Package rollup compares the rollups, which are the tables that views fill from landing tables, with what their
-// views make of the landing rows, and rebuilds a month of one that differs.
+// Package rollup compares rollups, the tables that views fill from landing tables, with their view's SELECT over the
+// landing rows, and rebuilds a month that differs.
 package rollup
 
 import (
@@ -15,21 +15,21 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Rollup is a table that a materialized view fills from a landing table, each row in the month of the rows that it
-// comes from. All of it is read from the server, so that the migration of the view is the one definition.
+// A Rollup is a table that a materialized view fills from a landing table, each row in the month of its source rows. It
+// is read from the server, so that the migration of the view is the only definition.
 type Rollup struct {
-	Table  string // that the view fills
+	Table  string // target of the view
 	Source string // the landing table
 
 	database string
 	text     string // the view's SELECT
-	columns  []rollupColumn
-	summed   bool // merges of Table sum rows up; else they leave them alone
+	columns  []column
+	summed   bool // merges of Table sum rows; else they keep them
 }
 
-type rollupColumn struct {
+type column struct {
 	name   string
-	typed  string
+	typ    string
 	summed bool
 }
 
@@ -45,12 +45,12 @@ type rollupRow struct {
 	Keys         []bool   `ch:"keys"`
 }
 
-// viewTargets is no named view, since analysts do not ask it.
+// viewTargets is not in query/, since analysts do not need it.
 //
 //go:embed view_targets.sql
 var viewTargets string
 
-// List is all the rollups that there are, but for log_progress, which has no months.
+// List returns all rollups except log_progress, which has no months.
 func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 	var rows []rollupRow
 	if err := clickhouse.Retry(ctx, func() error { return conn.Select(ctx, &rows, viewTargets) }); err != nil {
@@ -61,7 +61,7 @@ func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 		if strings.HasPrefix(row.Table, logProgress) {
 			continue
 		}
-		r, err := rollupOf(row)
+		r, err := newRollup(row)
 		if err != nil {
 			return nil, fmt.Errorf("read rollup %s: %w", row.Table, err)
 		}
@@ -73,26 +73,28 @@ func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 	return rollups, nil
 }
 
-// summing finds the columns that an engine lists to sum, after the two names of a replicated table; without a list it
-// sums every number beside the key.
-var summing = regexp.MustCompile(`^(?:Replicated)?SummingMergeTree(?:\((?:'[^']*', '[^']*'(?:, )?)?(?:\(([^)]*)\))?\))? `)
+// summingEngine finds the summed columns in an engine's arguments, after the two names of a replicated table. An engine
+// without a list sums every number outside the key.
+var summingEngine = regexp.MustCompile(
+	`^(?:Replicated)?SummingMergeTree(?:\((?:'[^']*', '[^']*'(?:, )?)?(?:\(([^)]*)\))?\))? `)
 
-func rollupOf(row rollupRow) (*Rollup, error) {
+func newRollup(row rollupRow) (*Rollup, error) {
 	if row.PartitionKey != "toYYYYMM(day)" {
 		return nil, fmt.Errorf("partitioned by %q: want toYYYYMM(day)", row.PartitionKey)
 	}
 	r := &Rollup{Table: row.Table, Source: row.Source, database: row.Database, text: row.Text}
 	var listed []string
-	if match := summing.FindStringSubmatch(row.Engine); match != nil {
+	if match := summingEngine.FindStringSubmatch(row.Engine); match != nil {
 		r.summed = true
 		if match[1] != "" {
 			listed = strings.Split(match[1], ", ")
 		}
 	}
 	for i, name := range row.Names {
-		number := strings.HasPrefix(row.Types[i], "Int") || strings.HasPrefix(row.Types[i], "UInt") || strings.HasPrefix(row.Types[i], "Decimal")
+		typ := row.Types[i]
+		number := strings.HasPrefix(typ, "Int") || strings.HasPrefix(typ, "UInt") || strings.HasPrefix(typ, "Decimal")
 		summed := r.summed && !row.Keys[i] && number && (listed == nil || slices.Contains(listed, name))
-		r.columns = append(r.columns, rollupColumn{name, row.Types[i], summed})
+		r.columns = append(r.columns, column{name, typ, summed})
 	}
 	if r.summed && len(r.Sums()) == 0 {
 		return nil, fmt.Errorf("nothing is summed by %s", row.Engine)
@@ -100,7 +102,7 @@ func rollupOf(row rollupRow) (*Rollup, error) {
 	return r, nil
 }
 
-// Sums names what a Checksum sums: columns, or the rows themselves where merges leave them alone.
+// Sums returns the names of a Checksum's sums: columns, or the rows themselves if merges keep them.
 func (r *Rollup) Sums() []string {
 	if !r.summed {
 		return []string{"rows"}
@@ -114,11 +116,13 @@ func (r *Rollup) Sums() []string {
 	return names
 }
 
-// cast is the columns in the types of the table: a view's may be wider, and a row is compared as it was inserted.
+// cast converts the columns to the types of the table: the types of a view may be wider, and a row is compared as
+// inserted.
 func (r *Rollup) cast() string {
 	var list []string
 	for _, c := range r.columns {
-		list = append(list, fmt.Sprintf("CAST(%s, %s) AS %[1]s", clickhouse.QuoteName(c.name), clickhouse.QuoteText(c.typed)))
+		name := clickhouse.QuoteName(c.name)
+		list = append(list, "CAST("+name+", "+clickhouse.QuoteText(c.typ)+") AS "+name)
 	}
 	return strings.Join(list, ", ")
 }
@@ -129,7 +133,7 @@ type Owner struct {
 	BrandID        clickhouse.UUID
 }
 
-// Months are those of which the rollup or its source has rows, the earliest first.
+// Months returns the months in which the rollup or its source has rows, the earliest first.
 func (r *Rollup) Months(ctx context.Context, conn *clickhouse.Conn) ([]clickhouse.Month, error) {
 	const partitions = `
 SELECT arraySort(groupUniqArray(toInt64(partition_id)))
@@ -138,14 +142,19 @@ WHERE database = currentDatabase() AND table IN ({table:String}, {source:String}
 SETTINGS log_comment = 'months of rollup'`
 	var numbers []int64
 	err := clickhouse.Retry(ctx, func() error {
-		return conn.QueryRow(ctx, partitions, driver.Named("table", r.Table), driver.Named("source", r.Source)).Scan(&numbers)
+		table, source := driver.Named("table", r.Table), driver.Named("source", r.Source)
+		return conn.QueryRow(ctx, partitions, table, source).Scan(&numbers)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list months of %s: %w", r.Table, err)
 	}
-	var months []clickhouse.Month
-	for _, n := range numbers {
-		months = append(months, clickhouse.Month(n))
+	return months(numbers), nil
+}
+
+func months(numbers []int64) []clickhouse.Month {
+	list := make([]clickhouse.Month, len(numbers))
+	for i, n := range numbers {
+		list[i] = clickhouse.Month(n)
 	}
-	return months, nil
+	return list
 }

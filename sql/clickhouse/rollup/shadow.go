@@ -11,26 +11,27 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A shadow is a database beside the real one with an empty copy of one of its tables.
+// A shadow is a database besides the real one with an empty copy of one of its tables.
 type shadow struct {
 	conn     *clickhouse.Conn
-	database string // <database>_rebuild_<random>: two rebuilds at once have one each
+	database string // <database>_rebuild_<random>, so that concurrent rebuilds have different ones
 	table    string // the copy, quoted, with its database
 }
 
-// shadowInfix stands between the name of a database and what is random in the names of its shadows.
+// shadowInfix separates the name of a database from the random suffix of its shadows.
 const shadowInfix = "_rebuild_"
 
 // newShadow copies the definition of a table. The copy is a plain MergeTree without TTL, also of a replicated table;
 // its partitions fit into the table.
 func newShadow(ctx context.Context, conn *clickhouse.Conn, table string) (*shadow, error) {
-	var here, engine string
-	err := conn.QueryRow(ctx, "SELECT database, engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
-		driver.Named("table", table)).Scan(&here, &engine)
+	const engineOf = `
+		SELECT database, engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
+	var database, engine string
+	err := conn.QueryRow(ctx, engineOf, driver.Named("table", table)).Scan(&database, &engine)
 	if err != nil {
 		return nil, fmt.Errorf("read engine of %s: %w", table, err)
 	}
-	s := &shadow{conn: conn, database: fmt.Sprintf("%s%s%08x", here, shadowInfix, rand.Uint32())}
+	s := &shadow{conn: conn, database: fmt.Sprintf("%s%s%08x", database, shadowInfix, rand.Uint32())}
 	s.table = clickhouse.QuoteName(s.database) + "." + clickhouse.QuoteName(table)
 	for _, statement := range []string{
 		"CREATE DATABASE " + clickhouse.QuoteName(s.database) + " ENGINE = Atomic",
@@ -52,15 +53,16 @@ func dropDatabase(ctx context.Context, conn *clickhouse.Conn, database string) e
 	return nil
 }
 
-// DropRebuilds drops the shadow schemas that interrupted rebuilds have left. One that is still running fails.
+// DropRebuilds drops the shadow schemas of interrupted rebuilds. A rebuild that still runs fails.
 func DropRebuilds(ctx context.Context, conn *clickhouse.Conn) error {
-	var left []string
-	err := conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.databases WHERE startsWith(name, currentDatabase() || {infix:String})",
-		driver.Named("infix", shadowInfix)).Scan(&left)
+	const shadows = `
+		SELECT groupArray(name) FROM system.databases WHERE startsWith(name, currentDatabase() || {infix:String})`
+	var databases []string
+	err := conn.QueryRow(ctx, shadows, driver.Named("infix", shadowInfix)).Scan(&databases)
 	if err != nil {
 		return fmt.Errorf("list shadow schemas: %w", err)
 	}
-	for _, database := range left {
+	for _, database := range databases {
 		if err := dropDatabase(ctx, conn, database); err != nil {
 			return err
 		}
@@ -74,10 +76,47 @@ var (
 	windowSetting   = regexp.MustCompile(`\bnon_replicated_deduplication_window = \d+`)
 )
 
-// shadowEngine is the engine of the copy, of that of its table as the server writes it. It has no deduplication window:
-// equal blocks both count.
-func shadowEngine(full string) string {
-	full = timeToLive.ReplaceAllString(full, " SETTINGS ")
-	full = replicatedPaths.ReplaceAllString(full, "$1")
-	return windowSetting.ReplaceAllString(full, "non_replicated_deduplication_window = 0")
+// shadowEngine returns the engine of a table's copy. It has no deduplication window, so that equal blocks both count.
+func shadowEngine(engine string) string {
+	engine = timeToLive.ReplaceAllString(engine, " SETTINGS ")
+	engine = replicatedPaths.ReplaceAllString(engine, "$1")
+	return windowSetting.ReplaceAllString(engine, "non_replicated_deduplication_window = 0")
+}
+
+// A Staging holds lost rows of a landing table in a shadow schema, and attaches them to the table: all or none, and
+// past the views, which have counted them.
+type Staging struct {
+	shadow *shadow
+	table  string // quoted
+}
+
+// Stage creates an empty Staging at a shard.
+func Stage(ctx context.Context, conn *clickhouse.Conn, landing string) (*Staging, error) {
+	table := conn.Local(landing)
+	s, err := newShadow(ctx, conn, table)
+	return &Staging{s, clickhouse.QuoteName(table)}, err
+}
+
+// Close drops the shadow schema.
+func (s *Staging) Close(ctx context.Context) error { return s.shadow.drop(ctx) }
+
+// Database is the shadow schema, in which the table has the landing table's name.
+func (s *Staging) Database() string { return s.shadow.database }
+
+// Clear deletes all rows.
+func (s *Staging) Clear(ctx context.Context) error {
+	if err := s.shadow.conn.Exec(ctx, "TRUNCATE TABLE "+s.shadow.table); err != nil {
+		return fmt.Errorf("clear %s: %w", s.shadow.table, err)
+	}
+	return nil
+}
+
+// Attach adds the rows of a month to the landing table, and waits for the server.
+func (s *Staging) Attach(ctx context.Context, month clickhouse.Month) error {
+	attach := fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION ID %s FROM %s SETTINGS alter_sync = 1",
+		s.table, clickhouse.QuoteText(month.Partition()), s.shadow.table)
+	if err := runToEnd(ctx, s.shadow.conn, attach); err != nil {
+		return fmt.Errorf("attach rows of %s to %s: %w", month, s.table, err)
+	}
+	return nil
 }

@@ -21,33 +21,34 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// An Analyst is a user of the server who asks in SQL and reads the rows of one organization. Access is a file of the
-// server's configuration (users.d), since the embedded engine has no other way.
+// An Analyst is a user of the server who sends SQL and reads the rows of one organization. Access is a file of the
+// server's configuration (users.d): the embedded engine has no other way.
 type Analyst struct {
-	Name           string          `xml:"name"`                      // unique in the organization: a–z, 0–9 and single hyphens
+	Name           string          `xml:"name"`                      // unique in the organization
 	Organization   string          `xml:"organization"`              // its slug when the analyst was added
-	OrganizationID clickhouse.UUID `xml:"organization_id"`           // whose rows are seen, also under another slug
+	OrganizationID clickhouse.UUID `xml:"organization_id"`           // owner of the visible rows
 	Database       string          `xml:"database"`                  // of the tables
 	PasswordSCRAM  string          `xml:"password_scram_sha256_hex"` // see PasswordSCRAM
-	PasswordSHA256 string          `xml:"password_sha256_hex"`       // hex; of an analyst that an earlier release added
+	PasswordSHA256 string          `xml:"password_sha256_hex"`       // hex, in files of earlier releases
 	Since          time.Time       `xml:"since"`
-	Sharded        bool            `xml:"sharded"` // the tables are those of a cluster
+	Sharded        bool            `xml:"sharded"` // the tables are on a cluster
 }
 
 var (
-	plain        = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	databaseLike = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	sha256Like   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	slugPattern     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	databasePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	sha256Pattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// longest bounds a name and a slug, so that a login can name a file.
-const longest = 100
+// maxSlug bounds a name and a slug, so that a login can name a file.
+const maxSlug = 100
 
-// Validate says what is wrong with a, all at once. All of it becomes XML and the name of a file.
+// Validate reports all mistakes at once. The fields become XML and the name of a file.
 func (a Analyst) Validate() error {
 	var errs []error
-	if !plain.MatchString(a.Name) || len(a.Name) > longest {
-		errs = append(errs, fmt.Errorf("analyst name %q: want at most %d of a–z, 0–9 and single hyphens between them", a.Name, longest))
+	if !slugPattern.MatchString(a.Name) || len(a.Name) > maxSlug {
+		errs = append(errs, fmt.Errorf("analyst name %q: want at most %d of a–z, 0–9 and single hyphens between them",
+			a.Name, maxSlug))
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if a.Organization == "" || !utf8.ValidString(a.Organization) || strings.ContainsFunc(a.Organization, unprintable) {
@@ -56,31 +57,32 @@ func (a Analyst) Validate() error {
 	if a.OrganizationID == (clickhouse.UUID{}) {
 		errs = append(errs, errors.New("organization id: want one that is not nil"))
 	}
-	if !databaseLike.MatchString(a.Database) {
+	if !databasePattern.MatchString(a.Database) {
 		errs = append(errs, fmt.Errorf("database %q: want letters, digits and _", a.Database))
 	}
-	if !sha256Like.MatchString(cmp.Or(a.PasswordSCRAM, a.PasswordSHA256)) {
+	if !sha256Pattern.MatchString(cmp.Or(a.PasswordSCRAM, a.PasswordSHA256)) {
 		errs = append(errs, errors.New("password hash: want 64 hexadecimal digits"))
 	}
 	return errors.Join(errs...)
 }
 
-// PasswordSCRAM is what a server's file of users keeps of a password, in hexadecimal: PBKDF2 of RFC 5802 with the 4,096
-// rounds and the empty salt that the server presumes there. Its other way is one round of SHA-256, without a salt too.
+// PasswordSCRAM returns the hash of a password for a server's file of users, in hexadecimal: PBKDF2 of RFC 5802 with
+// the 4,096 rounds and the empty salt that the server presumes there. The alternative is one round of SHA-256, also
+// unsalted.
 func PasswordSCRAM(password string) string {
 	const rounds = 4096
 	key, err := pbkdf2.Key(sha256.New, password, nil, rounds, sha256.Size)
 	if err != nil {
-		panic(err) // only of keys and salts that FIPS does not allow
+		panic(err) // only for keys and salts that FIPS forbids
 	}
 	return hex.EncodeToString(key)
 }
 
-// Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME where the
-// slug has other characters than a–z, 0–9 and hyphens. No part has a _, so that no two analysts share a login.
+// Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME if the slug
+// has other characters than a–z, 0–9 and hyphens. No part has a _, so two analysts never share a login.
 func (a Analyst) Login() string {
 	organization := a.Organization
-	if !plain.MatchString(organization) || len(organization) > longest {
+	if !slugPattern.MatchString(organization) || len(organization) > maxSlug {
 		organization = "_" + hex.EncodeToString(a.OrganizationID[:])
 	}
 	return "analyst_" + organization + "_" + a.Name
@@ -91,7 +93,7 @@ var analystXML string
 
 var analystTemplate = template.Must(template.New("analyst.xml").Parse(analystXML))
 
-// Configuration is the file for users.d. It depends only on a and on this release's schema.
+// Configuration returns the file for users.d. It depends only on the analyst and on this release's schema.
 func (a Analyst) Configuration() ([]byte, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -107,7 +109,7 @@ func (a Analyst) Configuration() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// tables are those that are read. In a cluster another server reads a shard's own tables as the analyst.
+// tables lists the readable tables. In a cluster another server reads a shard's tables as the analyst.
 func (a Analyst) tables() []string {
 	tables := OrganizationTables()
 	if !a.Sharded {
@@ -121,10 +123,10 @@ func (a Analyst) tables() []string {
 	return tables
 }
 
-// errForeign is returned for a file of users that this program has not written.
+// errForeign is returned for a file of users that this program did not write.
 var errForeign = errors.New("it has no answerscope_analyst")
 
-// readAnalyst reads what Configuration has written.
+// readAnalyst reads the output of Configuration.
 func readAnalyst(text []byte) (Analyst, error) {
 	var file struct {
 		Analyst Analyst `xml:"answerscope_analyst"`
@@ -140,7 +142,7 @@ func readAnalyst(text []byte) (Analyst, error) {
 
 var organizationKey = regexp.MustCompile(`(?m)^\s*organization_id\s+UUID\b`)
 
-// OrganizationTables are the tables of the schema whose rows belong to organizations.
+// OrganizationTables lists the tables of the schema whose rows belong to organizations.
 func OrganizationTables() []string {
 	var tables []string
 	for _, s := range allStatements() {
@@ -155,8 +157,8 @@ func OrganizationTables() []string {
 	return tables
 }
 
-// organizationViews are the named views that are asked for one organization, and those without parameters; the others
-// are the pipeline's.
+// organizationViews lists the named views with the parameter organization_id, and those without parameters. The
+// pipeline uses the others.
 func organizationViews() []string {
 	views := slices.DeleteFunc(definitionNames("query"), func(name string) bool {
 		return !strings.Contains(mustRead("query/"+name+".sql"), "{organization_id:UUID}")
@@ -167,8 +169,9 @@ func organizationViews() []string {
 	return views
 }
 
-// indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant of
-// their own. Their rows are filtered as those of a table of database _table_function.
+// indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant.
+// Row filters for tables of the database _table_function apply to them.
 var indexReaders = []string{
-	"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
+	"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection",
+	"mergeTreeTextIndex",
 }

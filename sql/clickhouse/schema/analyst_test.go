@@ -73,7 +73,7 @@ func TestAnalystsThatCannotBeAFileAreRefused(t *testing.T) {
 		"underscore":        func(a *Analyst) { a.Name = "a_b" },
 		"two hyphens":       func(a *Analyst) { a.Name = "a--b" },
 		"element":           func(a *Analyst) { a.Name = "a><b" },
-		"long":              func(a *Analyst) { a.Name = strings.Repeat("a", longest+1) },
+		"long":              func(a *Analyst) { a.Name = strings.Repeat("a", maxSlug+1) },
 		"no slug":           func(a *Analyst) { a.Organization = "" },
 		"line in slug":      func(a *Analyst) { a.Organization = "a\nb" },
 		"no text":           func(a *Analyst) { a.Organization = "a\xff" },

@@ -15,20 +15,34 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A definition is a function or a named view, and what gives the server the one that it should have.
+// files has the migrations and definitions of this release; tests replace it by another release.
+var files fs.FS = clickhouse.Files
+
+// mustRead panics on a missing file, which is a mistake of the build.
+func mustRead(path string) string {
+	text, err := fs.ReadFile(files, path)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// A definition is a function or a named view, and the statement that creates or drops it.
 type definition struct {
 	name      string
 	statement string
 }
 
-// outdatedDefinitions are the functions and views that the server lacks, has in another text, or has of files that are
-// gone, in an order in which they can be made.
+// outdatedDefinitions returns the functions and views that the server lacks, has with another text, or has of removed
+// files, in an order in which they can be created.
 func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (outdated []definition, err error) {
 	var views []struct {
 		Name    string `ch:"name"`
 		Comment string `ch:"comment"`
 	}
-	if err := conn.Select(ctx, &views, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name"); err != nil {
+	err = conn.Select(ctx, &views, `
+		SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name`)
+	if err != nil {
 		return nil, fmt.Errorf("list views: %w", err)
 	}
 	texts, comments := namedViews(), map[string]string{}
@@ -44,16 +58,16 @@ func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (
 	}
 	outdated = append(outdated, functions...)
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		text := l.question(texts[name])
-		if comment := comment(text); comments[name] != comment {
-			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
+		text := l.viewText(texts[name])
+		if comment := viewComment(text); comments[name] != comment {
+			create := "CREATE OR REPLACE VIEW " + name + " AS " + strings.TrimSpace(text) + " COMMENT '" + comment + "'"
 			outdated = append(outdated, definition{name, create})
 		}
 	}
 	return outdated, nil
 }
 
-// namedViews are the texts of views by their names: a file of query/ each, and those without parameters.
+// namedViews returns the texts of views by name: the files of query/, and the views without parameters.
 func namedViews() map[string]string {
 	texts := map[string]string{}
 	for _, name := range definitionNames("query") {
@@ -65,8 +79,8 @@ func namedViews() map[string]string {
 	return texts
 }
 
-// outdatedFunctions leaves a right function alone: functions belong to the whole server, and databases may migrate at
-// the same time.
+// outdatedFunctions does not recreate equal functions: they belong to the whole server, and several databases may
+// migrate at the same time.
 func outdatedFunctions(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
 	var all []definition
 	var texts []string
@@ -76,32 +90,32 @@ func outdatedFunctions(ctx context.Context, conn *clickhouse.Conn) ([]definition
 		texts = append(texts, "formatQuerySingleLine("+clickhouse.QuoteText("CREATE "+text)+")")
 	}
 	var current []string
-	err := conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.functions WHERE create_query IN ("+strings.Join(texts, ", ")+")").Scan(&current)
-	if err != nil {
+	query := "SELECT groupArray(name) FROM system.functions WHERE create_query IN (" + strings.Join(texts, ", ") + ")"
+	if err := conn.QueryRow(ctx, query).Scan(&current); err != nil {
 		return nil, fmt.Errorf("list functions: %w", err)
 	}
 	return slices.DeleteFunc(all, func(d definition) bool { return slices.Contains(current, d.name) }), nil
 }
 
-// hashed is the end of a comment that comment has made.
+// hashed matches a comment of viewComment.
 var hashed = regexp.MustCompile(`\[[0-9a-f]{12}\]$`)
 
-// comment is what the server shows beside a view: what it answers, and a hash of its text and of those of all
-// functions, which the server copies into a view when it is created.
-func comment(text string) string {
+// viewComment describes a view by its first line, and by a hash of its text and all functions, which the server copies
+// into a view when it is created.
+func viewComment(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))
 	for _, name := range definitionNames("function") {
 		sum.Write([]byte(mustRead("function/" + name + ".sql")))
 	}
 	line, _, _ := strings.Cut(text, "\n")
-	_, says, _ := strings.Cut(line, ": ")
-	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum.Sum(nil)[:6]) + "]"
+	_, description, _ := strings.Cut(line, ": ")
+	return strings.ReplaceAll(description, "'", "’") + " [" + hex.EncodeToString(sum.Sum(nil)[:6]) + "]"
 }
 
 func definitionNames(dir string) []string { return fileNames(dir+"/*.sql", ".sql") }
 
-// fileNames are those of a pattern, without their folder and a suffix.
+// fileNames lists the files of a pattern, without their folder and a suffix.
 func fileNames(pattern, suffix string) []string {
 	names, err := fs.Glob(files, pattern)
 	if err != nil {

@@ -15,7 +15,7 @@ var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+
 // golang-migrate's driver splits at every semicolon, quoted ones too, and left
 // half a statement behind a dirty version when one stood in a string.
 func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		text := mustRead("migrate/" + name)
 		for _, m := range quotedOrComment.FindAllString(text, -1) {
 			if strings.Contains(m, ";") {
@@ -35,7 +35,7 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 // nothing that a replay needs only if it has a window of tokens of its own. One that
 // takes inserts without tokens has none: alike ones would be dropped in silence.
 func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		text := mustRead("migrate/" + name)
 		for statement := range strings.SplitSeq(text, ";") {
 			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") || strings.Contains(statement, "deadletter_marks") {
@@ -52,7 +52,7 @@ func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 // server that lost power must have it still, also merged and mutated, whatever its own configuration says.
 func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
 	const synced = "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480"
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		for statement := range strings.SplitSeq(mustRead("migrate/"+name), ";") {
 			if strings.Contains(statement, "CREATE TABLE") && !strings.Contains(statement, synced) {
 				t.Errorf("%s: %.60s… is not synced", name, strings.TrimSpace(statement))

@@ -9,15 +9,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// follow gives a replica what its leader has and it lacks.
+// follow brings a replica to the state of its leader.
 func follow(ctx context.Context, l layout, leader, follower *clickhouse.Conn, progress func(step string)) error {
-	steps, err := behind(ctx, l, leader, follower)
+	steps, err := followSteps(ctx, l, leader, follower)
 	if err != nil {
 		return err
 	}
 	for _, d := range steps {
 		if d.statement == "" {
-			continue // a function or a view: define knows their order
+			continue // define has the order of functions and views
 		}
 		progress("replica " + d.name)
 		if err := follower.Exec(ctx, d.statement); err != nil {
@@ -36,29 +36,29 @@ type object struct {
 	Create  string `ch:"create_table_query"`
 }
 
-// behind lists what a replica lacks of its leader, in an order in which it can be made. A function or a named view has
-// no statement.
-func behind(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([]definition, error) {
+// followSteps lists the differences of a replica from its leader, in an order in which they can be applied. A function
+// or a named view has no statement.
+func followSteps(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([]definition, error) {
 	want, err := objects(ctx, leader)
-	if err != nil || len(want) == 0 { // the leader itself has yet to begin
+	if err != nil || len(want) == 0 { // the leader itself is empty
 		return nil, err
 	}
 	have, err := objects(ctx, follower)
 	if err != nil {
 		return nil, err
 	}
-	steps := lackingObjects(want, have)
+	steps := objectSteps(want, have)
 	version, dirty, err := appliedVersion(ctx, leader)
 	if err != nil {
 		return nil, err
 	}
-	known, _, err := appliedVersion(ctx, follower)
+	current, _, err := appliedVersion(ctx, follower)
 	if err != nil {
 		return nil, err
 	}
-	if known != version && !dirty {
-		steps = append(steps, definition{"schema_migrations", fmt.Sprintf(
-			"INSERT INTO schema_migrations (version, dirty, sequence) SELECT %d, 0, max(sequence) + 1 FROM schema_migrations", version)})
+	if current != version && !dirty {
+		steps = append(steps, definition{"schema_migrations", fmt.Sprintf("INSERT INTO schema_migrations "+
+			"(version, dirty, sequence) SELECT %d, 0, max(sequence) + 1 FROM schema_migrations", version)})
 	}
 	outdated, err := outdatedDefinitions(ctx, follower, l)
 	for _, d := range outdated {
@@ -68,7 +68,7 @@ func behind(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([
 }
 
 func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err error) {
-	// What views read and fill comes before them.
+	// Views come after the tables that they read and fill.
 	err = conn.Select(ctx, &all, `
 		SELECT name, engine, engine_full, comment, create_table_query
 		FROM system.tables
@@ -80,55 +80,55 @@ func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err erro
 	return all, nil
 }
 
-// lackingObjects are steps. A table with rows is only changed, others are made again where they differ.
-func lackingObjects(want, have []object) []definition {
+// objectSteps changes a table with rows in place, and recreates others that differ.
+func objectSteps(want, have []object) []definition {
 	var steps []definition
-	left := map[string]bool{} // of have, after the steps
+	exists := map[string]bool{} // after the steps
 	for _, o := range have {
-		left[o.Name] = true
+		exists[o.Name] = true
 		i := slices.IndexFunc(want, func(w object) bool { return w.Name == o.Name })
-		rows := strings.HasSuffix(o.Engine, "MergeTree")
+		hasRows := strings.HasSuffix(o.Engine, "MergeTree")
 		switch {
-		case rows && i >= 0:
-			steps = append(steps, ownChanges(want[i], o)...)
-		case rows && !dropped(o.Name): // a table that is not of this schema
+		case hasRows && i >= 0:
+			steps = append(steps, unreplicatedSteps(want[i], o)...)
+		case hasRows && !dropped(o.Name): // a table that is not of this schema
 		case i < 0 || want[i].Create != o.Create:
 			steps = append(steps, definition{"drop " + o.Name, "DROP TABLE " + clickhouse.QuoteName(o.Name) + " SYNC"})
-			left[o.Name] = false
+			exists[o.Name] = false
 		}
 	}
 	for _, w := range want {
-		if !left[w.Name] {
+		if !exists[w.Name] {
 			steps = append(steps, definition{w.Name, w.Create})
 		}
 	}
 	return steps
 }
 
-// ownChanges are those that a replicated table does not copy to its replicas: settings and its comment.
-func ownChanges(want, have object) []definition {
+// unreplicatedSteps changes what a replicated table does not copy to its replicas: settings and its comment.
+func unreplicatedSteps(want, have object) []definition {
 	var steps []definition
 	alter := "ALTER TABLE " + clickhouse.QuoteName(want.Name)
 	settings := func(o object) []string {
 		_, list, _ := strings.Cut(o.Full, " SETTINGS ")
 		return strings.Split(list, ", ")
 	}
-	others := slices.DeleteFunc(settings(want), func(s string) bool { return slices.Contains(settings(have), s) })
-	if len(others) > 0 {
-		steps = append(steps, definition{"settings of " + want.Name, alter + " MODIFY SETTING " + strings.Join(others, ", ")})
+	changed := slices.DeleteFunc(settings(want), func(s string) bool { return slices.Contains(settings(have), s) })
+	if len(changed) > 0 {
+		list := strings.Join(changed, ", ")
+		steps = append(steps, definition{"settings of " + want.Name, alter + " MODIFY SETTING " + list})
 	}
 	if want.Comment != have.Comment {
-		steps = append(steps, definition{"comment of " + want.Name, alter + " MODIFY COMMENT " + clickhouse.QuoteText(want.Comment)})
+		comment := clickhouse.QuoteText(want.Comment)
+		steps = append(steps, definition{"comment of " + want.Name, alter + " MODIFY COMMENT " + comment})
 	}
 	return steps
 }
 
-// dropped reports whether some migration drops the table of which a shard has this part.
+// dropped reports whether a migration drops the table of this shard's part.
 func dropped(local string) bool {
-	for _, s := range allStatements() {
-		if m := dropTable.FindStringSubmatch(s); m != nil && m[1]+clickhouse.LocalSuffix == local {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(allStatements(), func(s string) bool {
+		m := dropTable.FindStringSubmatch(s)
+		return m != nil && m[1]+clickhouse.LocalSuffix == local
+	})
 }

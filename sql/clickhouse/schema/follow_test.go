@@ -28,11 +28,11 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 		if err := follow(t.Context(), l, from, to, quiet); err != nil {
 			t.Fatal(err)
 		}
-		if steps, err := behind(t.Context(), l, from, to); err != nil || len(steps) > 0 {
+		if steps, err := followSteps(t.Context(), l, from, to); err != nil || len(steps) > 0 {
 			t.Fatalf("behind by %v, %v after it has followed", steps, err)
 		}
 	}
-	if steps, err := behind(t.Context(), l, from, to); err != nil || len(steps) > 0 {
+	if steps, err := followSteps(t.Context(), l, from, to); err != nil || len(steps) > 0 {
 		t.Errorf("behind by %v, %v before there is anything", steps, err)
 	}
 	if err := migrateServer(t.Context(), leader.Config, l, quiet); err != nil {
@@ -64,7 +64,7 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 	}
 	files = release{"migrate/9999_drop.up.sql": "DROP TABLE IF EXISTS prompt_daily;\n"}
 	defer func() { files = clickhouse.Files }()
-	steps, err := behind(t.Context(), l, from, to)
+	steps, err := followSteps(t.Context(), l, from, to)
 	if err != nil || len(steps) != 5 {
 		t.Errorf("behind by %v, %v", steps, err)
 	}
@@ -143,10 +143,10 @@ func TestALostReplicaIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := (layout{cluster: c.Cluster, replicated: true}).asFound(t.Context(), conn); err == nil || !strings.Contains(err.Error(), "is not replicated") {
+	if _, err := (layout{cluster: c.Cluster, replicated: true}).ofTables(t.Context(), conn); err == nil || !strings.Contains(err.Error(), "is not replicated") {
 		t.Errorf("a replica of tables that copy nothing: %v", err)
 	}
-	if stands, err := (layout{cluster: c.Cluster}).asFound(t.Context(), conn); err != nil || stands.replicated {
+	if stands, err := (layout{cluster: c.Cluster}).ofTables(t.Context(), conn); err != nil || stands.replicated {
 		t.Errorf("%+v, %v", stands, err)
 	}
 }

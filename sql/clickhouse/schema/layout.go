@@ -11,16 +11,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A layout is how the tables of the migrations are on the servers: on one server as they are written; on a cluster each
-// table of facts is a table <name>_local on each shard, with the views that fill and read those, and a Distributed
-// table of the plain name, which questions read. Tables of dimensions are whole on every shard, where questions join
-// them.
+// A layout adapts the migrations to the servers. One server has the tables as written. On a cluster each table of facts
+// is a table <name>_local on each shard, with the views that fill and read it, and a Distributed table of the plain
+// name for queries. Every shard has all rows of dimensions, for joins.
 type layout struct {
-	cluster    string // what the servers call the cluster; empty: one server
-	replicated bool   // a shard is several servers, which copy from each other
+	cluster    string // its name on the servers; empty: one server
+	replicated bool   // a shard has several servers, which copy from each other
 }
 
-// layoutOf is the layout of these servers.
+// layoutOf returns the layout for the configured servers.
 func layoutOf(c clickhouse.Config) layout {
 	if c.Shards == "" {
 		return layout{}
@@ -32,7 +31,7 @@ func layoutOf(c clickhouse.Config) layout {
 	return l
 }
 
-// global makes a server answer a subquery of Distributed tables first, and send its rows to every shard.
+// global makes a server run a subquery of Distributed tables first, and send its rows to every shard.
 const global = "distributed_product_mode = 'global'"
 
 var (
@@ -46,11 +45,14 @@ var (
 	windowClause = regexp.MustCompile(`\bnon_replicated_deduplication_window = (\d+)`)
 	tableComment = regexp.MustCompile(`\nCOMMENT '(?:[^']|'')*'$`)
 	commentLines = regexp.MustCompile(`(?m)^\s*--[^\n]*\n`)
-	physical     = regexp.MustCompile(`\b(MODIFY (SETTING|TTL|ORDER BY)|RESET SETTING|REMOVE TTL|(ADD|DROP|CLEAR|MATERIALIZE) (INDEX|PROJECTION)|MATERIALIZE COLUMN|MODIFY COLUMN [^,]* CODEC)\b`)
-	logical      = regexp.MustCompile(`\b(ADD COLUMN|DROP COLUMN|RENAME COLUMN|COMMENT COLUMN|MODIFY COMMENT)\b`)
+	quotedText   = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
+	physical     = regexp.MustCompile(`\b(MODIFY (SETTING|TTL|ORDER BY)|RESET SETTING|REMOVE TTL|` +
+		`(ADD|DROP|CLEAR|MATERIALIZE) (INDEX|PROJECTION)|MATERIALIZE COLUMN|MODIFY COLUMN [^,]* CODEC)\b`)
+	logical        = regexp.MustCompile(`\b(ADD COLUMN|DROP COLUMN|RENAME COLUMN|COMMENT COLUMN|MODIFY COMMENT)\b`)
+	settingsClause = regexp.MustCompile(`\nSETTINGS [^\n]*$`) // at the end of a query
 )
 
-// local is the name of what one shard has of a table.
+// local returns the name of a shard's part of a table.
 func (l layout) local(table string) string {
 	if l.cluster == "" || clickhouse.IsDimension(table) {
 		return table
@@ -58,16 +60,16 @@ func (l layout) local(table string) string {
 	return table + clickhouse.LocalSuffix
 }
 
-// derive makes the text of a migration for one server of the cluster. It refuses a statement that it does not know.
+// derive converts a migration for a server of the cluster. It refuses unknown statements.
 func (l layout) derive(text string) (string, error) {
 	facts := factTables()
 	var derived []string
 	for _, s := range statements(text) {
-		made, err := l.statement(s, facts)
+		converted, err := l.statement(s, facts)
 		if err != nil {
 			return "", err
 		}
-		derived = append(derived, made...)
+		derived = append(derived, converted...)
 	}
 	return strings.Join(derived, ";\n\n") + ";\n", nil
 }
@@ -78,7 +80,7 @@ func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 		return l.table(s)
 	case createView.MatchString(s):
 		m := createView.FindStringSubmatch(s)
-		return []string{m[1] + l.local(m[2]) + l.reading(s[len(m[0]):], facts)}, nil
+		return []string{m[1] + l.local(m[2]) + l.readLocal(s[len(m[0]):], facts)}, nil
 	case alterTable.MatchString(s):
 		return l.alter(s)
 	case dropTable.MatchString(s):
@@ -89,7 +91,7 @@ func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 	return nil, fmt.Errorf("lay out %.60q: no statement that is known here", s)
 }
 
-// table is a shard's own table and, of facts, the one over all shards.
+// table returns a shard's table and, for facts, the Distributed table over all shards.
 func (l layout) table(s string) ([]string, error) {
 	name := createTable.FindStringSubmatch(s)[1]
 	engine := engineClause.FindStringSubmatch(s)
@@ -97,44 +99,44 @@ func (l layout) table(s string) ([]string, error) {
 		return nil, fmt.Errorf("lay out table %s: want a line ENGINE = …MergeTree", name)
 	}
 	if l.replicated {
-		// By macros of the server: another order of the addresses moves no table.
+		// The path has macros of the server, so that another order of the addresses moves no table.
 		path := fmt.Sprintf("'/clickhouse/answerscope/{database}/{shard}/%s', '{replica}'", name)
 		if engine[2] != "" {
 			path += ", " + engine[2]
 		}
 		s = strings.Replace(s, engine[0], "ENGINE = Replicated"+engine[1]+"("+path+")", 1)
-		s = windowClause.ReplaceAllString(s, "replicated_deduplication_window = $1, replicated_deduplication_window_seconds = 604800")
+		s = windowClause.ReplaceAllString(s,
+			"replicated_deduplication_window = $1, replicated_deduplication_window_seconds = 604800")
 	}
 	if clickhouse.IsDimension(name) {
 		return []string{s}, nil
 	}
 	local := l.local(name)
 	s = strings.Replace(s, "CREATE TABLE IF NOT EXISTS "+name, "CREATE TABLE IF NOT EXISTS "+local, 1)
-	over := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s AS %s\nENGINE = Distributed('%s', currentDatabase(), '%s')%s",
-		name, local, l.cluster, local, tableComment.FindString(s))
-	return []string{s, over}, nil
+	distributed := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s AS %s\nENGINE = "+
+		"Distributed('%s', currentDatabase(), '%[2]s')%[4]s", name, local, l.cluster, tableComment.FindString(s))
+	return []string{s, distributed}, nil
 }
 
-// alter changes a shard's own table and, where columns change, the one over all shards.
+// alter changes a shard's table and, if columns change, the Distributed table.
 func (l layout) alter(s string) ([]string, error) {
 	name := alterTable.FindStringSubmatch(s)[1]
 	if clickhouse.IsDimension(name) {
 		return []string{s}, nil
 	}
-	changes := quotedOrCommentText.ReplaceAllString(s, "")
-	own := "ALTER TABLE " + l.local(name) + strings.TrimPrefix(s, "ALTER TABLE "+name)
-	switch inside, outside := physical.MatchString(changes), logical.MatchString(changes); {
-	case inside && !outside:
-		return []string{own}, nil
-	case outside && !inside:
-		return []string{own, s}, nil
+	changes := quotedText.ReplaceAllString(s, "")
+	local := "ALTER TABLE " + l.local(name) + strings.TrimPrefix(s, "ALTER TABLE "+name)
+	switch storage, columns := physical.MatchString(changes), logical.MatchString(changes); {
+	case storage && !columns:
+		return []string{local}, nil
+	case columns && !storage:
+		return []string{local, s}, nil
 	}
-	return nil, fmt.Errorf("lay out %.60q: want changes of columns or changes of storage, known ones, in a statement of their own", s)
+	return nil, fmt.Errorf(
+		"lay out %.60q: want changes of columns or changes of storage, known ones, in a statement of their own", s)
 }
 
-var quotedOrCommentText = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
-
-// drop waits until the name is free: a replicated table stays in Keeper for a while otherwise.
+// drop waits until the name is free: otherwise a replicated table stays in Keeper for a while.
 func (l layout) drop(name string) []string {
 	if clickhouse.IsDimension(name) {
 		return []string{"DROP TABLE IF EXISTS " + name + " SYNC"}
@@ -142,8 +144,8 @@ func (l layout) drop(name string) []string {
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
 }
 
-// reading makes a view read the tables of its own shard.
-func (l layout) reading(text string, facts map[string]bool) string {
+// readLocal makes a view read the tables of its own shard.
+func (l layout) readLocal(text string, facts map[string]bool) string {
 	return readsTable.ReplaceAllStringFunc(text, func(from string) string {
 		name := strings.TrimPrefix(from, "FROM ")
 		if !facts[name] {
@@ -153,23 +155,20 @@ func (l layout) reading(text string, facts map[string]bool) string {
 	})
 }
 
-// question is the text of a named view on these servers: that of its file, with the setting global, which its callers
-// then need not send.
-func (l layout) question(text string) string {
+// viewText returns the text of a named view: on a cluster with the setting global, so that its callers need not send
+// it.
+func (l layout) viewText(text string) string {
 	if l.cluster == "" {
 		return text
 	}
 	text = strings.TrimSpace(text)
-	if settings.MatchString(text) {
+	if settingsClause.MatchString(text) {
 		return text + ", " + global + "\n"
 	}
 	return text + "\nSETTINGS " + global + "\n"
 }
 
-// settings is the clause that ends a question, if it has one.
-var settings = regexp.MustCompile(`\nSETTINGS [^\n]*$`)
-
-// statements are those of a migration's text, without comments.
+// statements splits a migration, without comments.
 func statements(text string) (all []string) {
 	for statement := range strings.SplitSeq(commentLines.ReplaceAllString(text+"\n", ""), ";") {
 		if s := strings.TrimSpace(statement); s != "" {
@@ -179,15 +178,15 @@ func statements(text string) (all []string) {
 	return all
 }
 
-// allStatements are those of every migration.
+// allStatements returns the statements of all migrations.
 func allStatements() (all []string) {
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		all = append(all, statements(mustRead("migrate/"+name))...)
 	}
 	return all
 }
 
-// factTables are the tables of all migrations but dimensions, also dropped ones.
+// factTables returns all tables of migrations except dimensions, also dropped ones.
 func factTables() map[string]bool {
 	facts := map[string]bool{}
 	for _, s := range allStatements() {
@@ -198,14 +197,14 @@ func factTables() map[string]bool {
 	return facts
 }
 
-// laidOut is a source of migrations that derives each.
-type laidOut struct {
+// layoutSource is a source of migrations that derives each.
+type layoutSource struct {
 	source.Driver
 	layout
 }
 
-// ReadUp is the derived text of a migration.
-func (s laidOut) ReadUp(version uint) (io.ReadCloser, string, error) {
+// ReadUp returns the derived text of a migration.
+func (s layoutSource) ReadUp(version uint) (io.ReadCloser, string, error) {
 	file, name, err := s.Driver.ReadUp(version)
 	if err != nil || s.cluster == "" {
 		return file, name, err

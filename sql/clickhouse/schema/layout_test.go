@@ -17,7 +17,7 @@ import (
 func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 	l := layout{cluster: "answerscope", replicated: true}
 	var text strings.Builder
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		derived, err := l.derive(mustRead("migrate/" + name))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -1,3 +1,6 @@
+// Package schema migrates ClickHouse, one server or every server of a cluster: the numbered migrations, then the
+// functions and the named views of this binary. It also writes the files of the server's configuration that define
+// analysts, who read the tables and views of the schema, each the rows of one organization.
 package schema
 
 import (
@@ -15,13 +18,12 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// ErrNewer is returned for a schema that a newer release has migrated. Its functions and views are left as they are.
+// ErrNewer is returned for a schema that a newer release has migrated. Its functions and views stay unchanged.
 var ErrNewer = errors.New("a newer release has migrated it")
 
-// Migrate brings the schema up: the numbered files of migrate/, then the rollups whose view a migration has changed are
-// rebuilt, then function/ and query/ as they are in this binary. It may be killed and run again at any point. Two runs
-// at once would race: the caller holds the migration lock of Postgres, since the driver's own lock is local to the
-// process.
+// Migrate runs the numbered files of migrate/, rebuilds the rollups whose view has changed, then defines the functions
+// and views of function/ and query/. It can be killed and repeated at any point. Concurrent runs would race: the caller
+// holds the migration lock of PostgreSQL, since the driver's lock is local to the process.
 func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
 	if c.Shards != "" {
 		return migrateCluster(ctx, c, progress)
@@ -29,7 +31,7 @@ func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string
 	return migrateServer(ctx, c, layout{}, progress)
 }
 
-// migrateServer brings up one server, alone or of a cluster.
+// migrateServer migrates one server, alone or of a cluster.
 func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress func(step string)) error {
 	if err := runNumbered(c, l, progress); err != nil {
 		return err
@@ -45,7 +47,7 @@ func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress 
 	return define(ctx, conn, l, progress)
 }
 
-// define gives a server the functions and views that it should have.
+// define creates outdated functions and views.
 func define(ctx context.Context, conn *clickhouse.Conn, l layout, progress func(step string)) error {
 	outdated, err := outdatedDefinitions(ctx, conn, l)
 	if err != nil {
@@ -60,7 +62,7 @@ func define(ctx context.Context, conn *clickhouse.Conn, l layout, progress func(
 	return nil
 }
 
-// Pending lists what Migrate would do, in order; nothing when all is up.
+// Pending lists the steps of Migrate, in order; none if the schema is current.
 func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err error) {
 	if c.Shards != "" {
 		return pendingOfCluster(ctx, c)
@@ -75,13 +77,13 @@ func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err er
 
 func pendingOfServer(ctx context.Context, conn *clickhouse.Conn, l layout) (pending []string, err error) {
 	err = clickhouse.Retry(ctx, func() error {
-		pending, err = lacking(ctx, conn, l)
+		pending, err = pendingSteps(ctx, conn, l)
 		return err
 	})
 	return pending, err
 }
 
-func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, error) {
+func pendingSteps(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, error) {
 	version, dirty, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, er
 		return nil, err
 	}
 	var pending []string
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		if v := versionOf(name); v > version || v == version && dirty {
 			pending = append(pending, strings.TrimSuffix(name, ".up.sql"))
 		}
@@ -121,12 +123,14 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 	if err != nil {
 		return err
 	}
-	// The driver splits a file at every semicolon, in quotes and comments too: a test allows them only after statements.
-	database, err := target.WithInstance(db, &target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
+	// The driver splits a file at every semicolon, also in quotes and comments: a test allows them only after
+	// statements.
+	config := target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true}
+	database, err := target.WithInstance(db, &config)
 	if err != nil {
 		return errors.Join(fmt.Errorf("open clickhouse for migration: %w", err), db.Close())
 	}
-	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", database)
+	m, err := migrate.NewWithInstance("iofs", layoutSource{source, l}, "clickhouse", database)
 	if err != nil {
 		return errors.Join(fmt.Errorf("prepare clickhouse migrations: %w", err), db.Close())
 	}
@@ -139,13 +143,13 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 		return err
 	}
 	before := -1 // none
-	for _, name := range numbered() {
+	for _, name := range migrationNames() {
 		v := versionOf(name)
 		if v < version || v == version && !dirty {
 			before = int(v)
 			continue
 		}
-		if dirty { // it did not end, and is run again from its start: every statement can be run twice
+		if dirty { // it was interrupted, and runs again from its start: every statement can be repeated
 			if err := m.Force(before); err != nil {
 				return fmt.Errorf("step back from half a migration %d: %w", version, err)
 			}
@@ -159,14 +163,14 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 	return nil
 }
 
-// numbered are the names of the migrations, in their order.
-func numbered() []string { return fileNames("migrate/*.up.sql", "") }
+// migrationNames lists the migrations in their order.
+func migrationNames() []string { return fileNames("migrate/*.up.sql", "") }
 
 // checkKnown refuses a version that this binary does not have.
 func checkKnown(version uint) error {
-	names := numbered()
-	if known := versionOf(names[len(names)-1]); version > known {
-		return fmt.Errorf("clickhouse has schema version %d, and this binary knows %d: %w", version, known, ErrNewer)
+	names := migrationNames()
+	if newest := versionOf(names[len(names)-1]); version > newest {
+		return fmt.Errorf("clickhouse has schema version %d, and this binary knows %d: %w", version, newest, ErrNewer)
 	}
 	return nil
 }
@@ -180,8 +184,10 @@ func versionOf(name string) uint {
 }
 
 func appliedVersion(ctx context.Context, conn *clickhouse.Conn) (version uint, dirty bool, err error) {
+	const count = `
+		SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'`
 	var exists uint64
-	err = conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&exists)
+	err = conn.QueryRow(ctx, count).Scan(&exists)
 	if err != nil || exists == 0 {
 		return 0, false, err
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A plainView is a question without parameters, for clients that list views with their columns and pass nothing: the
-// question asked of each brand whose rows the user may see, over the API's default window, without filters. Its text is
-// made from the question's, so that a metric has one definition.
+// A plainView is a view without parameters, for clients that list views with their columns and pass nothing: a query of
+// query/ for all brands that the user may see, over the API's default window, without filters. Its text is derived from
+// the query's, so that a metric has one definition.
 type plainView struct {
-	name     string
-	question string // its file in query/
-	by       string // value of granularity
+	name        string
+	query       string // its file in query/
+	granularity string
 }
 
 var plainViews = []plainView{
@@ -32,19 +32,20 @@ var plainViewSQL string
 
 // text is the SELECT of the view.
 func (v plainView) text() string {
-	_, text, _ := strings.Cut(mustRead("query/"+v.question+".sql"), "\n")
-	text = parameter.ReplaceAllStringFunc(ofEveryBrand(text), v.defaultValue)
+	_, text, _ := strings.Cut(mustRead("query/"+v.query+".sql"), "\n")
+	text = parameter.ReplaceAllStringFunc(groupByBrand(text), v.defaultValue)
 	by := ""
-	if v.by == "day" {
+	if v.granularity == "day" {
 		by = " by day"
 	}
-	return strings.NewReplacer("<name>", v.name, "<question>", v.question, "<by>", by, "<text>", strings.TrimSpace(text)).Replace(plainViewSQL)
+	return strings.NewReplacer("<name>", v.name, "<question>", v.query, "<by>", by,
+		"<text>", strings.TrimSpace(text)).Replace(plainViewSQL)
 }
 
 var parameter = regexp.MustCompile(`\{(\w+):([^}]+)\}`)
 
-// defaults are the SQL for parameters that are not empty by default. The row's own brand passes every comparison with
-// the brand that is asked for.
+// defaults has the SQL for parameters that are not empty by default. Each row is compared with its own brand, which
+// passes.
 var defaults = map[string]string{
 	"organization_id": "organization_id",
 	"brand_id":        "brand_id",
@@ -63,7 +64,7 @@ func (v plainView) defaultValue(placeholder string) string {
 	case listed:
 		return value
 	case name == "granularity":
-		return "'" + v.by + "'"
+		return "'" + v.granularity + "'"
 	case kind == "String":
 		return "''"
 	case kind == "UInt32", kind == "Float64":
@@ -72,29 +73,34 @@ func (v plainView) defaultValue(placeholder string) string {
 	return "CAST([], '" + kind + "')"
 }
 
+// zeroRow adds a row for a brand without answers. A plain view has no such brands, since no row names them.
+var zeroRow = regexp.MustCompile(`(?s)UNION ALL --.*?WHERE \{group_by:String\} = ''`)
+
+// brandClauses adds the brand to each SELECT that has a line per expression, and to the clauses that divide rows.
+var brandClauses = []struct {
+	clause *regexp.Regexp
+	with   string
+}{
+	{regexp.MustCompile(`SELECT\n`), "SELECT organization_id, brand_id,\n"},
+	{regexp.MustCompile(`GROUP BY ([a-z])`), "GROUP BY organization_id, brand_id, $1"},
+	{regexp.MustCompile(`PARTITION BY `), "PARTITION BY organization_id, brand_id, "},
+	{regexp.MustCompile(`OVER \(\)`), "OVER (PARTITION BY organization_id, brand_id)"},
+	{regexp.MustCompile(`LIMIT (\S+) BY `), "LIMIT $1 BY organization_id, brand_id, "},
+	{regexp.MustCompile(`LIMIT (\S+)\n`), "LIMIT $1 BY organization_id, brand_id\n"},
+}
+
 var (
-	// A brand without answers has no rows, since nothing says that it is there.
-	withoutAnswers = regexp.MustCompile(`(?s)UNION ALL --.*?WHERE \{group_by:String\} = ''`)
-	groupingSets   = regexp.MustCompile(`GROUPING SETS \(.*\)`)
+	groupingSets = regexp.MustCompile(`GROUPING SETS \(.*\)`)
+	setsByBrand  = strings.NewReplacer("((", "((organization_id, brand_id, ",
+		", ()", ", (organization_id, brand_id)", ", (", ", (organization_id, brand_id, ")
 )
 
-// ofEveryBrand makes a question about one brand one about every brand: each SELECT that has a line for each expression
-// and each GROUP BY, PARTITION BY and LIMIT gets the brand. Ids of prompts, competitors and answers are unique among
-// all brands, so what is looked up by them stays as it is.
-func ofEveryBrand(text string) string {
-	text = withoutAnswers.ReplaceAllString(text, "")
-	text = groupingSets.ReplaceAllStringFunc(text, func(sets string) string {
-		return strings.NewReplacer("((", "((organization_id, brand_id, ", ", ()", ", (organization_id, brand_id)", ", (", ", (organization_id, brand_id, ").Replace(sets)
-	})
-	for _, r := range []struct{ clause, with string }{
-		{`SELECT\n`, "SELECT organization_id, brand_id,\n"},
-		{`GROUP BY ([a-z])`, "GROUP BY organization_id, brand_id, $1"},
-		{`PARTITION BY `, "PARTITION BY organization_id, brand_id, "},
-		{`OVER \(\)`, "OVER (PARTITION BY organization_id, brand_id)"},
-		{`LIMIT (\S+) BY `, "LIMIT $1 BY organization_id, brand_id, "},
-		{`LIMIT (\S+)\n`, "LIMIT $1 BY organization_id, brand_id\n"},
-	} {
-		text = regexp.MustCompile(r.clause).ReplaceAllString(text, r.with)
+// groupByBrand converts a query of one brand to one of all brands. Ids of prompts, competitors and answers are unique
+// among all brands, so lookups by them stay unchanged.
+func groupByBrand(text string) string {
+	text = groupingSets.ReplaceAllStringFunc(zeroRow.ReplaceAllString(text, ""), setsByBrand.Replace)
+	for _, r := range brandClauses {
+		text = r.clause.ReplaceAllString(text, r.with)
 	}
 	return text
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// A migration that changes a view ends the comment of the view's target with rebuildMark. The mark is removed once the
-// target has been rebuilt, so a run that was killed in between is continued by the next one.
+// rebuildMark ends the comment of a view's target in a migration that changes the view. It is removed once the target
+// has been rebuilt, so the next run continues a killed one.
 const rebuildMark = " [rebuild]"
 
-// rebuildStep begins the pending step of a marked table.
+// rebuildStep is the prefix of a marked table's step.
 const rebuildStep = "rebuild "
 
 // Rebuilds reports whether one of the pending steps rebuilds rollups from their landing rows.
 func Rebuilds(pending []string) bool {
 	return slices.ContainsFunc(pending, func(step string) bool {
-		if _, ofServer, found := strings.Cut(step, stepOf); found {
-			step = ofServer
+		if _, serverStep, ok := strings.Cut(step, shardSeparator); ok {
+			step = serverStep
 		}
-		if name := step + ".up.sql"; slices.Contains(numbered(), name) {
+		if name := step + ".up.sql"; slices.Contains(migrationNames(), name) {
 			return strings.Contains(mustRead("migrate/"+name), rebuildMark)
 		}
 		return strings.HasPrefix(step, rebuildStep)
 	})
 }
 
-// A markedTable is a rollup whose comment has the mark, or the Distributed table over it.
+// A markedTable is a rollup with the mark in its comment, or the Distributed table over it.
 type markedTable struct {
 	Name   string `ch:"name"`
 	Engine string `ch:"engine"`
@@ -38,15 +38,18 @@ type markedTable struct {
 }
 
 func markedForRebuild(ctx context.Context, conn *clickhouse.Conn) (tables []markedTable, err error) {
-	err = conn.Select(ctx, &tables, "SELECT name, engine, replaceOne(comment, '"+rebuildMark+"', '') AS text FROM system.tables "+
-		"WHERE database = currentDatabase() AND endsWith(comment, '"+rebuildMark+"') ORDER BY name DESC")
+	err = conn.Select(ctx, &tables, `
+		SELECT name, engine, replaceOne(comment, '`+rebuildMark+`', '') AS text
+		FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(comment, '`+rebuildMark+`')
+		ORDER BY name DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list tables to rebuild: %w", err)
 	}
 	return tables, nil
 }
 
-// rebuildMarked rebuilds the marked rollups of a server. No sink runs meanwhile.
+// rebuildMarked rebuilds the marked rollups of a server. No sink may run meanwhile.
 func rebuildMarked(ctx context.Context, conn *clickhouse.Conn, progress func(step string)) error {
 	tables, err := markedForRebuild(ctx, conn)
 	if err != nil {
@@ -58,7 +61,8 @@ func rebuildMarked(ctx context.Context, conn *clickhouse.Conn, progress func(ste
 				return err
 			}
 		}
-		if err := conn.Exec(ctx, "ALTER TABLE "+clickhouse.QuoteName(table.Name)+" MODIFY COMMENT "+clickhouse.QuoteText(table.Text)); err != nil {
+		name, comment := clickhouse.QuoteName(table.Name), clickhouse.QuoteText(table.Text)
+		if err := conn.Exec(ctx, "ALTER TABLE "+name+" MODIFY COMMENT "+comment); err != nil {
 			return fmt.Errorf("remove the rebuild mark of %s: %w", table.Name, err)
 		}
 		progress(rebuildStep + table.Name)

@@ -6,8 +6,21 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// AnswerRow is one row of the landing table answers: an answer as it was returned and as it was read. The nil UUID and
-// 0 stand for none.
+// The landing tables of answers and crawls, and the dimension tables, which the mirror copies from PostgreSQL. In a
+// dimension the newest Version of an id counts, and Deleted hides it.
+var (
+	Answers = landing(table[AnswerRow]("answers"),
+		"organization_id, brand_id, day, id, revision, extract_version, sign")
+	Crawls = landing(table[CrawlRow]("crawls"), factKey)
+
+	DimensionBrands      = table[DimensionBrand]("dimension_brands")
+	DimensionCompetitors = table[DimensionCompetitor]("dimension_competitors")
+	DimensionPrompts     = table[DimensionPrompt]("dimension_prompts")
+	DimensionTopics      = table[DimensionTopic]("dimension_topics")
+)
+
+// AnswerRow is a row of the landing table answers: an answer as a platform returned it, and its reading. The nil UUID
+// and 0 stand for none.
 type AnswerRow struct {
 	OrganizationID UUID      `ch:"organization_id"`
 	BrandID        UUID      `ch:"brand_id"`
@@ -80,6 +93,11 @@ type AnswerRow struct {
 	CitationOwned         []bool   `ch:"citations.owned"`
 	CitationCompetitorIDs []UUID   `ch:"citations.competitor_id"`
 
+	CardColumns
+}
+
+// CardColumns has the shopping cards of an answer, a column for each field.
+type CardColumns struct {
 	CardPositions       []uint32           `ch:"cards.position"`
 	CardTitles          []string           `ch:"cards.title"`
 	CardBrands          []string           `ch:"cards.brand"`
@@ -94,11 +112,96 @@ type AnswerRow struct {
 	CardRoles           []string           `ch:"cards.role"`
 }
 
-// Key is the row's.
+// Key identifies the answer.
 func (r AnswerRow) Key() Key { return Key{r.OrganizationID, r.BrandID, r.ID} }
 
-// Month is the row's, by whose parts it lands.
+// Month is the partition of the row.
 func (r AnswerRow) Month() Month { return MonthOf(r.Day) }
 
-// Offset is that of the record.
+// Offset is the offset of the record.
 func (r AnswerRow) Offset() int64 { return r.LogOffset }
+
+// CrawlRow is a row of the landing table crawls: one request of an AI crawler.
+type CrawlRow struct {
+	OrganizationID UUID      `ch:"organization_id"`
+	BrandID        UUID      `ch:"brand_id"`
+	Day            time.Time `ch:"day"` // of At; the id has the same time
+	ID             UUID      `ch:"id"`
+	LogTopic       string    `ch:"log_topic"`
+	LogPartition   int32     `ch:"log_partition"`
+	LogOffset      int64     `ch:"log_offset"`
+
+	At        time.Time `ch:"at"`
+	Crawler   string    `ch:"crawler"`
+	Operator  string    `ch:"operator"`
+	Platform  string    `ch:"platform"`
+	Purpose   string    `ch:"purpose"`
+	Host      string    `ch:"host"`
+	Path      string    `ch:"path"`
+	Status    uint16    `ch:"status"`
+	Bytes     int64     `ch:"bytes"`
+	Verified  *bool     `ch:"verified"` // nil: not checked
+	Simulated bool      `ch:"simulated"`
+}
+
+// Key identifies the crawl.
+func (r CrawlRow) Key() Key { return Key{r.OrganizationID, r.BrandID, r.ID} }
+
+// Month is the partition of the row.
+func (r CrawlRow) Month() Month { return MonthOf(r.Day) }
+
+// Offset is the offset of the record.
+func (r CrawlRow) Offset() int64 { return r.LogOffset }
+
+// DimensionBrand is a row of dimension_brands.
+type DimensionBrand struct {
+	OrganizationID UUID     `ch:"organization_id"`
+	ID             UUID     `ch:"id"`
+	Name           string   `ch:"name"`
+	Slug           string   `ch:"slug"`
+	Aliases        []string `ch:"aliases"`
+	Domains        []string `ch:"domains"`
+	Industry       string   `ch:"industry"`
+	Region         string   `ch:"region"`
+	Language       string   `ch:"language"`
+	Revision       int64    `ch:"revision"`
+	IsActive       bool     `ch:"is_active"`
+	Version        uint64   `ch:"version"`
+	Deleted        bool     `ch:"deleted"`
+}
+
+// DimensionCompetitor is a row of dimension_competitors.
+type DimensionCompetitor struct {
+	OrganizationID UUID     `ch:"organization_id"`
+	BrandID        UUID     `ch:"brand_id"`
+	ID             UUID     `ch:"id"`
+	Name           string   `ch:"name"`
+	Aliases        []string `ch:"aliases"`
+	Domains        []string `ch:"domains"`
+	Version        uint64   `ch:"version"`
+	Deleted        bool     `ch:"deleted"`
+}
+
+// DimensionPrompt is a row of dimension_prompts.
+type DimensionPrompt struct {
+	OrganizationID UUID   `ch:"organization_id"`
+	BrandID        UUID   `ch:"brand_id"`
+	ID             UUID   `ch:"id"`
+	TopicID        UUID   `ch:"topic_id"` // nil: none
+	Text           string `ch:"text"`
+	IsBranded      *bool  `ch:"is_branded"`
+	IsActive       bool   `ch:"is_active"`
+	Version        uint64 `ch:"version"`
+	Deleted        bool   `ch:"deleted"`
+}
+
+// DimensionTopic is a row of dimension_topics.
+type DimensionTopic struct {
+	OrganizationID UUID   `ch:"organization_id"`
+	BrandID        UUID   `ch:"brand_id"`
+	ID             UUID   `ch:"id"`
+	Name           string `ch:"name"`
+	IsActive       bool   `ch:"is_active"`
+	Version        uint64 `ch:"version"`
+	Deleted        bool   `ch:"deleted"`
+}

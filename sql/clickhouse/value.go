@@ -4,12 +4,32 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/google/uuid"
 )
 
-// Month is a calendar month in UTC, as the partitions of facts are named: 202603.
+// UUID is the driver's type; any [16]byte converts.
+type UUID = uuid.UUID
+
+// OrNil returns *id, or the nil UUID that the tables have for an absent id.
+func OrNil[T ~[16]byte](id *T) UUID {
+	if id == nil {
+		return UUID{}
+	}
+	return UUID(*id)
+}
+
+// Day is a UTC calendar day, written 2026-03-02: a {name:Date} placeholder does not take the driver's form of a
+// time.Time.
+type Day string
+
+// DayOf returns the UTC day of t.
+func DayOf(t time.Time) Day { return Day(t.UTC().Format(time.DateOnly)) }
+
+// Month is a calendar month in UTC, a number like the names of partitions: 202603.
 type Month int
 
-// MonthOf is the month of an instant.
+// MonthOf returns the month of an instant.
 func MonthOf(t time.Time) Month {
 	t = t.UTC()
 	return Month(t.Year()*100 + int(t.Month()))
@@ -20,7 +40,7 @@ func (m Month) First() time.Time {
 	return time.Date(int(m)/100, time.Month(int(m)%100), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// ParseMonth reads what String writes.
+// ParseMonth reads the output of String.
 func ParseMonth(text string) (Month, error) {
 	t, err := time.Parse("2006-01", text)
 	if err != nil {
@@ -29,13 +49,13 @@ func ParseMonth(text string) (Month, error) {
 	return MonthOf(t), nil
 }
 
-// String is the month as people write it: 2026-03.
+// String writes the month for people: 2026-03.
 func (m Month) String() string { return fmt.Sprintf("%04d-%02d", int(m)/100, int(m)%100) }
 
 // MarshalText writes String.
 func (m Month) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// Scan reads a number as toYYYYMM makes it.
+// Scan reads a number that toYYYYMM made.
 func (m *Month) Scan(number any) error {
 	n, ok := number.(uint32)
 	if !ok {

@@ -1,0 +1,187 @@
+package clickhouse
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// AnswerFilter is a Filter for at most Limit answers after a cursor. An empty list filters nothing.
+type AnswerFilter struct {
+	Filter
+	AnswerCursor
+	Prompts     []UUID   `ch:"prompts"`
+	Mentioned   []bool   `ch:"mentioned"`   // whether the brand is
+	Cited       []bool   `ch:"cited"`       // whether the brand's pages are
+	Competitors []UUID   `ch:"competitors"` // any of these is mentioned
+	Domains     []string `ch:"domains"`     // any of these is cited; likewise URLs, Pages and Categories
+	URLs        []string `ch:"urls"`
+	Pages       []string `ch:"pages"`
+	Categories  []string `ch:"categories"` // source types
+	Limit       uint32   `ch:"limit"`
+}
+
+// cursorTime is the format of times in cursors, UTC.
+const cursorTime = "2006-01-02 15:04:05.000"
+
+// AnswerCursor is the position of an answer in the order of AnswersFound; the zero value is the start.
+type AnswerCursor struct {
+	AnsweredAt string `ch:"before"`       // as cursorTime
+	ID         string `ch:"after_answer"` // lower-case text
+}
+
+// AnswerCursorAt returns the position of an answer.
+func AnswerCursorAt(answeredAt time.Time, id UUID) AnswerCursor {
+	return AnswerCursor{answeredAt.UTC().Format(cursorTime), id.String()}
+}
+
+// AnswerMatch is one of the Total answers that pass a filter.
+type AnswerMatch struct {
+	Day        time.Time `ch:"day"`
+	ID         UUID      `ch:"id"`
+	AnsweredAt time.Time `ch:"answered_at"`
+	ComesAfter bool      `ch:"comes_after"` // the cursor
+	Total      uint64    `ch:"total"`
+}
+
+// AnswersFound returns the answers that pass a filter, newest first, then by id: those after the cursor. If they do not
+// fill the page, others follow, so that a row carries the total.
+var AnswersFound = rollup[AnswerFilter, AnswerMatch]("answers_found")
+
+type (
+	listedParams struct {
+		Organization UUID   `ch:"organization"`
+		Brand        UUID   `ch:"brand"`
+		Days         []Day  `ch:"days"`
+		IDs          []UUID `ch:"ids"`
+	}
+	oneAnswerParams struct {
+		Organization UUID   `ch:"organization"`
+		Brands       []UUID `ch:"brands"`
+		Days         []Day  `ch:"days"`
+		IDs          []UUID `ch:"ids"`
+	}
+)
+
+var (
+	listedAnswers = query[listedParams, ListedAnswer]("listed_answers")
+	oneAnswer     = query[oneAnswerParams, OneAnswer]("one_answer")
+)
+
+// ListedAnswer is an answer with its question, its text and the current reading of the brand.
+type ListedAnswer struct {
+	ID             UUID      `ch:"id"`
+	AnsweredAt     time.Time `ch:"answered_at"`
+	Platform       string    `ch:"platform"`
+	Model          string    `ch:"model"`
+	ServedModel    string    `ch:"served_model"`
+	Region         string    `ch:"region"`
+	Sample         int64     `ch:"sample"`
+	PromptID       UUID      `ch:"prompt_id"`
+	PromptText     string    `ch:"prompt_text"` // at the time of the run
+	Text           string    `ch:"text"`        // in a list, its first 65,536 code points
+	MentionCount   uint32    `ch:"mention_count"`
+	Position       uint32    `ch:"position"` // 0: not mentioned
+	Sentiment      string    `ch:"sentiment"`
+	Citations      uint32    `ch:"citations"` // cited URLs, own or not
+	ExtractVersion uint16    `ch:"extract_version"`
+}
+
+// ListAnswers reads the matches of a brand, in their order. It leaves out answers that were purged meanwhile.
+func ListAnswers(
+	ctx context.Context, conn *Conn, organization, brand UUID, matches []AnswerMatch,
+) ([]ListedAnswer, error) {
+	if len(matches) == 0 {
+		return nil, nil
+	}
+	params, order := listedParams{Organization: organization, Brand: brand}, map[UUID]int{}
+	for i, m := range matches {
+		params.Days, params.IDs, order[m.ID] = append(params.Days, DayOf(m.Day)), append(params.IDs, m.ID), i
+	}
+	slices.Sort(params.Days)
+	params.Days = slices.Compact(params.Days)
+	rows, err := listedAnswers.All(ctx, conn, params)
+	slices.SortFunc(rows, func(a, b ListedAnswer) int { return order[a.ID] - order[b.ID] })
+	return rows, err
+}
+
+// OneAnswer has every column of an answer that people may see.
+type OneAnswer struct {
+	ListedAnswer
+	BrandID       UUID            `ch:"brand_id"`
+	JobID         UUID            `ch:"job_id"` // nil: none
+	SearchQueries []string        `ch:"search_queries"`
+	InputTokens   int64           `ch:"input_tokens"`
+	OutputTokens  int64           `ch:"output_tokens"`
+	Searches      int64           `ch:"searches"`
+	CostUSD       decimal.Decimal `ch:"cost_usd"`
+
+	CitationURLs        []string `ch:"citations.url"` // normalised, in the order of the answer
+	CitationTitles      []string `ch:"citations.title"`
+	CitationDomains     []string `ch:"citations.domain"`
+	CitationSourceTypes []string `ch:"citations.source_type"`
+	CitationCited       []bool   `ch:"citations.cited"`
+
+	CardColumns
+}
+
+// FindAnswer returns the answer of an id, also of a shopping platform; nil if there is none. It may belong to one of
+// brands, or to any brand of the organization if these are none.
+func FindAnswer(ctx context.Context, conn *Conn, organization UUID, brands []UUID, id UUID) (*OneAnswer, error) {
+	if idTime(id).Year() > 2100 {
+		return nil, nil // no row has such a day, and ClickHouse's Date may not hold it
+	}
+	days := lookUp([]Key{{ID: id}}, 0, answerDaysAfter, LogLimit{}).Days
+	rows, err := oneAnswer.All(ctx, conn, oneAnswerParams{organization, brands, days, []UUID{id}})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// CardFilter is a Filter for at most Limit cards after a cursor.
+type CardFilter struct {
+	Filter
+	CardCursor
+	Roles []string `ch:"roles"`
+	Limit uint32   `ch:"limit"`
+}
+
+// CardCursor is the position of a card in the order of NewestCards; the zero value is the start.
+type CardCursor struct {
+	AnsweredAt string `ch:"before"`       // as cursorTime
+	AnswerID   string `ch:"after_answer"` // lower-case text, like ID
+	Position   uint32 `ch:"after_position"`
+	ID         string `ch:"after_card"`
+}
+
+// CardCursorAt returns the position of a card.
+func CardCursorAt(answeredAt time.Time, answer UUID, position uint32, id UUID) CardCursor {
+	return CardCursor{answeredAt.UTC().Format(cursorTime), answer.String(), position, id.String()}
+}
+
+// NewestCards returns shopping cards, newest first, then by answer id, position and id.
+var NewestCards = rollup[CardFilter, Card]("newest_cards")
+
+// Card is a product in an answer. Texts that the platform did not return are "".
+type Card struct {
+	ID             UUID             `ch:"id"`
+	AnsweredAt     time.Time        `ch:"answered_at"`
+	AnswerID       UUID             `ch:"answer_id"`
+	Position       uint32           `ch:"position"` // 1-based in the answer
+	Title          string           `ch:"title"`
+	Brand          string           `ch:"product_brand"`
+	PriceAmount    *decimal.Decimal `ch:"price_amount"`
+	PriceCurrency  string           `ch:"price_currency"` // ISO 4217
+	ImageURL       string           `ch:"image_url"`
+	MerchantURL    string           `ch:"merchant_url"`
+	MerchantDomain string           `ch:"merchant_domain"` // registrable
+	Rating         *float64         `ch:"rating"`
+	ReviewCount    *int64           `ch:"review_count"`
+	MatchedID      UUID             `ch:"matched_id"` // brand or competitor; nil: neither
+	Role           string           `ch:"role"`       // own, competitor, other
+	Platform       string           `ch:"platform"`
+	Region         string           `ch:"region"`
+}
