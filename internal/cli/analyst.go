@@ -11,7 +11,6 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/password"
-	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
@@ -24,19 +23,20 @@ type analystCmd struct {
 
 // usersDirFlag is where the server reads users, for a ClickHouse that is not embedded.
 type usersDirFlag struct {
-	UsersDir string `placeholder:"DIR" help:"Directory users.d of a ClickHouse that is not embedded, as it is seen from here."`
+	UsersDir string `placeholder:"DIR" help:"${analyst_users_dir}"`
 }
 
 // usersDir is where the server reads users; "" when that is not known.
-func (p *process) usersDir(given usersDirFlag) string {
-	if given.UsersDir == "" && !p.Settings.HasWarehouse() {
+func (f usersDirFlag) usersDir(p *process) string {
+	if f.UsersDir == "" && !p.Settings.HasWarehouse() {
 		return engine.ClickHouseUsersDir(p.Settings.DataDir)
 	}
-	return given.UsersDir
+	return f.UsersDir
 }
 
-// errNoUsersDir says that a directory is needed.
-var errNoUsersDir = usageError{errors.New("ClickHouse is not embedded: say with --users-dir where its users.d is, or take the file there by hand")}
+// errNoUsersDir is the error of a command that needs a directory.
+var errNoUsersDir = usageError{errors.New("ClickHouse is not embedded: " +
+	"say with --users-dir where its users.d is, or take the file there by hand")}
 
 type analystAdd struct {
 	Name string `arg:"" help:"What to call them within the organization: a–z, 0–9 and hyphens."`
@@ -45,55 +45,53 @@ type analystAdd struct {
 	usersDirFlag
 }
 
-// analystPassword is the fewest characters of a password of one's own: ClickHouse takes no salt in a file of users.
-const analystPassword = 16
+// minAnalystPassword is the fewest characters of a chosen password: ClickHouse takes no salt in a file of users.
+const minAnalystPassword = 16
 
-func (c *analystAdd) Run(ctx context.Context, p *process) error {
-	given, err := readPassword(p, analystPassword, c.Name, c.Org)
+func (c *analystAdd) Run(ctx context.Context, p *process, on databases) error {
+	chosen, err := p.readPassword(ctx, minAnalystPassword, c.Name, c.Org)
 	if err != nil {
 		return err
 	}
-	chosen := cmp.Or(given, password.Generate())
-	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
-		a, err := c.analyst(ctx, on, chosen)
-		if err != nil {
-			return err
-		}
-		added := shownAnalyst(a)
-		if given == "" {
-			added.Password = chosen
-		}
-		dir := p.usersDir(c.usersDirFlag)
-		if dir == "" {
-			return errors.Join(on.logAnalyst(ctx, "analyst file printed", a), c.printFile(p, a, added))
-		}
-		if err := schema.GrantLogin(ctx, on.ClickHouse, dir, a, chosen); err != nil {
-			return err
-		}
-		if err := on.logAnalyst(ctx, "analyst added", a); err != nil {
-			return err
-		}
-		line := added.Login
-		if added.Password != "" {
-			line += "\npassword " + added.Password
-		}
-		if err := p.printResult(c.JSON, added, line); err != nil {
-			return err
-		}
-		on.explainLogin(added)
-		return nil
-	})
+	text := cmp.Or(chosen, password.Generate())
+	a, err := c.analyst(ctx, on, text)
+	if err != nil {
+		return err
+	}
+	added := listAnalyst(a)
+	if chosen == "" {
+		added.Password = text
+	}
+	dir := c.usersDir(p)
+	if dir == "" {
+		return errors.Join(logAnalyst(ctx, on, "analyst file printed", a), c.printFile(p, a, added))
+	}
+	if err := schema.GrantLogin(ctx, on.ClickHouse, dir, a, text); err != nil {
+		return err
+	}
+	if err := logAnalyst(ctx, on, "analyst added", a); err != nil {
+		return err
+	}
+	line := added.Login
+	if added.Password != "" {
+		line += "\npassword " + added.Password
+	}
+	if err := p.printResult(c.JSON, added, line); err != nil {
+		return err
+	}
+	p.explainLogin(on, added)
+	return nil
 }
 
-// analyst is who is to be added.
-func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (schema.Analyst, error) {
-	organization, err := on.organization(ctx, c.Org)
+// analyst makes the analyst with their password.
+func (c *analystAdd) analyst(ctx context.Context, on databases, text string) (schema.Analyst, error) {
+	organization, err := findOrganization(ctx, on.DB, c.Org)
 	if err != nil {
 		return schema.Analyst{}, err
 	}
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.ClickHouse.Database(), PasswordSCRAM: schema.PasswordSCRAM(chosen), Since: time.Now().UTC().Truncate(time.Second),
+		Database: on.ClickHouse.Database(), PasswordSCRAM: schema.PasswordSCRAM(text), Since: time.Now().UTC().Truncate(time.Second),
 		Sharded: on.ClickHouse.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
@@ -103,7 +101,7 @@ func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (s
 }
 
 // printFile prints the file, for the operator of the server to put in place.
-func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystShown) error {
+func (c *analystAdd) printFile(p *process, a schema.Analyst, added listedAnalyst) error {
 	text, err := a.Configuration()
 	if err != nil {
 		return err
@@ -126,26 +124,26 @@ func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystShown)
 	return nil
 }
 
-// explainLogin says how the analyst connects.
-func (e *engines) explainLogin(added analystShown) {
+// explainLogin prints how the analyst connects.
+func (p *process) explainLogin(on databases, added listedAnalyst) {
 	secret := cmp.Or(added.Password, "PASSWORD")
-	e.Say("connect with %s", schema.AddressFor(e.ClickHouse, added.Login, secret))
-	if e.ClickHouse.Shards != "" {
-		e.Say("every other server of the cluster wants the file too, before it answers a question")
+	p.say("connect with %s", schema.AddressFor(on.ClickHouse, added.Login, secret))
+	if on.ClickHouse.Shards != "" {
+		p.say("every other server of the cluster wants the file too, before it answers a question")
 	}
-	if e.Running == nil || e.Settings.HasWarehouse() {
+	if on.Running == nil || p.Settings.HasWarehouse() {
 		return
 	}
-	e.Say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
-		added.Login, secret, e.Running.ClickHouseHTTP(), e.ClickHouse.Database(), firstQuestion)
+	p.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
+		added.Login, secret, on.Running.ClickHouseHTTP(), on.ClickHouse.Database(), firstQuestion)
 }
 
 // firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were
 // given up.
 const firstQuestion = "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"
 
-// analystShown is an analyst as printed; what is secret is shown once, when they are added.
-type analystShown struct {
+// listedAnalyst is an analyst as printed; what is secret is printed once, when they are added.
+type listedAnalyst struct {
 	Login          string    `json:"login"`
 	Name           string    `json:"name"`
 	Organization   string    `json:"organization"`
@@ -155,8 +153,10 @@ type analystShown struct {
 	Configuration  string    `json:"configuration,omitempty"`
 }
 
-func shownAnalyst(a schema.Analyst) analystShown {
-	return analystShown{Login: a.Login(), Name: a.Name, Organization: a.Organization, OrganizationID: a.OrganizationID.String(), Since: a.Since}
+func listAnalyst(a schema.Analyst) listedAnalyst {
+	return listedAnalyst{
+		Login: a.Login(), Name: a.Name, Organization: a.Organization, OrganizationID: a.OrganizationID.String(), Since: a.Since,
+	}
 }
 
 type analystList struct {
@@ -168,19 +168,19 @@ func (c *analystList) Run(p *process) error {
 	if err := p.Settings.Validate(); err != nil {
 		return usageError{err}
 	}
-	dir := p.usersDir(c.usersDirFlag)
+	dir := c.usersDir(p)
 	if dir == "" {
 		return errNoUsersDir
 	}
-	list, err := schema.ListAnalysts(dir)
+	analysts, err := schema.ListAnalysts(dir)
 	if err != nil {
 		return err
 	}
-	var shown []analystShown
-	for _, a := range list {
-		shown = append(shown, shownAnalyst(a))
+	var list []listedAnalyst
+	for _, a := range analysts {
+		list = append(list, listAnalyst(a))
 	}
-	return printList(p, c.JSON, shown, func(a analystShown) string {
+	return printList(p, c.JSON, list, func(a listedAnalyst) string {
 		return a.Name + "\t" + a.Organization + "\t" + a.Login + "\tsince " + a.Since.Format(time.DateOnly)
 	})
 }
@@ -191,21 +191,19 @@ type analystRemove struct {
 	usersDirFlag
 }
 
-func (c *analystRemove) Run(ctx context.Context, p *process) error {
-	dir := p.usersDir(c.usersDirFlag)
+func (c *analystRemove) Run(ctx context.Context, p *process, on databases) error {
+	dir := c.usersDir(p)
 	if dir == "" {
 		return errNoUsersDir
 	}
-	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
-		removed, err := schema.RevokeLogin(ctx, on.Warehouse, dir, c.Org, c.Name)
-		if err != nil {
-			return err
-		}
-		return on.logAnalyst(ctx, "analyst removed", removed)
-	})
+	removed, err := schema.RevokeLogin(ctx, on.Warehouse, dir, c.Org, c.Name)
+	if err != nil {
+		return err
+	}
+	return logAnalyst(ctx, on, "analyst removed", removed)
 }
 
 // logAnalyst adds a change of an analyst's access to the audit log.
-func (e *engines) logAnalyst(ctx context.Context, change string, a schema.Analyst) error {
-	return e.DB.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
+func logAnalyst(ctx context.Context, on databases, change string, a schema.Analyst) error {
+	return on.DB.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

@@ -26,11 +26,11 @@ import (
 type askCmd struct {
 	Platform string        `required:"" placeholder:"PLATFORM" help:"${platforms}."`
 	Prompt   string        `required:"" placeholder:"TEXT" help:"What to ask."`
-	Model    string        `placeholder:"MODEL" help:"Which model; without it the platform's first, as provider list shows them."`
-	Region   string        `placeholder:"COUNTRY" help:"For a user in that country, such as us, where the platform takes one."`
+	Model    string        `placeholder:"MODEL" help:"${ask_model}"`
+	Region   string        `placeholder:"COUNTRY" help:"${ask_region}"`
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
 	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long the answer may take (default ${timeout})."`
-	Brand    []string      `placeholder:"NAME" help:"Whose mentions to count; repeated, the others are its competitors."`
+	Brand    []string      `placeholder:"NAME" help:"${ask_brand}"`
 	JSON     bool          `name:"json" help:"The record of the answer, one JSON document."`
 }
 

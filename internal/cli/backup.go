@@ -43,21 +43,23 @@ func (c *backupCmd) Run(ctx context.Context, p *process) error {
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return usageError{errors.Join(fmt.Errorf("%s exists: want a directory that does not, for the backup alone", c.Dir), err)}
 	}
-	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
-		begun := time.Now().UTC()
-		lock, err := on.stopSinks(ctx)
-		if err != nil {
-			return err
-		}
-		err = on.writeBackup(ctx, c.Dir)
-		if err = errors.Join(err, lock.Held(ctx), lock.Release()); err == nil {
-			err = backup.Seal(c.Dir, thisBuild().String(), begun)
-		}
-		if err != nil {
-			return fmt.Errorf("back up: %w", err)
-		}
-		return p.print(c.Dir)
-	})
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
+		return err
+	}
+	begun := time.Now().UTC()
+	lock, err := stopSinks(ctx, on)
+	if err != nil {
+		return err
+	}
+	err = writeBackup(ctx, on, c.Dir)
+	if err = errors.Join(err, lock.Held(ctx), lock.Release()); err == nil {
+		err = backup.Seal(c.Dir, thisBuild().String(), begun)
+	}
+	if err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	return p.print(c.Dir)
 }
 
 // isWithin reports whether a path is dir or below it.
@@ -70,7 +72,7 @@ func isWithin(path, dir string) bool {
 
 // stopSinks takes the exclusive sink lock at a moment when no batch is planned, so that the log's positions and the
 // rows of the warehouse belong together. What is appended meanwhile waits in the log.
-func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, error) {
+func stopSinks(ctx context.Context, e *service.Engines) (*postgres.ExclusiveSinkLock, error) {
 	lock, err := backoff.Retry(ctx, func() (*postgres.ExclusiveSinkLock, error) {
 		lock, err := e.DB.LockSinksExclusive(ctx, 0, 10*time.Second)
 		if err != nil {
@@ -87,7 +89,7 @@ func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, e
 	return lock, nil
 }
 
-func (e *engines) writeBackup(ctx context.Context, dir string) error {
+func writeBackup(ctx context.Context, e *service.Engines, dir string) error {
 	stores := backup.Stores{
 		Postgres: func(to string) error {
 			return postgres.Dump(ctx, e.Owner, func(table string) (io.WriteCloser, error) {

@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/imports"
-	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -15,168 +20,229 @@ type brandCmd struct {
 	Add    brandAdd    `cmd:"" help:"Add a brand; prints its id and slug."`
 	Edit   brandEdit   `cmd:"" help:"Change a brand; what is not given stays."`
 	List   brandList   `cmd:"" help:"List the brands of an organization."`
-	Remove brandRemove `cmd:"" help:"Delete a brand with its prompts, answers and visits, for ever."`
+	Remove brandRemove `cmd:"" help:"Delete a brand with its prompts, answers and visits, permanently."`
 
 	Platform brandPlatformCmd `cmd:"" help:"Add, change, list and remove where a brand is asked, and how often."`
 }
 
-type brandAdd struct {
-	Name     string   `arg:"" help:"Its name."`
-	Org      string   `required:"" placeholder:"SLUG" help:"Whose it is."`
-	Slug     string   `placeholder:"SLUG" help:"Its name in commands and addresses; made from NAME when absent."`
-	Domain   []string `placeholder:"HOST" help:"A site of its own; repeat it for more. The first is the primary one."`
-	Alias    []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
-	Industry string   `placeholder:"TEXT" help:"Such as: lighting."`
-	Region   string   `placeholder:"CODE" help:"Where it sells, such as US."`
-	Language string   `placeholder:"CODE" help:"Such as en."`
-	JSON     bool     `name:"json" help:"One JSON document."`
+// entityFlags are the names and sites of a new brand or competitor.
+type entityFlags struct {
+	Name   string   `arg:"" help:"Its name."`
+	Domain []string `placeholder:"HOST" help:"A site of its own; repeat it for more, the primary one first."`
+	Alias  []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
 }
 
-func (c *brandAdd) Run(ctx context.Context, p *process) error {
-	domains, err := namesAndDomains(append([]string{c.Name}, c.Alias...), c.Domain)
-	if err != nil {
-		return err
-	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		organization, err := on.organization(ctx, c.Org)
-		if err != nil {
-			return err
-		}
-		made, added, err := on.DB.AddBrand(ctx, organization.ID, postgres.NewBrand{
-			Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, Aliases: c.Alias, Domains: domains,
-		})
-		if err == nil && !added {
-			err = fmt.Errorf("brand %q is there already; answerscope brand edit changes it", c.Slug)
-		}
-		if err != nil {
-			return err
-		}
-		return p.printResult(c.JSON, struct {
-			ID   string `json:"id"`
-			Slug string `json:"slug"`
-		}{made.ID.String(), made.Slug}, fmt.Sprintf("%s %s", made.ID, made.Slug))
-	})
+// Validate checks the names, and brings the domains into the form that the database keeps.
+func (f *entityFlags) Validate() error {
+	return errors.Join(checkNames(append([]string{f.Name}, f.Alias...)...), normalize(f.Domain, imports.Domain))
 }
 
-// namesAndDomains checks names as the store does, and returns domains in the form that it keeps.
-func namesAndDomains(names, domains []string) ([]string, error) {
-	if err := checkNames(names...); err != nil {
-		return nil, err
-	}
-	return hosts(domains, imports.Domain)
-}
-
-// hosts are domains in the form that read gives them.
-func hosts(domains []string, read func(text string) (string, error)) ([]string, error) {
-	hosts := make([]string, len(domains))
-	for i, domain := range domains {
-		host, err := read(domain)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		hosts[i] = host
-	}
-	return hosts, nil
-}
-
-type brandEdit struct {
-	Brand        string   `arg:"" help:"Its slug."`
-	Org          string   `required:"" placeholder:"SLUG" help:"Whose it is."`
+// entityEditFlags are changes of the names and sites of a brand or competitor.
+type entityEditFlags struct {
 	Name         *string  `placeholder:"NAME" help:"Its new name."`
-	Slug         *string  `placeholder:"SLUG" help:"Its new slug."`
 	Domain       []string `placeholder:"HOST" help:"A site to add; repeat it for more."`
 	RemoveDomain []string `placeholder:"HOST" help:"A site to remove."`
 	Alias        []string `sep:"none" placeholder:"NAME" help:"Another name to add; repeat it for more."`
 	RemoveAlias  []string `sep:"none" placeholder:"NAME" help:"Another name to remove."`
-	Industry     *string  `placeholder:"TEXT" help:"Its industry; \"\" for none."`
-	Region       *string  `placeholder:"CODE" help:"Its region; \"\" for none."`
-	Language     *string  `placeholder:"CODE" help:"Its language; \"\" for none."`
-	Active       *bool    `negatable:"" help:"Track it, or with --no-active keep it as it is."`
 }
 
-func (c *brandEdit) Run(ctx context.Context, p *process) error {
-	domains, err := namesAndDomains(append(given(c.Name), c.Alias...), c.Domain)
-	removed, wrong := hosts(c.RemoveDomain, imports.Host)
-	if err := errors.Join(err, wrong); err != nil {
-		return usageError{err}
-	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		_, b, err := on.brand(ctx, c.Org, c.Brand)
+// Validate is that of entityFlags.
+func (f *entityEditFlags) Validate() error {
+	names := append(optional(f.Name), f.Alias...)
+	return errors.Join(checkNames(names...), normalize(f.Domain, imports.Domain), normalize(f.RemoveDomain, imports.Host))
+}
+
+func (f *entityEditFlags) aliases() postgres.ListEdit {
+	return postgres.ListEdit{Add: f.Alias, Remove: f.RemoveAlias}
+}
+
+func (f *entityEditFlags) domains() postgres.ListEdit {
+	return postgres.ListEdit{Add: f.Domain, Remove: f.RemoveDomain}
+}
+
+// normalize replaces each domain by its normal form.
+func normalize(domains []string, form func(text string) (string, error)) error {
+	for i, domain := range domains {
+		host, err := form(domain)
 		if err != nil {
 			return err
 		}
-		return on.DB.EditBrand(ctx, b.ID, postgres.BrandEdit{
-			Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, IsActive: c.Active,
-			Aliases: postgres.ListEdit{Add: c.Alias, Remove: c.RemoveAlias}, Domains: postgres.ListEdit{Add: domains, Remove: removed},
-		})
-	})
+		domains[i] = host
+	}
+	return nil
 }
 
-// given is a flag's value, if it has one.
-func given(flag *string) []string {
-	if flag == nil {
-		return nil
+type brandAdd struct {
+	entityFlags
+	orgFlags
+	Slug     string `placeholder:"SLUG" help:"Its name in commands and addresses; made from NAME when absent."`
+	Industry string `placeholder:"TEXT" help:"Such as: lighting."`
+	Region   string `placeholder:"CODE" help:"Where it sells, such as US."`
+	Language string `placeholder:"CODE" help:"Such as en."`
+	JSON     bool   `name:"json" help:"One JSON document."`
+}
+
+func (c *brandAdd) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
+	brand, added, err := db.AddBrand(ctx, organization.ID, postgres.NewBrand{
+		Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, Aliases: c.Alias, Domains: c.Domain,
+	})
+	if err == nil && !added {
+		err = fmt.Errorf("brand %q exists already; answerscope brand edit changes it", c.Slug)
 	}
-	return []string{*flag}
+	if err != nil {
+		return err
+	}
+	return p.printResult(c.JSON, struct {
+		ID   uuid.UUID `json:"id"`
+		Slug string    `json:"slug"`
+	}{brand.ID, brand.Slug}, fmt.Sprintf("%s %s", brand.ID, brand.Slug))
+}
+
+// brandArg names the brand that a command changes.
+type brandArg struct {
+	Brand string `arg:"" help:"Its slug."`
+	Org   string `required:"" placeholder:"SLUG" help:"The organization."`
+}
+
+// ProvideBrand is called by kong.
+func (f brandArg) ProvideBrand(ctx context.Context, db *postgres.DB) (postgres.Brand, error) {
+	return brandFlags{f.Org, f.Brand}.ProvideBrand(ctx, db)
+}
+
+type brandEdit struct {
+	brandArg
+	entityEditFlags
+	Slug     *string `placeholder:"SLUG" help:"Its new slug."`
+	Industry *string `placeholder:"TEXT" help:"Its industry; \"\" for none."`
+	Region   *string `placeholder:"CODE" help:"Its region; \"\" for none."`
+	Language *string `placeholder:"CODE" help:"Its language; \"\" for none."`
+	Active   *bool   `negatable:"" help:"Track it, or with --no-active keep it as it is."`
+}
+
+func (c *brandEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
+	return db.EditBrand(ctx, brand.ID, postgres.BrandEdit{
+		Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, IsActive: c.Active,
+		Aliases: c.aliases(), Domains: c.domains(),
+	})
 }
 
 type brandList struct {
-	Org  string `required:"" placeholder:"SLUG" help:"Whose brands."`
-	JSON bool   `name:"json" help:"One JSON object a line."`
+	orgFlags
+	JSON bool `name:"json" help:"One JSON object a line."`
 }
 
-// brandShown is a brand in a list.
-type brandShown struct {
-	ID       string   `json:"id"`
-	Slug     string   `json:"slug"`
-	Name     string   `json:"name"`
-	Aliases  []string `json:"aliases"`
-	Domains  []string `json:"domains"`
-	IsActive bool     `json:"is_active"`
+// listedBrand is a brand in a list.
+type listedBrand struct {
+	ID       uuid.UUID `json:"id"`
+	Slug     string    `json:"slug"`
+	Name     string    `json:"name"`
+	Aliases  []string  `json:"aliases"`
+	Domains  []string  `json:"domains"`
+	IsActive bool      `json:"is_active"`
 }
 
-func (c *brandList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		organization, err := on.organization(ctx, c.Org)
+func (c *brandList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
+	brands, err := db.Brands(ctx, organization.ID)
+	if err != nil {
+		return err
+	}
+	var list []listedBrand
+	for _, b := range brands {
+		snapshot, err := db.Snapshot(ctx, b.ID)
+		if errors.Is(err, postgres.ErrNotFound) {
+			continue // it was deleted meanwhile
+		}
 		if err != nil {
 			return err
 		}
-		brands, err := on.DB.Brands(ctx, organization.ID)
-		if err != nil {
-			return err
-		}
-		var list []brandShown
-		for _, b := range brands {
-			snapshot, err := on.DB.Snapshot(ctx, b.ID)
-			if errors.Is(err, postgres.ErrNotFound) {
-				continue // it was deleted meanwhile
-			}
-			if err != nil {
-				return err
-			}
-			list = append(list, brandShown{b.ID.String(), b.Slug, b.Name, snapshot.Aliases, snapshot.Domains, b.IsActive})
-		}
-		return printList(p, c.JSON, list, func(b brandShown) string {
-			return strings.Join([]string{b.ID, b.Slug, b.Name, strings.Join(b.Domains, ", "), strings.Join(b.Aliases, ", ")}, "\t")
-		}, "ID", "SLUG", "NAME", "DOMAINS", "ALIASES")
-	})
+		list = append(list, listedBrand{b.ID, b.Slug, b.Name, snapshot.Aliases, snapshot.Domains, b.IsActive})
+	}
+	return printList(p, c.JSON, list, func(b listedBrand) string {
+		return strings.Join([]string{b.ID.String(), b.Slug, b.Name, strings.Join(b.Domains, ", "), strings.Join(b.Aliases, ", ")}, "\t")
+	}, "ID", "SLUG", "NAME", "DOMAINS", "ALIASES")
 }
 
 type brandRemove struct {
-	Brand string `arg:"" help:"Its slug."`
-	Org   string `required:"" placeholder:"SLUG" help:"Whose it is."`
-	Yes   bool   `help:"Do it; without it nothing is deleted."`
+	brandArg
+	Yes bool `help:"Do it; without it nothing is deleted."`
 }
 
-func (c *brandRemove) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		_, b, err := on.brand(ctx, c.Org, c.Brand)
-		if err != nil {
-			return err
+func (c *brandRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
+	if !c.Yes {
+		return usageError{fmt.Errorf("brand %q would be deleted permanently, with its competitors, prompts, answers, visits and crawls: "+
+			"add --yes if it should", brand.Slug)}
+	}
+	return db.RemoveBrand(ctx, brand.ID)
+}
+
+type brandPlatformCmd struct {
+	Add    brandPlatformAdd    `cmd:"" help:"Have a brand asked on an AI platform."`
+	Edit   brandPlatformEdit   `cmd:"" help:"Change how often a brand is asked on a platform; what is not given stays."`
+	List   brandPlatformList   `cmd:"" help:"List where a brand is asked, how often, and when."`
+	Remove brandPlatformRemove `cmd:"" help:"Have a brand no longer asked on a platform; its answers stay."`
+}
+
+// brandPlatformFlags name one of a brand's platforms.
+type brandPlatformFlags struct {
+	brandFlags
+	Platform string `arg:"" help:"${platforms}."`
+	Model    string `placeholder:"SLUG" help:"The model that is asked there, in place of the platform's default."`
+}
+
+const listsBrandPlatforms = "answerscope brand platform list"
+
+type brandPlatformAdd struct {
+	brandPlatformFlags
+	Frequency string `default:"daily" enum:"${frequencies}" placeholder:"WORD" help:"${frequency} (default daily)."`
+}
+
+// Validate checks the platform.
+func (c *brandPlatformAdd) Validate() error {
+	if !slices.Contains(strings.Split(catalog.Slugs(), ", "), c.Platform) {
+		return fmt.Errorf("platform %q: want one of %s", c.Platform, catalog.Slugs())
+	}
+	return nil
+}
+
+func (c *brandPlatformAdd) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
+	return db.AddBrandPlatform(ctx, brand.ID, c.Platform, c.Model, c.Frequency)
+}
+
+type brandPlatformEdit struct {
+	brandPlatformFlags
+	Frequency *string `enum:"${frequencies}" placeholder:"WORD" help:"${frequency}."`
+	Enabled   *bool   `negatable:"" help:"Ask it there, or with --no-enabled keep the platform as it is."`
+}
+
+func (c *brandPlatformEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
+	edit := postgres.BrandPlatformEdit{CheckFrequency: c.Frequency, IsEnabled: c.Enabled}
+	return listedBy(listsBrandPlatforms, db.EditBrandPlatform(ctx, brand.ID, c.Platform, c.Model, edit))
+}
+
+type brandPlatformList struct {
+	brandFlags
+	JSON bool `name:"json" help:"One JSON object a line."`
+}
+
+func (c *brandPlatformList) Run(ctx context.Context, p *process, db *postgres.DB, brand postgres.Brand) error {
+	list, err := db.TrackedPlatforms(ctx, brand.ID)
+	if err != nil {
+		return err
+	}
+	return printList(p, c.JSON, list, func(t postgres.TrackedPlatform) string {
+		state, last := "enabled", "never"
+		if !t.IsEnabled {
+			state = "disabled"
 		}
-		if !c.Yes {
-			return usageError{fmt.Errorf("brand %q would go with its competitors, prompts, answers, visits and crawls, for ever: add --yes if it should", b.Slug)}
+		if t.LastCheckedAt != nil {
+			last = t.LastCheckedAt.Format(time.DateTime)
 		}
-		return on.DB.RemoveBrand(ctx, b.ID)
-	})
+		return strings.Join([]string{t.Platform, cmp.Or(t.Model, "(default)"), t.CheckFrequency, state, last}, "\t")
+	}, "PLATFORM", "MODEL", "FREQUENCY", "STATE", "LAST ASKED")
+}
+
+type brandPlatformRemove struct{ brandPlatformFlags }
+
+func (c *brandPlatformRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
+	return listedBy(listsBrandPlatforms, db.RemoveBrandPlatform(ctx, brand.ID, c.Platform, c.Model))
 }

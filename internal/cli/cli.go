@@ -111,6 +111,9 @@ func Main() int {
 	p.unknown = config.Unknown(os.Environ(), variables(chosen.Model.Node, p.Settings.Outside))
 	err = p.Do(ctx, func(ctx context.Context) error {
 		chosen.BindTo(ctx, (*context.Context)(nil))
+		if err := p.bindEngines(chosen); err != nil {
+			return err
+		}
 		return chosen.Run(p, chosen)
 	})
 	if mistake, ok := errors.AsType[usageError](err); ok {
@@ -119,20 +122,36 @@ func Main() int {
 	return report(p, err)
 }
 
-// helpTexts are what --help of a command says beside its flags: a section a command.
+// helpTexts has a section for each command, with what --help says beside its flags, and one with texts of flags.
 //
 //go:embed help.txt
 var helpTexts string
 
+// readHelp returns the texts of commands and of flags, by name.
+func readHelp() (commands map[string]string, flags kong.Vars) {
+	commands, flags = map[string]string{}, kong.Vars{}
+	for section := range strings.SplitSeq("\n"+helpTexts, "\n# ") {
+		command, text, _ := strings.Cut(section, "\n")
+		commands["answerscope "+command] = strings.TrimSpace(text)
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(commands["answerscope flags"], "\n  ", " "), "\n") {
+		name, text, _ := strings.Cut(line, ": ")
+		flags[name] = text
+	}
+	return commands, flags
+}
+
 func newParser(g *grammar) (*kong.Kong, error) {
+	commands, flags := readHelp()
 	parser, err := kong.New(g,
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
+		flags,
 		kong.Vars{
 			"platforms": catalog.Slugs(), "version": thisBuild().String(),
-			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
-			"topics":  topicList(), "topic_names": strings.Join(event.TopicNames(), ","),
+			"topics": topicList(), "topic_names": strings.Join(event.TopicNames(), ","),
+			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()), "frequencies": "hourly,daily,weekly,monthly,manual",
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
@@ -144,14 +163,9 @@ func newParser(g *grammar) (*kong.Kong, error) {
 			flag.Hidden, flag.Group = true, &kong.Group{Key: "settings", Title: "Settings of every command:"}
 		}
 	}
-	texts := map[string]string{}
-	for section := range strings.SplitSeq("\n"+helpTexts, "\n# ") {
-		command, text, _ := strings.Cut(section, "\n")
-		texts["answerscope "+command] = strings.TrimSpace(text)
-	}
 	return parser, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if command, ok := node.(*kong.Node); ok {
-			command.Detail = texts[command.FullPath()]
+			command.Detail = commands[command.FullPath()]
 		}
 		return next(nil)
 	})

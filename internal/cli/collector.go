@@ -16,7 +16,7 @@ import (
 
 // collectorCmd runs the collector alone.
 type collectorCmd struct {
-	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
+	Listen         string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"${collector_listen}"`
 	adminFlags     `embed:""`
 	proxyFlags     `embed:""`
 	collectorFlags `embed:""`
@@ -40,11 +40,11 @@ func (c *collectorCmd) Run(ctx context.Context, p *process) error {
 
 // collectorFlags are the flags of every command that takes beacons.
 type collectorFlags struct {
-	Spool           string `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
-	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
-	SiteLimit       int    `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
-	CountryDatabase string `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
-	CountryHeader   string `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
+	Spool           string `placeholder:"DIR" help:"${collector_spool}"`
+	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"${collector_spool_bytes}"`
+	SiteLimit       int    `default:"500" placeholder:"N" help:"${collector_site_limit}"`
+	CountryDatabase string `placeholder:"FILE" help:"${collector_country_database}"`
+	CountryHeader   string `placeholder:"NAME" help:"${collector_country_header}"`
 }
 
 // minSpoolBytes is what a producer wants.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// crawlers is the command crawlers.
 type crawlersCmd struct {
 	Import crawlerImport `cmd:"" help:"Count the requests of AI crawlers in an access log."`
 }
@@ -24,9 +23,9 @@ type crawlerImport struct {
 	File   string   `arg:"" help:"An access log, which may be gzip; - is stdin."`
 	Org    string   `required:"" placeholder:"SLUG" help:"Whose site was crawled."`
 	Brand  string   `required:"" placeholder:"SLUG" help:"Of which brand."`
-	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"combined (nginx, Apache), cloudflare (Logpush of HTTP requests) or cloudfront (standard logs: JSON, or tab-separated with their comments) (default combined)."`
-	Site   string   `placeholder:"HOST" help:"The site of the log, the same each time; lines of other hosts are passed over (default: all domains of the brand, and where a line names no host its primary one)."`
-	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"Addresses that a crawler comes from, as its operator publishes them (GPTBot=gptbot.json), or CSV of crawler,prefix; may be repeated."`
+	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"${crawler_import_format}"`
+	Site   string   `placeholder:"HOST" help:"${crawler_import_site}"`
+	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"${crawler_import_ranges}"`
 	Follow bool     `help:"Go on as the file is written to, and rotated, until stopped."`
 	JSON   bool     `name:"json" help:"One JSON document, with the refused lines."`
 }
@@ -39,27 +38,29 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
-		of, err := c.log(ctx, on)
-		if err != nil {
-			return err
-		}
-		of.Ranges, of.Refused = ranges, func(r imports.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
-		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.take(ctx, p, imports.New(log, on.DB, importLookups(on.Warehouse), time.Now), of)
-		})
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
+		return err
+	}
+	log, err := c.accessLog(ctx, on.DB)
+	if err != nil {
+		return err
+	}
+	log.Ranges, log.Refused = ranges, func(r imports.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
+	return withProducer(ctx, on, func(ctx context.Context, appends *producer.Producer) error {
+		return c.importLog(ctx, p, newImporter(on, appends), log)
 	})
 }
 
 // ranges reads the files of addresses.
 func (c *crawlerImport) ranges() (imports.Ranges, error) {
 	ranges := imports.Ranges{}
-	for _, given := range c.Ranges {
-		crawler, name, named := strings.Cut(given, "=")
+	for _, arg := range c.Ranges {
+		crawler, name, named := strings.Cut(arg, "=")
 		if !named {
-			crawler, name = "", given
+			crawler, name = "", arg
 		} else if err := imports.CheckCrawler(crawler); err != nil {
-			return nil, usageError{fmt.Errorf("--ranges %s: %w", given, err)}
+			return nil, usageError{fmt.Errorf("--ranges %s: %w", arg, err)}
 		}
 		file, err := os.Open(name)
 		if err != nil {
@@ -72,47 +73,52 @@ func (c *crawlerImport) ranges() (imports.Ranges, error) {
 	return ranges, nil
 }
 
-// log is whose log it is, and which of its lines count.
-func (c *crawlerImport) log(ctx context.Context, on *engines) (of imports.AccessLog, err error) {
-	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
+// accessLog describes the log: its brand, and the sites whose lines count.
+func (c *crawlerImport) accessLog(ctx context.Context, db *postgres.DB) (log imports.AccessLog, err error) {
+	organization, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil {
-		return of, err
+		return log, err
 	}
-	snapshot, err := on.DB.Snapshot(ctx, brand.ID)
+	snapshot, err := db.Snapshot(ctx, brand.ID)
 	if err != nil {
-		return of, err
+		return log, err
 	}
-	of = imports.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: imports.Format(c.Format), Sites: snapshot.Domains}
-	switch site := strings.ToLower(strings.TrimSuffix(c.Site, ".")); {
-	case site == "" && len(snapshot.Domains) == 0:
-		return of, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
+	domains := snapshot.Domains
+	log = imports.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: imports.Format(c.Format), Sites: domains}
+	site := strings.ToLower(strings.TrimSuffix(c.Site, "."))
+	below := func(domain string) bool { return site == domain || strings.HasSuffix(site, "."+domain) }
+	switch {
+	case site == "" && len(domains) == 0:
+		return log, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
 	case site == "":
-		of.Site = snapshot.Domains[0]
-	case len(snapshot.Domains) > 0 && !slices.ContainsFunc(snapshot.Domains, func(d string) bool { return site == d || strings.HasSuffix(site, "."+d) }):
-		return of, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site, strings.Join(snapshot.Domains, ", "))}
+		log.Site = domains[0]
+	case len(domains) > 0 && !slices.ContainsFunc(domains, below):
+		return log, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site, strings.Join(domains, ", "))}
 	default:
-		of.Site, of.Sites = site, []string{site}
+		log.Site, log.Sites = site, []string{site}
 	}
-	return of, nil
+	return log, nil
 }
 
-// take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no
+// importLog imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no
 // failure.
-func (c *crawlerImport) take(ctx context.Context, p *process, importer *imports.Importer, of imports.AccessLog) (err error) {
+func (c *crawlerImport) importLog(ctx context.Context, p *process, in *imports.Importer, log imports.AccessLog) (err error) {
+	const task = "crawlers import: bytes read"
 	var summary imports.AccessLogSummary
 	if c.Follow {
-		progress := p.newMeter("crawlers import: bytes read", 0)
-		summary, err = importer.FollowAccessLog(ctx, c.File, of, progress.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
+		progress := p.newMeter(task, 0)
+		summary, err = in.FollowAccessLog(ctx, c.File, log, progress.reach, func(err error, pause time.Duration) {
+			p.say("%v; trying again in %s", err, pause)
+		})
 		progress.end()
 	} else {
-		var file io.ReadCloser
-		var size int64
-		if file, size, err = openInput(p, c.File); err != nil {
-			return err
+		file, size, openErr := openInput(p, c.File)
+		if openErr != nil {
+			return openErr
 		}
 		defer file.Close()
-		progress := p.newMeter("crawlers import: bytes read", size)
-		summary, err = importer.ImportAccessLog(ctx, while(ctx, file), of, progress.reach)
+		progress := p.newMeter(task, size)
+		summary, err = in.ImportAccessLog(ctx, cancelableReader(ctx, file), log, progress.reach)
 		progress.end()
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ type deadLetterFilter struct {
 
 func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, error) {
 	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
-	_, _, err := days(f.From, f.To)
+	_, _, err := parseDays(f.From, f.To)
 	if f.Topic != "" {
 		filter.Topics = []string{p.Settings.Kafka.TopicPrefix + f.Topic}
 		if !event.IsTopic(f.Topic) {
@@ -58,61 +58,46 @@ type deadLetterList struct {
 	JSON             bool `name:"json" help:"One JSON object a line."`
 }
 
-func (c *deadLetterList) Run(ctx context.Context, p *process) error {
+func (c *deadLetterList) Run(ctx context.Context, p *process, on databases) error {
 	filter, err := c.filter(p)
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
-		return upkeep.EachDeadLetter(ctx, on.Warehouse, filter, func(l upkeep.DeadLetter) error {
-			switch {
-			case !l.ReplayedAt.IsZero() && !c.Replayed:
-				return nil
-			case c.JSON:
-				return p.printJSON(deadLetterShown(&l))
-			}
-			line := fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail))
-			return p.print(strings.TrimRight(line, " "))
-		})
+	return upkeep.EachDeadLetter(ctx, on.Warehouse, filter, func(l upkeep.DeadLetter) error {
+		switch {
+		case !l.ReplayedAt.IsZero() && !c.Replayed:
+			return nil
+		case c.JSON:
+			return p.printJSON(newListedDeadLetter(&l))
+		}
+		line := fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail))
+		return p.print(strings.TrimRight(line, " "))
 	})
 }
 
-// shownDeadLetter is a dead letter as it is listed.
-type shownDeadLetter struct {
-	Record      string     `json:"record"` // what show and replay take
-	Topic       string     `json:"topic"`  // with its prefix
-	Partition   int32      `json:"partition"`
-	Offset      int64      `json:"offset"`
-	AppendedAt  time.Time  `json:"appended_at"`
-	Reason      string     `json:"reason"`
-	Detail      string     `json:"detail"`
-	Key         string     `json:"key"`
-	Bytes       uint64     `json:"bytes"` // of key and value
-	ReplayedAt  *time.Time `json:"replayed_at"`
-	*deadLetter            // nil in a list
+// A listedDeadLetter is a dead letter in a list.
+type listedDeadLetter struct {
+	Record     string     `json:"record"` // what show and replay take
+	Topic      string     `json:"topic"`  // with its prefix
+	Partition  int32      `json:"partition"`
+	Offset     int64      `json:"offset"`
+	AppendedAt time.Time  `json:"appended_at"`
+	Reason     string     `json:"reason"`
+	Detail     string     `json:"detail"`
+	Key        string     `json:"key"`
+	Bytes      uint64     `json:"bytes"` // of key and value
+	ReplayedAt *time.Time `json:"replayed_at"`
 }
 
-// deadLetter is the rest of one, as show prints it. A value that is no UTF-8 comes as base64.
-type deadLetter struct {
-	Value       *string            `json:"value,omitempty"`
-	ValueBase64 string             `json:"value_base64,omitempty"`
-	Headers     []deadLetterHeader `json:"headers"`
-}
-
-type deadLetterHeader struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
-func deadLetterShown(l *upkeep.DeadLetter) shownDeadLetter {
-	s := shownDeadLetter{
+func newListedDeadLetter(l *upkeep.DeadLetter) listedDeadLetter {
+	listed := listedDeadLetter{
 		Record: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
 		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
 	}
 	if !l.ReplayedAt.IsZero() {
-		s.ReplayedAt = &l.ReplayedAt
+		listed.ReplayedAt = &l.ReplayedAt
 	}
-	return s
+	return listed
 }
 
 // stateOf is the reason of a dead letter, and when it was replayed.
@@ -138,55 +123,69 @@ type deadLetterShow struct {
 	JSON   bool   `name:"json" xor:"form" help:"One JSON document."`
 }
 
-func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
+func (c *deadLetterShow) Run(ctx context.Context, p *process, on databases) error {
 	at, err := clickhouse.ParseLogPosition(c.Record)
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
-		whole, err := clickhouse.DeadLettersAt(ctx, on.Warehouse, at.Topic, at.Partition, []int64{at.Offset})
-		if err != nil {
-			return err
+	letters, err := clickhouse.DeadLettersAt(ctx, on.Warehouse, at.Topic, at.Partition, []int64{at.Offset})
+	if err != nil {
+		return err
+	}
+	if len(letters) == 0 {
+		return fmt.Errorf("there is no dead letter %s", at)
+	}
+	if c.Raw {
+		if _, err := p.stdout.Write([]byte(letters[0].Value)); err != nil {
+			return fmt.Errorf("print value of %s: %w", at, err)
 		}
-		if len(whole) == 0 {
-			return fmt.Errorf("no dead letter is of %s", at)
+		return nil
+	}
+	return upkeep.EachDeadLetter(ctx, on.Warehouse, at.Filter(), func(l upkeep.DeadLetter) error {
+		if c.JSON {
+			return p.printJSON(deadLetterDocument(&l, &letters[0]))
 		}
-		if c.Raw {
-			if _, err := p.stdout.Write([]byte(whole[0].Value)); err != nil {
-				return fmt.Errorf("print value of %s: %w", at, err)
-			}
-			return nil
-		}
-		return upkeep.EachDeadLetter(ctx, on.Warehouse, at.Filter(), func(l upkeep.DeadLetter) error { return c.show(p, &l, &whole[0]) })
+		return p.print(deadLetterText(&l, &letters[0]))
 	})
 }
 
-func (c *deadLetterShow) show(p *process, l *upkeep.DeadLetter, whole *clickhouse.DeadLetter) error {
-	if c.JSON {
-		s := deadLetterShown(l)
-		s.deadLetter = &deadLetter{Headers: []deadLetterHeader{}}
-		if utf8.ValidString(whole.Value) {
-			s.Value = &whole.Value
-		} else {
-			s.ValueBase64 = base64.StdEncoding.EncodeToString([]byte(whole.Value))
-		}
-		for i, key := range whole.HeaderKeys {
-			s.Headers = append(s.Headers, deadLetterHeader{key, strings.ToValidUTF8(whole.HeaderValues[i], "�")})
-		}
-		return p.printJSON(s)
+// deadLetterDocument is a whole dead letter as JSON. A value that is no UTF-8 comes as base64.
+func deadLetterDocument(l *upkeep.DeadLetter, letter *clickhouse.DeadLetter) any {
+	type header struct {
+		Key   string `json:"key"`
+		Value string `json:"value"`
 	}
+	document := struct {
+		listedDeadLetter
+		Value       *string  `json:"value,omitempty"`
+		ValueBase64 string   `json:"value_base64,omitempty"`
+		Headers     []header `json:"headers"`
+	}{listedDeadLetter: newListedDeadLetter(l), Headers: []header{}}
+	if utf8.ValidString(letter.Value) {
+		document.Value = &letter.Value
+	} else {
+		document.ValueBase64 = base64.StdEncoding.EncodeToString([]byte(letter.Value))
+	}
+	for i, key := range letter.HeaderKeys {
+		document.Headers = append(document.Headers, header{key, strings.ToValidUTF8(letter.HeaderValues[i], "�")})
+	}
+	return document
+}
+
+// deadLetterText is a whole dead letter for people.
+func deadLetterText(l *upkeep.DeadLetter, letter *clickhouse.DeadLetter) string {
 	lines := []string{
 		"record    " + l.LogPosition.String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano), "reason    " + stateOf(l),
-		"detail    " + strings.ReplaceAll(whole.Detail, "\n", "\n          "), fmt.Sprintf("key       %q", whole.Key),
+		"detail    " + strings.ReplaceAll(letter.Detail, "\n", "\n          "), fmt.Sprintf("key       %q", letter.Key),
 	}
-	for i, key := range whole.HeaderKeys {
-		lines = append(lines, fmt.Sprintf("header    %s: %q", key, whole.HeaderValues[i]))
+	for i, key := range letter.HeaderKeys {
+		lines = append(lines, fmt.Sprintf("header    %s: %q", key, letter.HeaderValues[i]))
 	}
-	value := whole.Value
+	value := letter.Value
 	if !utf8.ValidString(value) {
 		value = fmt.Sprintf("%q", value)
 	}
-	return p.print(strings.Join(append(lines, "", value), "\n"))
+	return strings.Join(append(lines, "", value), "\n")
 }
 
 type deadLetterReplay struct {
@@ -199,22 +198,24 @@ type deadLetterReplay struct {
 func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	filters, err := c.filters(p)
 	if err != nil {
+		return usageError{err}
+	}
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
 		return err
 	}
-	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
-		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.replay(ctx, p, upkeep.NewReplayer(on.Warehouse, log, p.Settings.Kafka.TopicPrefix), filters)
-		})
+	return withProducer(ctx, on, func(ctx context.Context, appends *producer.Producer) error {
+		return c.replay(ctx, p, upkeep.NewReplayer(on.Warehouse, appends, p.Settings.Kafka.TopicPrefix), filters)
 	})
 }
 
-// filters are what is to be replayed: records, or all that are alike.
+// filters select what to replay: records by their positions, or all that match the flags.
 func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, error) {
 	narrowed := c.deadLetterFilter != deadLetterFilter{}
 	if n := len(c.Records); n == 0 && !narrowed && !c.All {
-		return nil, usageError{errors.New("want records, a filter, or --all")}
+		return nil, errors.New("want records, a filter, or --all")
 	} else if n > 0 && (narrowed || c.All) {
-		return nil, usageError{errors.New("want records or a filter, not both")}
+		return nil, errors.New("want records or a filter, not both")
 	}
 	if len(c.Records) == 0 {
 		filter, err := c.filter(p)
@@ -224,40 +225,43 @@ func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, e
 	for _, text := range c.Records {
 		at, err := clickhouse.ParseLogPosition(text)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, err
 		}
 		filters = append(filters, at.Filter())
 	}
 	return filters, nil
 }
 
-func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *upkeep.Replayer, filters []clickhouse.DeadLetterFilter) error {
-	result := struct {
-		upkeep.ReplaySummary
-		Refusals *[]upkeep.ReplayRefusal `json:"refusals,omitempty"` // with --json
-	}{}
+func (c *deadLetterReplay) replay(
+	ctx context.Context, p *process, replayer *upkeep.Replayer, filters []clickhouse.DeadLetterFilter,
+) error {
+	var total upkeep.ReplaySummary
 	refusals := []upkeep.ReplayRefusal{}
-	if c.JSON {
-		result.Refusals = &refusals
-	}
 	progress := p.newMeter("replay: records appended", 0)
 	refuse := func(r upkeep.ReplayRefusal) {
 		p.say("%s: %s", r.LogPosition, r.Reason)
 		refusals = append(refusals, r)
 	}
 	for _, filter := range filters {
-		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(result.Replayed + n)) })
-		result.Replayed, result.Skipped, result.Refused = result.Replayed+done.Replayed, result.Skipped+done.Skipped, result.Refused+done.Refused
+		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(total.Replayed + n)) })
+		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped, total.Refused+done.Refused
 		if err == nil && len(c.Records) > 0 && done == (upkeep.ReplaySummary{}) {
-			err = fmt.Errorf("no dead letter is of %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
+			err = fmt.Errorf("there is no dead letter %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
 		}
 		if err != nil {
 			progress.end()
-			return fmt.Errorf("replayed %d records, which are marked, then: %w", result.Replayed, err)
+			return fmt.Errorf("replayed %d records, which are marked, then: %w", total.Replayed, err)
 		}
 	}
 	progress.end()
-	if err := p.printJSON(result); err != nil || result.Refused == 0 {
+	var result any = total
+	if c.JSON {
+		result = struct {
+			upkeep.ReplaySummary
+			Refusals []upkeep.ReplayRefusal `json:"refusals"`
+		}{total, refusals}
+	}
+	if err := p.printJSON(result); err != nil || total.Refused == 0 {
 		return err
 	}
 	return errRefused

@@ -115,7 +115,7 @@ func fillDemo(ctx context.Context, s *demoService) (*demoSample, error) {
 	if err := s.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
 		return nil, err
 	}
-	in := imports.New(s.producer, s.DB, importLookups(s.Warehouse), time.Now)
+	in := newImporter(s.Engines, s.producer)
 	return d, d.append(ctx, s, in, prompts)
 }
 
@@ -300,7 +300,7 @@ func renewDemoKey(ctx context.Context, s *demoService, organization postgres.Org
 			}
 		}
 	}
-	minted, _, err := (&engines{s.Engines}).mint(ctx, organization.Slug, email, postgres.NewKey{Name: demoKey})
+	minted, _, err := mintKey(ctx, s.DB, organization, email, postgres.NewKey{Name: demoKey})
 	return minted.Text, err
 }
 

@@ -6,53 +6,98 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// engines are the engines of a short command.
-type engines struct{ *service.Engines }
+// Engines of short commands: kong connects to them when a command's Run takes one of these types, or *postgres.DB.
+type (
+	databases  struct{ *service.Engines }
+	everything struct{ *service.Engines }
+)
 
-// with runs do on the engines that it needs.
-func (p *process) with(ctx context.Context, need service.Needs, do func(context.Context, *engines) error) error {
-	if err := p.Settings.Validate(); err != nil {
-		return usageError{err}
-	}
-	e, err := p.Connect(ctx, need)
-	if err != nil {
-		return err
-	}
-	return do(ctx, &engines{e})
+// bindEngines has kong connect to the engines that the Run of the chosen command takes.
+func (p *process) bindEngines(chosen *kong.Context) error {
+	return errors.Join(
+		chosen.BindSingletonProvider(func(ctx context.Context) (*postgres.DB, error) {
+			e, err := p.connect(ctx, service.Control)
+			if err != nil {
+				return nil, err
+			}
+			return e.DB, nil
+		}),
+		chosen.BindSingletonProvider(func(ctx context.Context) (databases, error) {
+			e, err := p.connect(ctx, service.Databases)
+			return databases{e}, err
+		}),
+		chosen.BindSingletonProvider(func(ctx context.Context) (everything, error) {
+			e, err := p.connect(ctx, service.Everything)
+			return everything{e}, err
+		}),
+	)
 }
 
-// organization finds an organization by its slug; the error of one that does not exist lists those that do.
-func (e *engines) organization(ctx context.Context, slug string) (postgres.Organization, error) {
-	o, err := e.DB.OrganizationBySlug(ctx, slug)
+// connect opens the engines that a command needs, once their settings are right.
+func (p *process) connect(ctx context.Context, need service.Needs) (*service.Engines, error) {
+	if err := p.Settings.Validate(); err != nil {
+		return nil, usageError{err}
+	}
+	return p.Connect(ctx, need)
+}
+
+// orgFlags name an organization, which Run may take.
+type orgFlags struct {
+	Org string `required:"" placeholder:"SLUG" help:"The organization."`
+}
+
+// ProvideOrganization is called by kong. A Run that takes the organization takes *postgres.DB before it, so that kong
+// adds no type's name to an error of the connection.
+func (f orgFlags) ProvideOrganization(ctx context.Context, db *postgres.DB) (postgres.Organization, error) {
+	return findOrganization(ctx, db, f.Org)
+}
+
+// brandFlags name a brand, which Run may take, after *postgres.DB.
+type brandFlags struct {
+	Org   string `required:"" placeholder:"SLUG" help:"The organization."`
+	Brand string `required:"" placeholder:"SLUG" help:"Its brand."`
+}
+
+// ProvideBrand is called by kong.
+func (f brandFlags) ProvideBrand(ctx context.Context, db *postgres.DB) (postgres.Brand, error) {
+	_, brand, err := findBrand(ctx, db, f.Org, f.Brand)
+	return brand, err
+}
+
+// findOrganization finds an organization by its slug; the error of one that does not exist lists those that do.
+func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgres.Organization, error) {
+	o, err := db.OrganizationBySlug(ctx, slug)
 	if !errors.Is(err, postgres.ErrNotFound) {
 		return o, err
 	}
-	list, err := e.DB.ListOrganizations(ctx)
+	list, err := db.ListOrganizations(ctx)
 	if err != nil {
 		return o, err
 	}
 	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug }, "answerscope org add NAME")
 }
 
-// brand finds an organization and its brand by their slugs; "" is no brand.
-func (e *engines) brand(ctx context.Context, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
-	if o, err = e.organization(ctx, org); err != nil || slug == "" {
+// findBrand finds an organization and its brand by their slugs; "" is no brand.
+func findBrand(ctx context.Context, db *postgres.DB, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
+	if o, err = findOrganization(ctx, db, org); err != nil || slug == "" {
 		return o, b, err
 	}
-	b, err = e.DB.BrandBySlug(ctx, o.ID, slug)
+	b, err = db.BrandBySlug(ctx, o.ID, slug)
 	if errors.Is(err, postgres.ErrNotFound) {
-		err = e.noBrand(ctx, o, slug)
+		err = noBrand(ctx, db, o, slug)
 	}
 	return o, b, err
 }
 
-// noBrand says that an organization has no such brand, and which it has.
-func (e *engines) noBrand(ctx context.Context, o postgres.Organization, name string) error {
-	list, err := e.DB.Brands(ctx, o.ID)
+// noBrand is the error of a brand that an organization does not have; it lists those that it has.
+func noBrand(ctx context.Context, db *postgres.DB, o postgres.Organization, name string) error {
+	list, err := db.Brands(ctx, o.ID)
 	if err != nil {
 		return err
 	}
@@ -67,10 +112,10 @@ func listedBy(command string, err error) error {
 	return err
 }
 
-// notFound says what does not exist, what does instead, and how one is made.
-func notFound[T any](what, name string, list []T, slug func(T) string, add string) error {
+// notFound is the error of a name that does not exist: it lists those that do, or names the command that adds one.
+func notFound[T any](kind, name string, list []T, slug func(T) string, add string) error {
 	if len(list) == 0 {
-		return fmt.Errorf("%s %q %w: there is none yet; %s adds one", what, name, postgres.ErrNotFound, add)
+		return fmt.Errorf("%s %q %w: there is none yet; %s adds one", kind, name, postgres.ErrNotFound, add)
 	}
 	var slugs []string
 	for _, item := range list[:min(len(list), 20)] {
@@ -80,5 +125,5 @@ func notFound[T any](what, name string, list []T, slug func(T) string, add strin
 	if len(list) > len(slugs) {
 		more = fmt.Sprintf(" and %d more", len(list)-len(slugs))
 	}
-	return fmt.Errorf("%s %q %w: want one of %s%s", what, name, postgres.ErrNotFound, strings.Join(slugs, ", "), more)
+	return fmt.Errorf("%s %q %w: want one of %s%s", kind, name, postgres.ErrNotFound, strings.Join(slugs, ", "), more)
 }

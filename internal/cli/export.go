@@ -20,13 +20,20 @@ type exportCmd struct {
 	What   string `default:"answers" enum:"${topic_names}" help:"${topics}; crawls are requests of AI crawlers (default answers)."`
 	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
 	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
-	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
+	Format string `default:"ndjson" enum:"ndjson,parquet" help:"${export_format}"`
 }
 
 func (c *exportCmd) Run(ctx context.Context, p *process) error {
-	of, err := c.days()
+	from, to, err := parseDays(c.From, c.To)
 	if err != nil {
 		return usageError{err}
+	}
+	exported := clickhouse.ExportFilter{DateFrom: "1970-01-01", DateTo: "2149-06-06"} // every day that a fact may have
+	if from != nil {
+		exported.DateFrom = clickhouse.DayOf(*from)
+	}
+	if to != nil {
+		exported.DateTo = clickhouse.DayOf(*to)
 	}
 	if file, ok := p.stdout.(*os.File); ok && c.Format == "parquet" && term.IsTerminal(int(file.Fd())) {
 		return usageError{errors.New("parquet is binary: send stdout to a file")}
@@ -35,36 +42,25 @@ func (c *exportCmd) Run(ctx context.Context, p *process) error {
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet
 	}
-	return p.with(ctx, service.Databases, func(ctx context.Context, on *engines) error {
-		organization, brand, err := on.brand(ctx, c.Org, c.Brand)
-		if err != nil {
-			return err
-		}
-		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
-		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
-		err = clickhouse.Export(ctx, on.ClickHouse, c.What, of, format, out)
-		if err == nil {
-			err = out.to.Flush()
-		}
-		out.meter.end()
-		if err != nil {
-			return fmt.Errorf("export %s of %s: what was written is not whole: %w", c.What, c.Brand, err)
-		}
-		return nil
-	})
-}
-
-// days are those that are asked for; every day that a fact may have where none is named.
-func (c *exportCmd) days() (clickhouse.ExportFilter, error) {
-	of := clickhouse.ExportFilter{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
-	from, to, err := days(c.From, c.To)
-	if from != nil {
-		of.DateFrom = clickhouse.DayOf(*from)
+	on, err := p.connect(ctx, service.Databases)
+	if err != nil {
+		return err
 	}
-	if to != nil {
-		of.DateTo = clickhouse.DayOf(*to)
+	organization, brand, err := findBrand(ctx, on.DB, c.Org, c.Brand)
+	if err != nil {
+		return err
 	}
-	return of, err
+	exported.OrganizationID, exported.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
+	out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
+	err = clickhouse.Export(ctx, on.ClickHouse, c.What, exported, format, out)
+	if err == nil {
+		err = out.to.Flush()
+	}
+	out.meter.end()
+	if err != nil {
+		return fmt.Errorf("export %s of %s: what was written is not whole: %w", c.What, c.Brand, err)
+	}
+	return nil
 }
 
 // meteredWriter shows on a meter how much was written.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/imports"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/service"
@@ -26,7 +27,7 @@ type importCmd struct {
 	File   string `arg:"" help:"Answers, or what export wrote, one JSON object a line; - is stdin."`
 	Org    string `required:"" placeholder:"SLUG" help:"Whose answers."`
 	Brand  string `placeholder:"SLUG" help:"The brand that they are read for."`
-	Create string `placeholder:"FILE" help:"Brands that they are read for, as JSON; those that are missing are created with their domains and competitors."`
+	Create string `placeholder:"FILE" help:"${import_create}"`
 	JSON   bool   `name:"json" help:"One JSON document, with the refused lines."`
 }
 
@@ -50,15 +51,16 @@ func (c *importCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer file.Close()
-	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
-		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			brands, err := c.brands(ctx, p, on, specs)
-			if err != nil {
-				return err
-			}
-			in := imports.New(log, on.DB, importLookups(on.Warehouse), time.Now)
-			return c.take(ctx, p, in, file, size, brands)
-		})
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
+		return err
+	}
+	return withProducer(ctx, on, func(ctx context.Context, appends *producer.Producer) error {
+		brands, err := c.brands(ctx, p, on.DB, specs)
+		if err != nil {
+			return err
+		}
+		return c.importFile(ctx, p, newImporter(on, appends), file, size, brands)
 	})
 }
 
@@ -81,9 +83,9 @@ func openInput(p *process, name string) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// while returns a reader of r that fails when ctx ends: a pipe may keep a reader waiting for ever, and an import that
-// is to end must still say how far it is. What r gives after that is lost.
-func while(ctx context.Context, r io.Reader) io.Reader {
+// cancelableReader returns a reader of r that fails when ctx ends: a pipe may block a reader indefinitely, and an
+// interrupted import must still print what it has done. What r gives after that is lost.
+func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })
 	go func() {
@@ -93,57 +95,51 @@ func while(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// brands finds the brands that the answers are for, and creates those that --create names and that are missing.
-func (c *importCmd) brands(ctx context.Context, p *process, on *engines, specs []postgres.NewBrand) ([]uuid.UUID, error) {
-	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
+// brands finds the brands that the answers are for, and creates those of --create that are missing.
+func (c *importCmd) brands(ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand) ([]uuid.UUID, error) {
+	organization, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
 	}
 	var ids []uuid.UUID
 	for _, spec := range specs {
-		brand, added, err := on.DB.AddBrand(ctx, organization.ID, spec)
+		brand, added, err := db.AddBrand(ctx, organization.ID, spec)
 		if err != nil {
 			return nil, err
 		}
+		ids = append(ids, brand.ID)
 		if added {
 			p.say("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
-		} else if err := c.warnOfDifferences(ctx, p, on, spec, brand); err != nil {
+			continue
+		}
+		stored, err := db.Snapshot(ctx, brand.ID)
+		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, brand.ID)
+		if ignored := imports.Differences(spec, brand, stored); len(ignored) > 0 {
+			p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create, strings.Join(ignored, "; "))
+		}
 	}
 	return ids, nil
 }
 
-// warnOfDifferences says what of the file is not done, since a brand that exists is not changed.
-func (c *importCmd) warnOfDifferences(ctx context.Context, p *process, on *engines, spec postgres.NewBrand, brand postgres.Brand) error {
-	kept, err := on.DB.Snapshot(ctx, brand.ID)
-	if err != nil {
-		return err
-	}
-	if ignored := imports.Differences(spec, brand, kept); len(ignored) > 0 {
-		p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create, strings.Join(ignored, "; "))
-	}
-	return nil
-}
-
-func (c *importCmd) take(ctx context.Context, p *process, in *imports.Importer, file io.Reader, size int64, brands []uuid.UUID) error {
-	nearNames := findNear(in)
+func (c *importCmd) importFile(ctx context.Context, p *process, in *imports.Importer, file io.Reader, size int64, brands []uuid.UUID) error {
+	nearNames := findNearNames(in)
 	progress := p.newMeter("import: bytes read", size)
-	summary, err := in.Import(ctx, while(ctx, file), brands, func(at imports.Progress) { progress.reach(at.Bytes) })
+	summary, err := in.Import(ctx, cancelableReader(ctx, file), brands, func(at imports.Progress) { progress.reach(at.Bytes) })
 	progress.end()
 	result := importResult{summary, nearNames()}
 	for _, r := range summary.Refusals {
-		of := ""
+		brand := ""
 		if r.Brand != uuid.Nil {
-			of = fmt.Sprintf(", brand %s", r.Brand)
+			brand = fmt.Sprintf(", brand %s", r.Brand)
 		}
-		p.say("line %d%s: %s", r.Line, of, r.Reason)
+		p.say("line %d%s: %s", r.Line, brand, r.Reason)
 	}
 	if err != nil {
 		return err
 	}
-	p.sayNear(result.Near)
+	p.sayNearNames(result.Near)
 	return p.printCounts(c.JSON, result, summary.Counts)
 }
 
@@ -153,7 +149,7 @@ type importResult struct {
 	Near []near.Name `json:"near_names"`
 }
 
-// printCounts prints them, or the whole summary; the error is errRefused when lines were refused.
+// printCounts prints them, or with --json the whole summary; the error is errRefused when lines were refused.
 func (p *process) printCounts(whole bool, summary any, n imports.Counts) error {
 	result := summary
 	if !whole {
@@ -165,27 +161,27 @@ func (p *process) printCounts(whole bool, summary any, n imports.Counts) error {
 	return errRefused
 }
 
-// appending runs do with a producer once the disk has room, and waits for what it has taken.
-func (e *engines) appending(ctx context.Context, do func(context.Context, *producer.Producer) error) error {
-	log, err := e.NewProducer(prometheus.NewRegistry(), producer.Spool{})
+// withProducer calls do with a producer once the disk has room, and waits until the log has what was appended.
+func withProducer(ctx context.Context, e *service.Engines, do func(context.Context, *producer.Producer) error) error {
+	appends, err := e.NewProducer(prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	stopped := make(chan error, 1)
-	go func() { stopped <- log.Run(running) }()
-	if err = log.AwaitRoom(ctx); err == nil {
-		err = do(ctx, log)
+	go func() { stopped <- appends.Run(running) }()
+	if err = appends.AwaitRoom(ctx); err == nil {
+		err = do(ctx, appends)
 	}
 	stop()
 	return errors.Join(err, <-stopped)
 }
 
-// importLookups asks the warehouse which facts it has.
-func importLookups(conn *clickhouse.Conn) imports.Lookups {
-	return imports.Lookups{
-		Answers: lookup(conn, clickhouse.LandedAnswers), Visits: lookup(conn, clickhouse.Visits.Landed), Crawls: lookup(conn, clickhouse.Crawls.Landed),
-	}
+func newImporter(e *service.Engines, appends *producer.Producer) *imports.Importer {
+	return imports.New(appends, e.DB, imports.Lookups{
+		Answers: lookup(e.Warehouse, clickhouse.LandedAnswers),
+		Visits:  lookup(e.Warehouse, clickhouse.Visits.Landed), Crawls: lookup(e.Warehouse, clickhouse.Crawls.Landed),
+	}, time.Now)
 }
 
 // lookup asks the warehouse which facts of a kind it has.
@@ -206,5 +202,50 @@ func lookup[T any](
 			landed[uuid.UUID(key.ID)] = true
 		}
 		return landed, nil
+	}
+}
+
+// listedNear is how many names an import lists that were not counted. searchedNear answers are searched for them:
+// enough to find what is frequent, and a second of CPU.
+const (
+	listedNear   = 10
+	searchedNear = 20_000
+)
+
+// findNearNames has the first answers of an import searched for names that nearly match, while the import waits for the
+// engines. finish ends that, and returns the result.
+func findNearNames(in *imports.Importer) (finish func() []near.Name) {
+	var finder near.Finder
+	queue, done := make(chan *event.Answer, 16), make(chan struct{})
+	go func() {
+		defer close(done)
+		for a := range queue {
+			finder.Read(a)
+		}
+	}()
+	left := searchedNear
+	in.Observe = func(a *event.Answer) {
+		if left--; left >= 0 {
+			queue <- a
+		}
+	}
+	return func() []near.Name {
+		close(queue)
+		<-done
+		return finder.Names(listedNear)
+	}
+}
+
+// sayNearNames prints what nearly is a name, and was not counted.
+func (p *process) sayNearNames(names []near.Name) {
+	for _, n := range names {
+		answers := "answers"
+		if n.Answers == 1 {
+			answers = "answer"
+		}
+		p.say("not counted: %q in %d %s, nearly %q of %s", n.Text, n.Answers, answers, n.Near, n.Entity)
+	}
+	if len(names) > 0 {
+		p.say("where that is the same, add it to the aliases, and what was imported is read again: docs/import.md#names-that-nearly-match")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	trackingapi "github.com/answerscope/answerscope/ingest/tracking/api"
+	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/service"
@@ -21,11 +22,12 @@ import (
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // ingestCmd is the command ingest.
 type ingestCmd struct {
-	Listen        string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Address of /api/tracking (default 127.0.0.1:8082)."`
+	Listen        string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"${ingest_listen}"`
 	adminFlags    `embed:""`
 	trackingFlags `embed:""`
 }
@@ -60,7 +62,7 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 
 // trackingFlags are the flags of every command that starts tracking jobs.
 type trackingFlags struct {
-	StartLimit int `default:"2" placeholder:"N" help:"Starts of tracking jobs, and estimates, a second of one user or key (default 2); 0: no limit."`
+	StartLimit int `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
 }
 
 func (f *trackingFlags) validate() error {
@@ -75,7 +77,7 @@ func (f *trackingFlags) validate() error {
 func (f *trackingFlags) addTracking(
 	s *service.Service, appends *producer.Producer, auth *queryapi.Auth, server *httpd.Server, withWeb bool,
 ) error {
-	platforms, err := newPlatforms(s.Engines)
+	platforms, err := newPlatforms(s.Settings, s.DB)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func addJobs(s *service.Service, appends *producer.Producer) (*tracking.Jobs, er
 
 // newJobs makes tracking jobs that append with a producer; without one they can be started, and not worked on.
 func newJobs(e *service.Engines, appends *producer.Producer, metrics prometheus.Registerer) (*tracking.Jobs, error) {
-	platforms, err := newPlatforms(e)
+	platforms, err := newPlatforms(e.Settings, e.DB)
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +147,10 @@ func newJobs(e *service.Engines, appends *producer.Producer, metrics prometheus.
 }
 
 // newPlatforms returns the AI platforms as organizations have them.
-func newPlatforms(e *service.Engines) (*tracking.Platforms, error) {
-	ring, err := e.Settings.SecretRing()
+func newPlatforms(settings config.Settings, db *postgres.DB) (*tracking.Platforms, error) {
+	ring, err := settings.SecretRing()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return tracking.NewPlatforms(e.Settings.Outside, e.DB, ring), nil
+	return tracking.NewPlatforms(settings.Outside, db, ring), nil
 }

@@ -39,7 +39,7 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 		}
 	default:
 		if err = migrator.Migrate(ctx, service.Everything, steps); err == nil {
-			err = p.RenewAnalysts(p.usersDir(c.usersDirFlag))
+			err = p.RenewAnalysts(c.usersDir(p))
 		}
 	}
 	return errors.Join(err, e.Close())

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
-	"github.com/answerscope/answerscope/internal/service"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -20,24 +25,22 @@ type orgAdd struct {
 	JSON bool   `name:"json" help:"One JSON document."`
 }
 
-func (c *orgAdd) Run(ctx context.Context, p *process) error {
-	if err := checkNames(c.Name); err != nil {
+// Validate checks the name.
+func (c *orgAdd) Validate() error { return checkNames(c.Name) }
+
+func (c *orgAdd) Run(ctx context.Context, p *process, db *postgres.DB) error {
+	added, err := db.AddOrganization(ctx, c.Name, c.Slug)
+	if err != nil {
 		return err
 	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		added, err := on.DB.AddOrganization(ctx, c.Name, c.Slug)
-		if err != nil {
-			return err
-		}
-		return p.printResult(c.JSON, added, fmt.Sprintf("%s %s", added.ID, added.Slug))
-	})
+	return p.printResult(c.JSON, added, fmt.Sprintf("%s %s", added.ID, added.Slug))
 }
 
-// checkNames checks names as the store does.
+// checkNames checks names as the database does.
 func checkNames(names ...string) error {
 	for _, name := range names {
 		if !postgres.IsName(name) {
-			return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, postgres.MaxName)}
+			return fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, postgres.MaxName)
 		}
 	}
 	return nil
@@ -49,25 +52,102 @@ type orgEdit struct {
 	TimeZone *string `placeholder:"ZONE" help:"Of its days, such as Europe/Berlin."`
 }
 
-func (c *orgEdit) Run(ctx context.Context, p *process) error {
-	if err := checkNames(given(c.Name)...); err != nil {
-		return err
+// Validate checks the name.
+func (c *orgEdit) Validate() error { return checkNames(optional(c.Name)...) }
+
+// optional is the value of a flag, if it has one.
+func optional(flag *string) []string {
+	if flag == nil {
+		return nil
 	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		return listedBy("answerscope org list", on.DB.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
-	})
+	return []string{*flag}
+}
+
+func (c *orgEdit) Run(ctx context.Context, db *postgres.DB) error {
+	return listedBy("answerscope org list", db.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
 }
 
 type orgList struct {
 	JSON bool `name:"json" help:"One JSON object a line."`
 }
 
-func (c *orgList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		list, err := on.DB.ListOrganizations(ctx)
-		if err != nil {
-			return err
-		}
-		return printList(p, c.JSON, list, func(o postgres.Organization) string { return fmt.Sprintf("%s\t%s\t%s", o.ID, o.Slug, o.Name) })
-	})
+func (c *orgList) Run(ctx context.Context, p *process, db *postgres.DB) error {
+	list, err := db.ListOrganizations(ctx)
+	if err != nil {
+		return err
+	}
+	return printList(p, c.JSON, list, func(o postgres.Organization) string { return fmt.Sprintf("%s\t%s\t%s", o.ID, o.Slug, o.Name) })
+}
+
+// budgetCmd limits what an organization may spend on tracking.
+type budgetCmd struct {
+	Set  budgetSet  `cmd:"" help:"Set what an organization may spend, on all AI platforms or on one."`
+	List budgetList `cmd:"" help:"List the budgets of an organization, and what is spent."`
+}
+
+type budgetSet struct {
+	orgFlags
+	Platform     string  `placeholder:"P" help:"Of one AI platform; by default of all together."`
+	RunsPerDay   *int64  `placeholder:"N" help:"Runs a day at most; without it there is no limit, as with the others."`
+	RunsPerMonth *int64  `placeholder:"N" help:"Runs a month at most."`
+	CostPerDay   *string `placeholder:"USD" help:"US dollars a day at most, such as 2.50."`
+	CostPerMonth *string `placeholder:"USD" help:"US dollars a month at most."`
+}
+
+func (c *budgetSet) budget() *postgres.Budget {
+	return &postgres.Budget{
+		Platform: c.Platform, RunsPerDay: c.RunsPerDay, RunsPerMonth: c.RunsPerMonth, CostPerDay: c.CostPerDay, CostPerMonth: c.CostPerMonth,
+	}
+}
+
+// Validate checks the limits.
+func (c *budgetSet) Validate() error { return tracking.CheckBudget(c.budget()) }
+
+func (c *budgetSet) Run(ctx context.Context, db *postgres.DB, organization postgres.Organization) error {
+	return db.SetBudget(ctx, uuid.Nil, organization.ID, *c.budget())
+}
+
+type budgetList struct {
+	orgFlags
+	JSON bool `name:"json" help:"One JSON object a line."`
+}
+
+func (c *budgetList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
+	list, err := db.BudgetUsage(ctx, organization.ID, time.Now())
+	if err != nil {
+		return err
+	}
+	return printList(p, c.JSON, list, budgetLine, "platform", "runs today", "this month", "USD today", "this month")
+}
+
+func budgetLine(b postgres.BudgetUsage) string {
+	return strings.Join([]string{
+		cmp.Or(b.Platform, "all"),
+		spentOf(b.Spent.RunsDay, b.RunsPerDay), spentOf(b.Spent.RunsMonth, b.RunsPerMonth),
+		spentOf(b.Spent.CostDay, b.CostPerDay), spentOf(b.Spent.CostMonth, b.CostPerMonth),
+	}, "\t")
+}
+
+// spentOf is an amount in a table, with its limit if there is one.
+func spentOf[T any](spent T, limit *T) string {
+	if limit == nil {
+		return fmt.Sprint(spent)
+	}
+	return fmt.Sprintf("%v of %v", spent, *limit)
+}
+
+// accessCmd shows the audit log.
+type accessCmd struct {
+	Limit int  `default:"100" placeholder:"N" help:"At most so many lines (default 100)."`
+	JSON  bool `name:"json" help:"One JSON object a line."`
+}
+
+func (c *accessCmd) Run(ctx context.Context, p *process, db *postgres.DB) error {
+	list, err := db.AuditLog(ctx, c.Limit)
+	if err != nil {
+		return err
+	}
+	return printList(p, c.JSON, list, func(a postgres.AuditLine) string {
+		return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor, a.Address}, "\t")
+	}, "AT", "ACTION", "ORGANIZATION", "SUBJECT", "BY", "ADDRESS")
 }

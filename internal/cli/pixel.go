@@ -18,13 +18,13 @@ import (
 type pixelCmd struct {
 	Brand string `arg:"" help:"Its slug, or its id."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
-	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"One kind alone, to pipe or copy: html, html-pinned, wordpress, gtm or nextjs."`
-	URL   string `name:"url" placeholder:"BASE" help:"Where browsers reach the collector (default: where it runs on this data directory, else http://127.0.0.1:8080)."`
+	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"${pixel_as}"`
+	URL   string `name:"url" placeholder:"BASE" help:"${pixel_url}"`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-// pixelShown is how a tag is printed.
-type pixelShown struct {
+// tagDocument is a tag as JSON.
+type tagDocument struct {
 	BrandID   string            `json:"brand_id"`
 	Domains   []string          `json:"domains"` // visits of pages on these hosts, and below them, are accepted
 	Script    string            `json:"script"`
@@ -40,53 +40,55 @@ func (c *pixelCmd) Run(ctx context.Context, p *process) error {
 			return usageError{err}
 		}
 	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		brand, err := c.find(ctx, on)
-		if err != nil {
-			return err
-		}
-		tag, err := script.NewTag(cmp.Or(c.URL, on.Address(), "http://127.0.0.1:8080"), brand.BrandID.String())
-		if err != nil {
-			return err
-		}
-		if len(brand.Domains) == 0 {
-			p.say("brand %q has no domain: give it one, or every visit is refused", brand.Slug)
-		} else {
-			p.say("visits are accepted from %s and hosts below", strings.Join(brand.Domains, ", "))
-		}
-		return c.show(p, tag, brand)
-	})
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	brand, err := c.find(ctx, on.DB)
+	if err != nil {
+		return err
+	}
+	tag, err := script.NewTag(cmp.Or(c.URL, on.Address(), "http://127.0.0.1:8080"), brand.BrandID.String())
+	if err != nil {
+		return err
+	}
+	if len(brand.Domains) == 0 {
+		p.say("brand %q has no domain: give it one, or every visit is refused", brand.Slug)
+	} else {
+		p.say("visits are accepted from %s and hosts below", strings.Join(brand.Domains, ", "))
+	}
+	return c.print(p, tag, brand)
 }
 
-// find reads the brand, by its id where that is what was given.
-func (c *pixelCmd) find(ctx context.Context, on *engines) (postgres.Snapshot, error) {
+// find reads the brand by its slug or its id.
+func (c *pixelCmd) find(ctx context.Context, db *postgres.DB) (postgres.Snapshot, error) {
 	slug := c.Brand
 	id, malformed := uuid.FromString(c.Brand)
 	if malformed == nil {
 		slug = ""
 	}
-	organization, found, err := on.brand(ctx, c.Org, slug)
+	organization, brand, err := findBrand(ctx, db, c.Org, slug)
 	if err == nil && slug == "" {
-		found, err = on.DB.Brand(ctx, organization.ID, id)
+		brand, err = db.Brand(ctx, organization.ID, id)
 		if errors.Is(err, postgres.ErrNotFound) {
-			err = on.noBrand(ctx, organization, c.Brand)
+			err = noBrand(ctx, db, organization, c.Brand)
 		}
 	}
 	if err != nil {
 		return postgres.Snapshot{}, err
 	}
-	return on.DB.Snapshot(ctx, found.ID)
+	return db.Snapshot(ctx, brand.ID)
 }
 
-func (c *pixelCmd) show(p *process, tag script.Tag, brand postgres.Snapshot) error {
+func (c *pixelCmd) print(p *process, tag script.Tag, brand postgres.Snapshot) error {
 	snippets := tag.Snippets()
 	switch {
 	case c.JSON:
-		shown := pixelShown{brand.BrandID.String(), brand.Domains, tag.Script(), tag.Pinned(), script.Integrity(), tag.Collect(), map[string]string{}}
+		document := tagDocument{brand.BrandID.String(), brand.Domains, tag.Script(), tag.Pinned(), script.Integrity(), tag.Collect(), map[string]string{}}
 		for _, s := range snippets {
-			shown.Snippets[s.As] = s.Text
+			document.Snippets[s.As] = s.Text
 		}
-		return p.printJSON(shown)
+		return p.printJSON(document)
 	case c.As != "all":
 		snippet, err := tag.Snippet(c.As)
 		if err != nil {

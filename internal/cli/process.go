@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/user"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -16,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/service"
 )
 
@@ -127,8 +133,88 @@ func (p *process) say(format string, args ...any) {
 	fmt.Fprintln(p.stderr, escapedLines(fmt.Sprintf(format, args...)))
 }
 
-// days reads the flags --from and --to; nil where one is absent.
-func days(from, to string) (first, last *time.Time, err error) {
+// actor is who runs a command and from where, for the audit log: as root, who became root; over SSH, its client.
+func actor(command string) string {
+	name := os.Getenv("SUDO_USER")
+	if current, err := user.Current(); err == nil {
+		name = cmp.Or(name, current.Username)
+	}
+	host, _ := os.Hostname() // "" is as much as is known
+	text := name + "@" + host
+	if client, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); client != "" {
+		text += " from " + client
+	}
+	return text + ": answerscope " + command
+}
+
+// passwordTimeout is how long a password may take to come through a pipe before there is none: stdin may be open with
+// no writer at its other end.
+const passwordTimeout = 10 * time.Second
+
+// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. A password must not
+// contain the words, which are of who gets it.
+func (p *process) readPassword(ctx context.Context, minimum int, words ...string) (string, error) {
+	if p.terminal() != nil {
+		return "", nil
+	}
+	limited, cancel := context.WithTimeout(ctx, passwordTimeout)
+	defer cancel()
+	text, err := p.readLine(limited, "")
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		p.say("no password came on stdin within %s", passwordTimeout)
+		return "", nil
+	}
+	if err != nil || text == "" {
+		return "", err
+	}
+	if err := password.Check(text, minimum, words...); err != nil {
+		return "", usageError{err}
+	}
+	return text, nil
+}
+
+// readLine reads a secret: from a terminal, which shows the prompt and not the secret, or the first line of stdin.
+func (p *process) readLine(ctx context.Context, prompt string) (string, error) {
+	type input struct {
+		text string
+		err  error
+	}
+	done := make(chan input, 1)
+	go func() {
+		if terminal := p.terminal(); terminal != nil {
+			fmt.Fprintf(p.stderr, "%s: ", prompt)
+			text, err := term.ReadPassword(int(terminal.Fd()))
+			fmt.Fprintln(p.stderr)
+			done <- input{string(text), err}
+			return
+		}
+		text, err := bufio.NewReader(p.stdin).ReadString('\n')
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
+		done <- input{strings.TrimRight(text, "\r\n"), err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case in := <-done:
+		if in.err != nil {
+			return "", fmt.Errorf("read stdin: %w", in.err)
+		}
+		return in.text, nil
+	}
+}
+
+// terminal is stdin if that is a terminal, else nil.
+func (p *process) terminal() *os.File {
+	if file, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return file
+	}
+	return nil
+}
+
+// parseDays reads the flags --from and --to; nil where one is absent.
+func parseDays(from, to string) (first, last *time.Time, err error) {
 	if first, err = day("--from", from); err != nil {
 		return nil, nil, err
 	}
@@ -160,30 +246,43 @@ const progressEvery = 3 * time.Second
 type meter struct {
 	out   io.Writer
 	task  string
-	total int64 // 0: not known
-	bar   *progressbar.ProgressBar
+	begun time.Time
 
 	mu    sync.Mutex
+	total int64 // 0: not known
+	bar   *progressbar.ProgressBar
 	done  int64
-	begun time.Time
 	shown time.Time
 }
 
-// newMeter begins to show a task of total steps.
+// newMeter begins to show a task of total steps, 0 where that is not known.
 func (p *process) newMeter(task string, total int64) *meter {
-	m := &meter{out: p.stderr, task: task, total: total, begun: time.Now(), shown: time.Now()}
-	if file, ok := p.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) && total > 0 {
-		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(task),
-			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	}
+	m := &meter{out: p.stderr, task: task, begun: time.Now(), shown: time.Now()}
+	m.setTotal(total)
 	return m
 }
 
+// setTotal begins a bar once the total is known.
+func (m *meter) setTotal(total int64) {
+	if m.total > 0 || total == 0 {
+		return
+	}
+	m.total = total
+	if file, ok := m.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(m.out), progressbar.OptionSetDescription(m.task),
+			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+}
+
 // reach sets the number of steps that are done; fewer than before are ignored.
-func (m *meter) reach(done int64) {
+func (m *meter) reach(done int64) { m.reachOf(done, 0) }
+
+// reachOf is reach for a task whose total becomes known with its first step.
+func (m *meter) reachOf(done, total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.setTotal(total)
 	if done <= m.done {
 		return
 	}

@@ -27,8 +27,8 @@ type queryapiCmd struct {
 
 // apiFlags are the flags of /api/v1.
 type apiFlags struct {
-	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
-	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1, /auth/v1 and /rest/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask the others."`
+	RateLimit   int      `default:"100" placeholder:"N" help:"${api_rate_limit}"`
+	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"${api_cors_origins}"`
 }
 
 func (f apiFlags) config() metrics.Config {
@@ -74,7 +74,7 @@ func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) que
 
 // forwardFlags are the address of the process that tracks.
 type forwardFlags struct {
-	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"Address of the tracking server, such as http://ingest:8082, for the dashboard to start and show jobs, and for /api/cron/daily-tracking, of which there is none without it."`
+	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"${tracking_url}"`
 }
 
 func (f forwardFlags) validate() error {
@@ -103,14 +103,14 @@ func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *htt
 // restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
 // value is none. Names of schemas may hold anything but a comma.
 type restFlags struct {
-	Prefix            string `default:"/" placeholder:"PATH" help:"Path below which the schemas are served (default /)."`
-	Schemas           string `placeholder:"NAME,…" help:"Serve these schemas of the database of ANSWERSCOPE_POSTGRES_DSN, any database, and nothing else; the first is that of requests that name none."`
-	AnonRole          string `placeholder:"ROLE" help:"Role of PostgreSQL for requests without a token; none refuses them."`
-	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"Schemas where functions, operators and types are found too (default public)."`
+	Prefix            string `default:"/" placeholder:"PATH" help:"${rest_prefix}"`
+	Schemas           string `placeholder:"NAME,…" help:"${rest_schemas}"`
+	AnonRole          string `placeholder:"ROLE" help:"${rest_anon_role}"`
+	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"${rest_extra_search_path}"`
 	MaxRows           string `placeholder:"N" help:"Rows of one result at most; none is all."`
 	AggregatesEnabled bool   `help:"Allow sum(), avg(), count(), max() and min() in select."`
-	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"Audience that tokens must be for, if they name one. Their secret is ANSWERSCOPE_REST_JWT_SECRET."`
-	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"Origins of pages that may send credentials; none lets all pages ask without."`
+	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"${rest_jwt_aud}"`
+	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"${rest_cors_origins}"`
 }
 
 func (f restFlags) config() (rest.Config, error) {

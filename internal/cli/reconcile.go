@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -34,36 +35,31 @@ func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error {
-		if c.Org != "" {
-			organization, brand, err := on.brand(ctx, c.Org, c.Brand)
-			if err != nil {
-				return err
-			}
-			scope.Owner = rollup.Owner{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
-		}
-		reconciler, err := pipeline.NewReconciler(pipelineDeps(on.Engines, prometheus.NewRegistry()))
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
+		return err
+	}
+	if c.Org != "" {
+		organization, brand, err := findBrand(ctx, on.DB, c.Org, c.Brand)
 		if err != nil {
 			return err
 		}
-		var shown *meter // once their number is known
-		report, err := reconciler.Reconcile(ctx, scope, func(done, total int) {
-			if shown == nil {
-				shown = p.newMeter("reconcile: months of rollups", int64(total))
-			}
-			shown.reach(int64(done))
-		})
-		if shown != nil {
-			shown.end()
-		}
-		if report == nil {
-			return err
-		}
-		return errors.Join(err, c.report(p, report))
-	})
+		scope.Owner = rollup.Owner{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
+	}
+	reconciler, err := pipeline.NewReconciler(pipelineDeps(on, prometheus.NewRegistry()))
+	if err != nil {
+		return err
+	}
+	progress := p.newMeter("reconcile: months of rollups", 0)
+	report, err := reconciler.Reconcile(ctx, scope, func(done, total int) { progress.reachOf(int64(done), int64(total)) })
+	progress.end()
+	if report == nil {
+		return err
+	}
+	return errors.Join(err, c.report(p, report))
 }
 
-// scope is what the flags say by themselves.
+// scope reads the flags, without the brand.
 func (c *reconcileCmd) scope() (s reconcile.Scope, err error) {
 	if c.Brand != "" && c.Org == "" {
 		return s, errors.New("--brand needs --org")
@@ -132,4 +128,33 @@ func findingLine(f *reconcile.Finding) string {
 		parts = append(parts, f.Cause)
 	}
 	return line + ": " + strings.Join(parts, "; ")
+}
+
+// recoverCmd is the command recover.
+type recoverCmd struct {
+	Table string `arg:"" enum:"${topic_names}" help:"The table that has lost rows: ${topics}."`
+	Month string `arg:"" placeholder:"MONTH" help:"The month that it has lost them of, as 2026-11."`
+}
+
+func (c *recoverCmd) Run(ctx context.Context, p *process) error {
+	month, err := clickhouse.ParseMonth(c.Month)
+	if err != nil {
+		return usageError{err}
+	}
+	on, err := p.connect(ctx, service.Everything)
+	if err != nil {
+		return err
+	}
+	progress := p.newMeter("recover: records read", 0)
+	result, err := pipeline.Recover(ctx, pipelineDeps(on, prometheus.NewRegistry()), c.Table, month, progress.reachOf)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	if !result.LogBegins.IsZero() {
+		p.say("records that were appended before %s may have left the log: their rows, if they were lost, are not back",
+			result.LogBegins.Format(time.DateTime))
+	}
+	p.say("next: answerscope reconcile --from %s --to %[1]s; see AnswerscopeBrokenParts in docs/operations.md", month)
+	return p.printJSON(result)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -22,48 +21,47 @@ type rereadCmd struct {
 	JSON  bool   `name:"json" help:"One JSON object a line."`
 }
 
-func (c *rereadCmd) Run(ctx context.Context, p *process) error {
-	days, err := c.days()
-	if err != nil {
-		return usageError{err}
-	}
+// Validate checks the flags.
+func (c *rereadCmd) Validate() error {
 	if c.Brand != "" && c.Org == "" {
-		return usageError{errors.New("--brand names a brand of an organization: want --org too")}
+		return errors.New("--brand names a brand of an organization: want --org too")
 	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		organization, brand, err := c.scope(ctx, on)
-		if err != nil {
-			return err
-		}
-		if !c.List {
-			asked, err := on.DB.RequestRereads(ctx, organization, brand, days)
-			if err != nil {
-				return err
-			}
-			p.say("asked for %d brands; answerscope reread --list shows their progress", asked)
-		}
-		states, err := on.DB.Rereads(ctx, organization, brand)
-		if err != nil {
-			return err
-		}
-		return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
-	})
-}
-
-func (c *rereadCmd) days() (named postgres.Days, err error) {
-	named.First, named.Last, err = days(c.From, c.To)
 	if c.List && c.From+c.To != "" {
-		err = errors.New("--list shows all days: want no --from and --to")
+		return errors.New("--list shows all days: want no --from and --to")
 	}
-	return named, err
+	_, _, err := parseDays(c.From, c.To)
+	return err
 }
 
-// scope is the ids that --org and --brand name, nil for all.
-func (c *rereadCmd) scope(ctx context.Context, on *engines) (organization, brand *uuid.UUID, err error) {
+func (c *rereadCmd) Run(ctx context.Context, p *process, db *postgres.DB) error {
+	organization, brand, err := c.scope(ctx, db)
+	if err != nil {
+		return err
+	}
+	if !c.List {
+		var days postgres.Days
+		if days.First, days.Last, err = parseDays(c.From, c.To); err != nil {
+			return err
+		}
+		n, err := db.RequestRereads(ctx, organization, brand, days)
+		if err != nil {
+			return err
+		}
+		p.say("asked for %d brands; answerscope reread --list shows their progress", n)
+	}
+	states, err := db.Rereads(ctx, organization, brand)
+	if err != nil {
+		return err
+	}
+	return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
+}
+
+// scope returns the ids of --org and --brand, nil for all.
+func (c *rereadCmd) scope(ctx context.Context, db *postgres.DB) (organization, brand *uuid.UUID, err error) {
 	if c.Org == "" {
 		return nil, nil, nil
 	}
-	o, b, err := on.brand(ctx, c.Org, c.Brand)
+	o, b, err := findBrand(ctx, db, c.Org, c.Brand)
 	if c.Brand == "" {
 		return &o.ID, nil, err
 	}
@@ -83,5 +81,6 @@ func rereadLine(s postgres.RereadState) string {
 	if s.FirstDay+s.LastDay != "" {
 		days = s.FirstDay + ".." + s.LastDay
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
+	return fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%s\t%s\t%s",
+		s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
 }

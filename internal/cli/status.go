@@ -66,7 +66,10 @@ func (c *statusCmd) Run(ctx context.Context, p *process) error {
 	if free, ok := disk.Free(p.Settings.DataDir); ok {
 		shown.DiskFree = &free
 	}
-	err = p.with(ctx, service.Everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
+	on, err := p.connect(ctx, service.Everything)
+	if err == nil {
+		err = shown.read(ctx, on)
+	}
 	if !c.JSON { // what is known without an engine that does not answer is shown, too
 		return errors.Join(shown.print(p), err)
 	}
@@ -77,7 +80,7 @@ func (c *statusCmd) Run(ctx context.Context, p *process) error {
 }
 
 // read asks the engines.
-func (s *state) read(ctx context.Context, on *engines) error {
+func (s *state) read(ctx context.Context, on *service.Engines) error {
 	s.PostgreSQL, s.Kafka = config.NewDSN(on.Postgres.DSN).Masked(), on.Kafka.Brokers
 	if s.ClickHouse = on.Settings.Shards.Masked(); s.ClickHouse == "" {
 		s.ClickHouse = config.NewDSN(on.ClickHouse.DSN).Masked()

@@ -30,7 +30,7 @@ type trackCmd struct {
 	Org       string   `required:"" placeholder:"SLUG" help:"Whose brand."`
 	Platforms []string `placeholder:"P,…" help:"AI platforms; by default the brand's, or all that have a key."`
 	Models    []string `placeholder:"M,…" help:"Models; by default the prompt's, the brand's or the platform's."`
-	Regions   []string `placeholder:"R,…" help:"Countries in lower case, such as de; by default the prompt's or the brand's."`
+	Regions   []string `placeholder:"R,…" help:"${track_regions}"`
 	Samples   int      `placeholder:"N" help:"How often each prompt is asked, 1 to 10; by default as the prompt says."`
 	JSON      bool     `name:"json" help:"One JSON document."`
 }
@@ -57,13 +57,15 @@ func (c *trackCmd) Run(ctx context.Context, p *process) error {
 	if owner == nil && p.Embedded(service.Everything) != (service.Needs{}) {
 		return c.serve(ctx, p)
 	}
-	return p.with(ctx, service.Control, func(ctx context.Context, on *engines) error {
-		jobs, err := newJobs(on.Engines, nil, prometheus.NewRegistry())
-		if err != nil {
-			return err
-		}
-		return c.start(ctx, p, on, jobs, "the tracking server goes on with it")
-	})
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	jobs, err := newJobs(on, nil, prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	return c.start(ctx, p, on.DB, jobs, "the tracking server goes on with it")
 }
 
 // serve starts what a job needs, and stays until it is done.
@@ -76,7 +78,7 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	quiet.Log = quiet.logger(slog.LevelInfo)
 	ctx, done := context.WithCancel(ctx)
 	defer done()
-	var on *engines
+	var db *postgres.DB
 	var jobs *tracking.Jobs
 	var result error
 	err := quiet.serve(ctx, nil, service.Plan{
@@ -90,13 +92,13 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 			if err := addPipeline(s, appends); err != nil {
 				return err
 			}
-			on = &engines{s.Engines}
+			db = s.DB
 			jobs, err = addJobs(s, appends)
 			return err
 		},
 		Ready: func(ctx context.Context, _ string) error {
 			defer done()
-			result = c.start(ctx, p, on, jobs, "the next `answerscope all` goes on with it")
+			result = c.start(ctx, p, db, jobs, "the next `answerscope all` goes on with it")
 			return nil
 		},
 	})
@@ -104,8 +106,8 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 }
 
 // start starts the job and follows it to its end. left says what becomes of a job that is left.
-func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *tracking.Jobs, left string) error {
-	_, brand, err := on.brand(ctx, c.Org, c.Brand)
+func (c *trackCmd) start(ctx context.Context, p *process, db *postgres.DB, jobs *tracking.Jobs, left string) error {
+	_, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func (c *trackCmd) start(ctx context.Context, p *process, on *engines, jobs *tra
 	if err != nil {
 		return err
 	}
-	done, err := follow(ctx, p, on.DB, brand.OrganizationID, id)
+	done, err := follow(ctx, p, db, brand.OrganizationID, id)
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("job %s is left running: %s", id, left)
 	}

@@ -24,37 +24,37 @@ const LevelAuto = "auto"
 
 // Settings are the ones that every command takes.
 type Settings struct {
-	DataDir         string    `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
-	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"Free space on the disk of the data directory below which nothing new is accepted: beacons get 503, imports wait (default 268435456, 256 MiB)."`
-	PublicURL       string    `name:"public-url" placeholder:"URL" help:"Address at which browsers reach this installation, such as https://answers.example; with https the dashboard's cookie is held to TLS."`
-	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
+	DataDir         string    `default:"./var" placeholder:"DIR" help:"${settings_data_dir}"`
+	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"${settings_min_free}"`
+	PublicURL       string    `name:"public-url" placeholder:"URL" help:"${settings_public_url}"`
+	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"${settings_log_level}"`
 	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka     `embed:"" prefix:"kafka-"`
 	ClickHouseTrust Trust     `embed:"" prefix:"clickhouse-"`
-	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"What the servers of ANSWERSCOPE_CLICKHOUSE_SHARDS call their cluster in remote_servers (default answerscope)."`
+	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"${settings_cluster}"`
 	Retention       Retention `embed:"" prefix:"retention-"`
 	Outside         `kong:"-"`
 }
 
 // Kafka is the log: which brokers hold it and how its topics are made.
 type Kafka struct {
-	Brokers     []string      `placeholder:"HOST:PORT" help:"Brokers of an outside Kafka; none starts the embedded one."`
+	Brokers     []string      `placeholder:"HOST:PORT" help:"${kafka_brokers}"`
 	TLS         bool          `name:"tls" help:"Speak TLS to the brokers."`
 	Trust       Trust         `embed:""`
-	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"plain, scram-sha-256 or scram-sha-512, with the name and the password of ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD."`
-	TopicPrefix string        `placeholder:"PREFIX" help:"Put before the name of every topic; a replaced log needs a new one."`
-	Partitions  int           `default:"6" placeholder:"N" help:"Partitions of a topic that migrate creates (default 6)."`
-	Replicas    int           `default:"1" placeholder:"N" help:"Replicas of a topic that migrate creates (default 1; a cluster wants 3)."`
-	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"How long the log keeps records (default 168h, 7 days)."`
+	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"${kafka_sasl}"`
+	TopicPrefix string        `placeholder:"PREFIX" help:"${kafka_topic_prefix}"`
+	Partitions  int           `default:"6" placeholder:"N" help:"${kafka_partitions}"`
+	Replicas    int           `default:"1" placeholder:"N" help:"${kafka_replicas}"`
+	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"${kafka_retention}"`
 }
 
 // Retention is for how many whole months, beside the present one, raw facts are kept; 0 is for ever. What was computed
 // of them stays. All pipelines want the same.
 type Retention struct {
-	Answers     int `default:"0" placeholder:"MONTHS" help:"Whole months that raw answers are kept beside the present one; figures of older ones stay, and are never corrected again (default 0, for ever)."`
-	Visits      int `default:"0" placeholder:"MONTHS" help:"The same for raw visits (default 0, for ever)."`
-	Crawls      int `default:"0" placeholder:"MONTHS" help:"The same for raw requests of AI crawlers (default 0, for ever)."`
-	Deadletters int `default:"0" placeholder:"MONTHS" help:"The same for records that could not be taken (default 0, for ever)."`
+	Answers     int `default:"0" placeholder:"MONTHS" help:"${retention_answers}"`
+	Visits      int `default:"0" placeholder:"MONTHS" help:"The same for raw visits (default 0: no limit)."`
+	Crawls      int `default:"0" placeholder:"MONTHS" help:"${retention_crawls}"`
+	Deadletters int `default:"0" placeholder:"MONTHS" help:"${retention_deadletters}"`
 }
 
 // mistakes are what is wrong with settings.

@@ -10,7 +10,7 @@ import (
 // Trust says which authority an engine's certificate must be of, and which certificate it is shown. The files hold PEM.
 type Trust struct {
 	CA   string `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
-	Cert string `name:"cert" placeholder:"FILE" help:"Certificate (PEM) that we prove ourselves with, and those between it and its root."`
+	Cert string `name:"cert" placeholder:"FILE" help:"${tls_cert}"`
 	Key  string `name:"key" placeholder:"FILE" help:"Its private key (PEM, not encrypted)."`
 }
 

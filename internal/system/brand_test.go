@@ -56,7 +56,7 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 
 	for said, args := range map[string][]string{
 		`domain "co.uk": anybody may have`:                  {"brand", "add", "X", "--org", "acme", "--domain", "co.uk"},
-		`brand "lumen" is there already`:                    {"brand", "add", "X", "--org", "acme", "--slug", "lumen"},
+		`brand "lumen" exists already`:                      {"brand", "add", "X", "--org", "acme", "--slug", "lumen"},
 		`brand "lumen" not found: there is none yet`:        {"brand", "edit", "lumen", "--org", "other", "--name", "X"},
 		`competitor "Nova" not found: want one of Raye Inc`: with("competitor", "remove", "Nova"),
 		"competitor is taken":                               with("competitor", "add", "Raye Inc"),

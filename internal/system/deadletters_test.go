@@ -178,8 +178,8 @@ func TestWhatIsNoDeadLetterIsSaid(t *testing.T) {
 		{"replay answers/0@1 --all", exitUsage, "not both"},
 		{"list --topic news", exitUsage, "want one of"},
 		{"list --from yesterday", exitUsage, "want a day such as"},
-		{"show answers/0@1", exitFailed, "no dead letter is of answers/0@1"},
-		{"replay answers/0@1", exitFailed, "no dead letter is of answers/0@1"},
+		{"show answers/0@1", exitFailed, "there is no dead letter answers/0@1"},
+		{"replay answers/0@1", exitFailed, "there is no dead letter answers/0@1"},
 	} {
 		r := run(t, env, "", append([]string{"deadletters"}, strings.Fields(c.args)...)...)
 		if r.status != c.status || !strings.Contains(r.stderr, c.says) {
