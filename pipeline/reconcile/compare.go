@@ -10,8 +10,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// reconcile compares a cell and repairs it if the scope says so. Without a difference the finding is nil.
-func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
+// reconcile compares a cell and repairs it if it is in the scope's repairs. Without a difference the finding is nil.
+func (r *shardRun) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	f := &Finding{RollupMonth: RollupMonth{Table: c.rollup.Table, Month: c.month}, State: Differs}
 	for range 2 {
 		same, err := r.same(ctx, c)
@@ -28,20 +28,20 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	if f.Differences == nil {
 		return nil, nil
 	}
-	// It may have been frozen since the months were listed, and its rows gone by now.
-	frozen, err := r.frozen(ctx, c.topic, c.month)
+	// The month may have been frozen since the months were listed, and its rows have expired.
+	frozen, err := r.reconciler.frozen(ctx, c.topic, c.month)
 	if err != nil {
 		return f, err
 	}
 	if frozen[c.month.First()] {
-		r.report.leave(c.rollup.Table, c.month)
+		r.report.addFrozen(c.rollup.Table, c.month)
 		return nil, nil
 	}
-	kept, err := r.keeps(ctx, c, f)
+	keep, err := r.mustKeep(ctx, c, f)
 	switch {
 	case err != nil:
 		return f, err
-	case kept:
+	case keep:
 		f.State = Kept
 		return f, nil
 	case r.scope.Repair == RepairNothing:
@@ -54,23 +54,23 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	return f, nil
 }
 
-// keeps says whether a rollup may have rows that its landing table has lost, so that only a person may have it
-// repaired. It may while the rows of a broken part are lost, even if it has fewer, and else if it has more; surplus
-// rows, and a batch that was repeated, make more, too.
-func (r *run) keeps(ctx context.Context, c *cell, f *Finding) (bool, error) {
+// mustKeep reports whether a rollup may have rows that its landing table has lost, so that only a person may have it
+// repaired. That is so while the rows of a broken part are lost, even if the rollup has fewer rows, and else if it has
+// more, unless surplus rows or a repeated batch explain that.
+func (r *shardRun) mustKeep(ctx context.Context, c *cell, f *Finding) (bool, error) {
 	if r.scope.Repair == RepairAll {
 		return false, nil
 	}
-	of := landingMonth{c.topic, c.month}
-	lost, err := hasLost(ctx, r.conn, of)
+	landing := landingMonth{c.topic, c.month}
+	lost, err := hasLost(ctx, r.conn, landing)
 	if lost || err != nil {
 		return lost, err
 	}
-	return f.hasMore() && r.scope.Repair != RepairRepeated && !slices.Contains(r.cleaned, of), nil
+	return f.hasMore() && r.scope.Repair != RepairRepeated && !slices.Contains(r.cleaned, landing), nil
 }
 
-// same compares beside the sinks: false may only mean that rows came meanwhile.
-func (r *run) same(ctx context.Context, c *cell) (bool, error) {
+// same compares beside the sinks: false may mean no more than that rows came meanwhile.
+func (r *shardRun) same(ctx context.Context, c *cell) (bool, error) {
 	want, stable, err := c.expected.Checksum(ctx, backgroundThreads)
 	if err != nil || !stable {
 		return false, err
@@ -79,14 +79,14 @@ func (r *run) same(ctx context.Context, c *cell) (bool, error) {
 	return stable && want.Equal(have), err
 }
 
-// confirm compares under the lock and notes what differs.
-func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
+// confirm compares under the lock and adds the differences to the finding.
+func (r *shardRun) confirm(ctx context.Context, c *cell, f *Finding) error {
 	return r.locked(ctx, work{
 		prepare: func(ctx context.Context) error {
 			_, err := r.same(ctx, c)
 			return err
 		},
-		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
+		unread: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
 		do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error {
 			want, have, err := r.lockedChecksums(ctx, c.expected, c.actual)
 			if err != nil {
@@ -100,10 +100,10 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 	})
 }
 
-// unread is about how many rows the caches have to read.
+// unread estimates how many rows the caches have to read.
 func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, err error) {
-	for _, l := range caches {
-		n, err := l.Unread(ctx)
+	for _, cache := range caches {
+		n, err := cache.Unread(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -112,12 +112,14 @@ func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, 
 	return rows, nil
 }
 
-// merges is how often parts may be merged while they are read.
-const merges = 20
+// maxMerges is how often parts may be merged while they are read.
+const maxMerges = 20
 
-// lockedChecksums are those of two tables into which nothing is inserted. Their parts may be merged.
-func (r *run) lockedChecksums(ctx context.Context, expected, actual *rollup.ChecksumCache) (want, have rollup.Checksum, err error) {
-	for range merges {
+// lockedChecksums reads the checksums of two tables into which nothing is inserted. Their parts may be merged.
+func (r *shardRun) lockedChecksums(
+	ctx context.Context, expected, actual *rollup.ChecksumCache,
+) (want, have rollup.Checksum, err error) {
+	for range maxMerges {
 		var stable, alsoStable bool
 		if want, stable, err = expected.Checksum(ctx, foregroundThreads); err != nil {
 			return want, have, err
@@ -126,19 +128,19 @@ func (r *run) lockedChecksums(ctx context.Context, expected, actual *rollup.Chec
 			return want, have, err
 		}
 	}
-	return want, have, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
+	return want, have, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, maxMerges)
 }
 
-// brandsTimeout is how much longer the lock is held to learn which brands differ.
+// brandsTimeout bounds how much longer the lock is held to find the brands that differ.
 const brandsTimeout = 5 * time.Second
 
-// brands are those that differ; none if the query takes too long.
-func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
+// brands lists the brands that differ; none if the query takes too long.
+func (r *shardRun) brands(ctx context.Context, c *cell) []rollup.Brand {
 	ctx, cancel := context.WithTimeout(ctx, brandsTimeout)
 	defer cancel()
-	brands, err := c.rollup.Brands(ctx, r.conn, c.month, r.scope.Owner, mostBrands)
+	brands, err := c.rollup.Brands(ctx, r.conn, c.month, r.scope.Owner, maxBrands)
 	if err != nil {
-		r.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
+		r.reconciler.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
 	}
 	return brands
 }

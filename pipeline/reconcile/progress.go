@@ -12,9 +12,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// progress compares log_progress. It has no months, and rightly still has rows that were purged or have expired: for
-// each partition it must have no less than the landing rows, and no more than its consumer group has inserted.
-func (r *run) progress(ctx context.Context) (*Finding, error) {
+// progress compares log_progress. It has no months, and still counts rows that were purged or have expired: a
+// partition's offset must be no less than the landing rows' and no more than the consumer group's.
+func (r *shardRun) progress(ctx context.Context) (*Finding, error) {
 	f := &Finding{RollupMonth: RollupMonth{Table: "log_progress"}, State: Differs}
 	for range 2 {
 		if wrong, _, err := r.wrongOffsets(ctx); err != nil {
@@ -24,8 +24,6 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 		}
 	}
 	err := r.locked(ctx, work{
-		prepare: func(context.Context) error { return nil },
-		left:    func(context.Context) (uint64, error) { return 0, nil },
 		do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error {
 			wrong, right, err := r.wrongOffsets(ctx)
 			if err != nil || len(wrong) == 0 {
@@ -49,14 +47,14 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 	return f, err
 }
 
-// wrongOffsets are the wrong offsets of log_progress, and all as they should be. Landing rows are asked first and the
-// consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
-func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right rollup.Progress, err error) {
+// wrongOffsets returns the wrong offsets of log_progress, and the right offsets of all partitions. Landing rows are
+// read first and the consumer group last, so that both bounds hold beside the sinks, except for batches half inserted.
+func (r *shardRun) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right rollup.Progress, err error) {
 	landed, err := rollup.LandedProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := rollup.StoredProgress(ctx, r.conn)
+	recorded, err := rollup.StoredProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,18 +62,19 @@ func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right roll
 	if err != nil {
 		return nil, nil, err
 	}
-	right = maps.Clone(kept)
-	for of, last := range landed {
-		right[of] = max(last, valueOr(kept, of, last))
+	right = maps.Clone(recorded)
+	for partition, last := range landed {
+		right[partition] = max(last, valueOr(recorded, partition, last))
 	}
-	for of, have := range right {
-		if last, ok := inserted[of]; ok && have > last {
-			right[of] = max(last, valueOr(landed, of, last))
+	for partition, have := range right {
+		if last, ok := inserted[partition]; ok && have > last {
+			right[partition] = max(last, valueOr(landed, partition, last))
 		}
 	}
-	for of, want := range right {
-		if have, ok := kept[of]; !ok || have != want {
-			wrong = append(wrong, WrongOffset{of.Topic, of.Partition, want, valueOr(kept, of, -1)})
+	for partition, want := range right {
+		if have, ok := recorded[partition]; !ok || have != want {
+			have = valueOr(recorded, partition, -1)
+			wrong = append(wrong, WrongOffset{partition.Topic, partition.Partition, want, have})
 		}
 	}
 	slices.SortFunc(wrong, func(a, b WrongOffset) int {
@@ -84,18 +83,18 @@ func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right roll
 	return wrong, right, nil
 }
 
-func valueOr(p rollup.Progress, of clickhouse.TopicPartition, none int64) int64 {
-	if last, ok := p[of]; ok {
+func valueOr(p rollup.Progress, partition clickhouse.TopicPartition, fallback int64) int64 {
+	if last, ok := p[partition]; ok {
 		return last
 	}
-	return none
+	return fallback
 }
 
-// inserted is how far each consumer group has inserted.
-func (r *run) inserted(ctx context.Context) (rollup.Progress, error) {
+// inserted returns the last offset that each consumer group may have inserted.
+func (r *shardRun) inserted(ctx context.Context) (rollup.Progress, error) {
 	all := rollup.Progress{}
-	for _, sink := range r.cfg.Sinks {
-		partitions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+	for _, sink := range r.reconciler.cfg.Sinks {
+		partitions, err := consume.Positions(ctx, r.reconciler.cfg.Connection, sink.Group, sink.Topic)
 		if err != nil {
 			return nil, err
 		}

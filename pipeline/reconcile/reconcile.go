@@ -1,3 +1,17 @@
+// Package reconcile compares every rollup with its landing rows, month by month, and rebuilds the months that differ.
+// Before that it deletes duplicate rows of a landing table.
+//
+// Sinks insert meanwhile, and a row lands before the rollups have it, so a month in which rows land differs for a
+// moment. A month is compared twice beside the sinks, and only if it differs both times a third time under the
+// exclusive sink lock (lock.go). Checksums are cached by part, so that only the last rows are read under the lock.
+//
+// A month is rebuilt from its landing rows in a shadow schema: most of it beside the sinks, the rest under the lock;
+// then one statement replaces the old month. A process that is killed at any point leaves each rollup with its old or
+// its rebuilt month, and a shadow schema that the next run drops.
+//
+// Recover puts back landing rows that were lost with a broken part.
+//
+// A frozen month is left alone: its landing rows expire.
 package reconcile
 
 import (
@@ -20,12 +34,12 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says which sinks are stopped, and for how long.
+// Config has the sinks and how long they are stopped.
 type Config struct {
 	producer.Connection
 	Sinks       []consume.Sink // every consumer group that inserts into landing tables
 	lockTimeout time.Duration  // to wait for the batches under way
-	outlast     time.Duration  // to stop the sinks when this process is killed while the server replaces a month
+	outlast     time.Duration  // to stop the sinks if this process is killed while the server replaces a month
 	tries       int            // to stop the sinks, for one month of one rollup
 	pause       time.Duration  // between two tries
 }
@@ -37,12 +51,12 @@ const (
 	foregroundThreads = 4                // of the server, under the lock
 )
 
-// DefaultConfig needs Brokers and Sinks.
+// DefaultConfig lacks Brokers and Sinks.
 func DefaultConfig() Config {
 	return Config{lockTimeout: 5 * time.Second, outlast: time.Minute, tries: 6, pause: 5 * time.Second}
 }
 
-// Validate says what is wrong with c, all at once.
+// Validate joins all errors of c.
 func (c Config) Validate() error {
 	err := c.Connection.Validate()
 	if len(c.Sinks) == 0 {
@@ -51,7 +65,7 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Repairs says which differences are repaired.
+// Repairs selects the differences that are repaired.
 type Repairs int
 
 const (
@@ -59,14 +73,14 @@ const (
 	RepairNothing Repairs = iota
 	// RepairMissing repairs a rollup that has less than its landing rows make, or as much under other keys.
 	RepairMissing
-	// RepairRepeated also repairs a rollup that has too much, as of a batch that was repeated.
+	// RepairRepeated also repairs a rollup that has too much, as after a repeated batch.
 	RepairRepeated
-	// RepairAll is what a person may say: it also repairs where landing rows may have been lost, and the rollup be all
-	// that is left of them.
+	// RepairAll is for a person: it also repairs where landing rows may be lost, so that the rollup has the only trace
+	// of them.
 	RepairAll
 )
 
-// Scope says what is compared and repaired; its zero value compares everything.
+// Scope selects the months that are compared and repaired; its zero value compares everything.
 type Scope struct {
 	From, To clickhouse.Month // both included; 0: no bound
 	Landing  string           // landing table whose rollups are compared; "": all
@@ -78,7 +92,7 @@ func (s Scope) has(month clickhouse.Month) bool {
 	return (s.From == 0 || s.From <= month) && (s.To == 0 || month <= s.To)
 }
 
-// all says that log_progress is compared too, which knows no months and no brands.
+// all reports whether log_progress is compared too, which has no months and no brands.
 func (s Scope) all() bool {
 	return s.From == 0 && s.To == 0 && s.Owner == rollup.Owner{} && s.Landing == ""
 }
@@ -90,11 +104,13 @@ type Reconciler struct {
 	warehouse *clickhouse.Conn
 	metrics   *metrics
 	log       *slog.Logger
-	broken    sync.Map // clickhouse.BrokenPart: those that the log has named
+	broken    sync.Map // clickhouse.BrokenPart: parts that were logged
 }
 
-// New does nothing yet.
-func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) (*Reconciler, error) {
+// New returns a Reconciler, or an error of the configuration.
+func New(
+	cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger,
+) (*Reconciler, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -104,12 +120,14 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, registerer pro
 // ErrBusy is returned while another process reconciles.
 var ErrBusy = errors.New("another process reconciles; try again when it has ended")
 
-// Reconcile compares and repairs what is in scope, and calls step after each month of each rollup. What could not be
-// compared or repaired is in the report, and the rest is done nevertheless; an error is that of the whole.
-func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done, total int)) (report *Report, err error) {
+// Reconcile compares and repairs the months in scope, and calls step after each month of each rollup. A month that
+// could not be compared or repaired is in the report, and does not stop the others.
+func (c *Reconciler) Reconcile(
+	ctx context.Context, scope Scope, step func(done, total int),
+) (report *Report, err error) {
 	lead := c.db.NewLeader("reconcile")
 	defer func() { err = errors.Join(err, lead.Close()) }()
-	if err := alone(ctx, lead); err != nil {
+	if err := awaitLead(ctx, lead); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -133,8 +151,8 @@ func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done,
 // leaderTimeout is how long the leadership of a process that has just ended may last.
 const leaderTimeout = 2 * time.Second
 
-// alone waits until no other process reconciles.
-func alone(ctx context.Context, lead *postgres.Leader) error {
+// awaitLead waits until no other process reconciles.
+func awaitLead(ctx context.Context, lead *postgres.Leader) error {
 	waiting, cancel := context.WithTimeout(ctx, leaderTimeout)
 	defer cancel()
 	for {
@@ -150,18 +168,20 @@ func alone(ctx context.Context, lead *postgres.Leader) error {
 	}
 }
 
-// A run reconciles one shard.
-type run struct {
-	*Reconciler
-	shard  int
-	conn   *clickhouse.Conn
-	scope  Scope
-	report *Report
+// shardRun reconciles one shard.
+type shardRun struct {
+	reconciler *Reconciler
+	shard      int
+	conn       *clickhouse.Conn
+	scope      Scope
+	report     *Report
 
-	cleaned []landingMonth // of which surplus rows were deleted
+	cleaned []landingMonth // their surplus rows were deleted
 }
 
-func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *Report, step func(done, total int)) error {
+func (c *Reconciler) shard(
+	ctx context.Context, shard int, scope Scope, report *Report, step func(done, total int),
+) error {
 	conn, err := c.warehouse.Shard(shard)
 	if err != nil {
 		return err
@@ -169,7 +189,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 	if err := conn.CatchUp(ctx); err != nil {
 		return err
 	}
-	r := &run{Reconciler: c, shard: shard, conn: conn, scope: scope, report: report}
+	r := &shardRun{reconciler: c, shard: shard, conn: conn, scope: scope, report: report}
 	if scope.Repair != RepairNothing {
 		if err := rollup.DropRebuilds(ctx, conn); err != nil {
 			return err
@@ -203,7 +223,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 	return nil
 }
 
-// A cell is a month of a rollup, with what has been read of both sides.
+// A cell is a month of a rollup, with the checksums that were read of both sides.
 type cell struct {
 	rollup           *rollup.Rollup
 	month            clickhouse.Month
@@ -211,23 +231,23 @@ type cell struct {
 	expected, actual *rollup.ChecksumCache
 }
 
-// cells are what is in scope, the latest month of a rollup last. Frozen months are noted in the report.
-func (r *run) cells(ctx context.Context) ([]*cell, error) {
+// cells lists the months in scope, the latest month of a rollup last. Frozen months are added to the report.
+func (r *shardRun) cells(ctx context.Context) ([]*cell, error) {
 	rollups, err := rollup.List(ctx, r.conn)
 	if err != nil {
 		return nil, err
 	}
 	var cells []*cell
-	for _, of := range rollups {
-		topic := strings.TrimSuffix(of.Source, clickhouse.LocalSuffix)
+	for _, ru := range rollups {
+		topic := strings.TrimSuffix(ru.Source, clickhouse.LocalSuffix)
 		if r.scope.Landing != "" && r.scope.Landing != topic {
 			continue
 		}
-		months, err := of.Months(ctx, r.conn)
+		months, err := ru.Months(ctx, r.conn)
 		if err != nil {
 			return nil, err
 		}
-		frozen, err := r.frozen(ctx, topic, months...)
+		frozen, err := r.reconciler.frozen(ctx, topic, months...)
 		if err != nil {
 			return nil, err
 		}
@@ -235,16 +255,17 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 			switch {
 			case !r.scope.has(month):
 			case frozen[month.First()]:
-				r.report.leave(of.Table, month)
+				r.report.addFrozen(ru.Table, month)
 			default:
-				cells = append(cells, &cell{of, month, topic, of.Expected(r.conn, month, r.scope.Owner), of.Actual(r.conn, month, r.scope.Owner)})
+				expected, actual := ru.Expected(r.conn, month, r.scope.Owner), ru.Actual(r.conn, month, r.scope.Owner)
+				cells = append(cells, &cell{ru, month, topic, expected, actual})
 			}
 		}
 	}
 	return cells, nil
 }
 
-// frozen are the first days of the months of a topic that are left alone.
+// frozen returns the first days of the topic's months that are frozen.
 func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickhouse.Month) (map[time.Time]bool, error) {
 	var firsts []time.Time
 	for _, m := range months {
@@ -253,36 +274,37 @@ func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickho
 	return c.db.FrozenMonths(ctx, topic, firsts)
 }
 
-// settle clears the suspects that were marked before anything was compared and whose months are right.
+// settle clears the suspects that were marked before the comparison began and whose months are right.
 func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickhouse.Suspect, report *Report) error {
 	if scope.Owner != (rollup.Owner{}) {
 		return nil
 	}
 	var reconciled []clickhouse.Suspect
 	for _, s := range suspects {
-		if scope.has(s.Month) && (scope.Landing == "" || scope.Landing == s.Landing) && !report.open(s.Month) {
+		inScope := scope.has(s.Month) && (scope.Landing == "" || scope.Landing == s.Landing)
+		if inScope && !report.open(s.Month) {
 			reconciled = append(reconciled, s)
 		}
 	}
 	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
 }
 
-// Nightly compares everything and repairs what only lacks something: what a rollup has too much of may be all that is
-// left of lost landing rows, and waits for a person. It is an error if a difference is left.
+// Nightly compares everything and repairs rollups that lack rows. A rollup that has too much may be the only trace of
+// lost landing rows, and waits for a person. It is an error if a difference is left.
 func (c *Reconciler) Nightly(ctx context.Context) error {
 	return c.task(ctx, Scope{Repair: RepairMissing})
 }
 
-// Suspects repairs the suspect months: those of batches some of whose rows a rollup may have counted before. A month of
-// which the landing table has lost a part waits: its rollups may be all that is left of that part's rows.
+// Suspects repairs the suspect months, in which a rollup may have counted rows of a repeated batch twice. A month of
+// which the landing table has lost a part waits: its rollups may be the only trace of that part's rows.
 func (c *Reconciler) Suspects(ctx context.Context) error {
 	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
 	if err != nil {
 		return err
 	}
-	months := slices.CompactFunc(suspects, func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month })
+	sameMonth := func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month }
 	var errs []error
-	for _, s := range months { // they are ordered
+	for _, s := range slices.CompactFunc(suspects, sameMonth) { // they are in order
 		lost, err := hasLost(ctx, c.warehouse, landingMonth{s.Landing, s.Month})
 		if err == nil && !lost {
 			err = c.task(ctx, Scope{From: s.Month, To: s.Month, Landing: s.Landing, Repair: RepairRepeated})
@@ -302,7 +324,8 @@ func (c *Reconciler) task(ctx context.Context, scope Scope) error {
 		return err
 	}
 	if report.Open > 0 {
-		return fmt.Errorf("%d of %d months of rollups are not as they should be; run: answerscope reconcile", report.Open, report.Compared)
+		return fmt.Errorf("%d of %d months of rollups are not as they should be; run: answerscope reconcile",
+			report.Open, report.Compared)
 	}
 	return nil
 }

@@ -14,26 +14,30 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Recovered says what became of the records of a month that the log still has.
+// Recovered counts the records of a month that the log still has.
 type Recovered struct {
-	Read      int       `json:"read"`
-	Present   int       `json:"present"`                // of which nothing was lost
-	Recovered int       `json:"recovered"`              // whose rows are back; the rest are dead letters, or of deleted brands
-	LogBegins time.Time `json:"log_begins_at,omitzero"` // records that were appended before it may have expired; zero: none
+	Read      int `json:"read"`
+	Present   int `json:"present"`   // whose rows were not lost
+	Recovered int `json:"recovered"` // whose rows are back; the rest are dead letters or of deleted brands
+	// Records that were appended before LogBegins may have expired; zero: none.
+	LogBegins time.Time `json:"log_begins_at,omitzero"`
 }
 
-// Recover puts back what a landing table has lost of a month with a broken part, as far as the log still has the
-// records, and calls step as it reads on. It may be run beside sinks, killed at any point, and run again.
+// Recover puts back the rows of a month that a landing table has lost with a broken part, if the log still has the
+// records, and calls step for each record that it reads. It may run beside sinks, be killed at any point, and run
+// again.
 //
-// The rows come back at the positions that they had, past the views: their targets have counted them. Appended once
-// more, a record would be counted twice there, and be dropped by a sink that has its id in memory.
-func Recover[R sink.Row](ctx context.Context, c *Reconciler, of *sink.Sink[R], month clickhouse.Month, step func(done, total int64)) (result Recovered, err error) {
+// The rows return to the positions that they had, past the views, whose targets have counted them. If a record were
+// appended once more, the targets would count it twice, and a sink that has its id in memory would drop it.
+func Recover[R sink.Row](
+	ctx context.Context, c *Reconciler, s *sink.Sink[R], month clickhouse.Month, step func(done, total int64),
+) (result Recovered, err error) {
 	lead := c.db.NewLeader("reconcile")
 	defer func() { err = errors.Join(err, lead.Close()) }()
-	if err := alone(ctx, lead); err != nil {
+	if err := awaitLead(ctx, lead); err != nil {
 		return result, err
 	}
-	landing := of.Table().Name
+	landing := s.Table().Name
 	frozen, err := c.frozen(ctx, landing, month)
 	if err == nil && frozen[month.First()] {
 		err = fmt.Errorf("recover %s of %s: %w", month, landing, sink.ErrFrozen)
@@ -47,19 +51,20 @@ func Recover[R sink.Row](ctx context.Context, c *Reconciler, of *sink.Sink[R], m
 		return result, err
 	}
 	done, total := int64(0), int64(0)
-	for _, s := range spans {
-		total += s.End - s.First
+	for _, span := range spans {
+		total += span.End - span.First
 	}
-	for _, s := range spans {
-		p := partition[R]{run: run{Reconciler: c, shard: consume.ShardOf(s.Partition, c.warehouse.Shards())}, of: of, month: month, result: &result}
-		if err := p.recover(ctx, from.Topic, s, func() { done++; step(done, total) }); err != nil {
-			return result, fmt.Errorf("recover %s of %s, partition %d: %w", month, landing, s.Partition, err)
+	for _, span := range spans {
+		run := &shardRun{reconciler: c, shard: consume.ShardOf(span.Partition, c.warehouse.Shards())}
+		p := recovery[R]{run: run, sink: s, month: month, result: &result}
+		if err := p.recover(ctx, from.Topic, span, func() { done++; step(done, total) }); err != nil {
+			return result, fmt.Errorf("recover %s of %s, partition %d: %w", month, landing, span.Partition, err)
 		}
 	}
 	return result, nil
 }
 
-// appendedBefore is how long before the time of its fact a record may have been appended, and a day for clocks that
+// appendedBefore is how long before the time of its fact a record may have been appended, with a day for clocks that
 // differ.
 const appendedBefore = 48 * time.Hour
 
@@ -69,10 +74,10 @@ const (
 	bytesAtOnce   = 16 << 20
 )
 
-// A partition is one of the log, whose rows of a month are recovered at its shard.
-type partition[R sink.Row] struct {
-	run
-	of      *sink.Sink[R]
+// recovery puts back the rows of a month from one partition of the log, at its shard.
+type recovery[R sink.Row] struct {
+	run     *shardRun
+	sink    *sink.Sink[R]
 	month   clickhouse.Month
 	staging *rollup.Staging
 	items   []sink.Item[R] // of records of the month, to be looked up
@@ -80,36 +85,37 @@ type partition[R sink.Row] struct {
 	result  *Recovered
 }
 
-func (p *partition[R]) recover(ctx context.Context, topic string, s consume.Span, read func()) (err error) {
-	if p.conn, err = p.warehouse.Shard(p.shard); err != nil {
+func (p *recovery[R]) recover(ctx context.Context, topic string, span consume.Span, read func()) (err error) {
+	c := p.run.reconciler
+	if p.run.conn, err = c.warehouse.Shard(p.run.shard); err != nil {
 		return err
 	}
-	if err := rollup.DropRebuilds(ctx, p.conn); err != nil { // also what a recovery that was killed has left
+	if err := rollup.DropRebuilds(ctx, p.run.conn); err != nil { // of a recovery that was killed, too
 		return err
 	}
-	if p.staging, err = rollup.Stage(ctx, p.conn, p.of.Table().Name); err != nil {
+	if p.staging, err = rollup.Stage(ctx, p.run.conn, p.sink.Table().Name); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.staging.Close(context.WithoutCancel(ctx))) }()
 	begins := time.Now() // if all has expired
-	err = consume.Read(ctx, p.cfg.Connection, topic, s, func(record consume.Record) error {
-		if record.Offset == s.First {
+	err = consume.Read(ctx, c.cfg.Connection, topic, span, func(record consume.Record) error {
+		if record.Offset == span.First {
 			begins = record.Time.UTC()
 		}
 		read()
-		return p.take(ctx, record)
+		return p.add(ctx, record)
 	})
-	if s.Expired && begins.After(p.result.LogBegins) {
+	if span.Expired && begins.After(p.result.LogBegins) {
 		p.result.LogBegins = begins
 	}
 	if err != nil {
 		return err
 	}
-	return p.land(ctx)
+	return p.putBack(ctx)
 }
 
-func (p *partition[R]) take(ctx context.Context, record consume.Record) error {
-	item, month, err := p.of.Decode(p.of.Version(), record)
+func (p *recovery[R]) add(ctx context.Context, record consume.Record) error {
+	item, month, err := p.sink.Decode(p.sink.Version(), record)
 	if err != nil || month != int(p.month) {
 		return err
 	}
@@ -117,22 +123,22 @@ func (p *partition[R]) take(ctx context.Context, record consume.Record) error {
 	if len(p.items) < recordsAtOnce && p.bytes < bytesAtOnce {
 		return nil
 	}
-	return p.land(ctx)
+	return p.putBack(ctx)
 }
 
-// land puts back what is missing of the items. They are looked up beside the sinks, and only where something is missing
-// once more while they stand still.
-func (p *partition[R]) land(ctx context.Context) error {
+// putBack inserts the missing rows of the items. The items are looked up beside the sinks, and only if rows are missing
+// once more while the sinks stand still.
+func (p *recovery[R]) putBack(ctx context.Context) error {
 	if len(p.items) == 0 {
 		return nil
 	}
-	missing, err := p.of.Missing(ctx, p.conn, p.items, nil)
+	missing, err := p.sink.Missing(ctx, p.run.conn, p.items, nil)
 	if err == nil && len(missing.Rows) > 0 {
-		err = p.locked(ctx, work{
-			prepare: p.conn.CatchUp,
-			left:    func(context.Context) (uint64, error) { return 0, nil },
+		err = p.run.locked(ctx, work{
+			prepare: p.run.conn.CatchUp,
 			do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) (err error) {
-				if missing, err = p.of.Missing(ctx, p.conn, p.items, lockOf{lock}); err != nil || len(missing.Rows) == 0 {
+				missing, err = p.sink.Missing(ctx, p.run.conn, p.items, borrowedLock{lock})
+				if err != nil || len(missing.Rows) == 0 {
 					return err
 				}
 				return p.attach(ctx, lock, missing.Rows)
@@ -149,18 +155,18 @@ func (p *partition[R]) land(ctx context.Context) error {
 	return nil
 }
 
-// attach adds rows to the landing table alone.
-func (p *partition[R]) attach(ctx context.Context, lock *postgres.ExclusiveSinkLock, rows []R) error {
+// attach adds rows to the landing table, and to no target of its views.
+func (p *recovery[R]) attach(ctx context.Context, lock *postgres.ExclusiveSinkLock, rows []R) error {
 	if err := p.staging.Clear(ctx); err != nil {
 		return err
 	}
-	if err := p.of.Table().InDatabase(p.staging.Database()).Insert(ctx, p.conn, "recover", rows); err != nil {
+	if err := p.sink.Table().InDatabase(p.staging.Database()).Insert(ctx, p.run.conn, "recover", rows); err != nil {
 		return err
 	}
-	return p.replaceLocked(ctx, lock, func(ctx context.Context) error { return p.staging.Attach(ctx, p.month) })
+	return p.run.replaceLocked(ctx, lock, func(ctx context.Context) error { return p.staging.Attach(ctx, p.month) })
 }
 
-// lockOf is the exclusive lock as a sink takes one; who has taken it releases it.
-type lockOf struct{ *postgres.ExclusiveSinkLock }
+// borrowedLock is the exclusive lock as a consume.SinkLock that its owner releases.
+type borrowedLock struct{ *postgres.ExclusiveSinkLock }
 
-func (lockOf) Release() {}
+func (borrowedLock) Release() {}
