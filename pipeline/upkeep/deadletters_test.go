@@ -32,21 +32,21 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 	}
 }
 
-// No portion is of two partitions, or more than is held at once but for one letter.
-func TestPortions(t *testing.T) {
+// No chunk has two partitions, or more than its bounds unless it is one dead letter.
+func TestChunks(t *testing.T) {
 	line := func(partition int32, bytes uint64) DeadLetter {
 		return DeadLetter{DeadLetterLine: clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition}, Bytes: bytes}}
 	}
 	var lines []DeadLetter
-	for range portionRecords + 1 {
+	for range chunkRecords + 1 {
 		lines = append(lines, line(0, 1))
 	}
-	lines = append(lines, line(1, portionBytes+1), line(1, portionBytes), line(1, 1))
+	lines = append(lines, line(1, chunkBytes+1), line(1, chunkBytes), line(1, 1))
 	var sizes []int
-	for portion := range portions(lines) {
-		sizes = append(sizes, len(portion))
+	for chunk := range chunks(lines) {
+		sizes = append(sizes, len(chunk))
 	}
-	if len(sizes) != 5 || sizes[0] != portionRecords || sizes[1] != 1 || sizes[2] != 1 || sizes[3] != 1 || sizes[4] != 1 {
-		t.Errorf("portions of %v", sizes)
+	if len(sizes) != 5 || sizes[0] != chunkRecords || sizes[1] != 1 || sizes[2] != 1 || sizes[3] != 1 || sizes[4] != 1 {
+		t.Errorf("chunks of %v", sizes)
 	}
 }

@@ -22,10 +22,10 @@ type Stores struct{ ClickHouse, Postgres, Kafka bool }
 
 // Has reports whether the store of a step is selected.
 func (s Stores) Has(step Step) bool {
-	return s.Postgres && step.Store == "postgres" || s.ClickHouse && step.Store == "clickhouse" || s.Kafka && step.Store == "kafka"
+	return map[string]bool{"postgres": s.Postgres, "clickhouse": s.ClickHouse, "kafka": s.Kafka}[step.Store]
 }
 
-// A Step is one thing that is not as this binary wants it.
+// A Step is one pending migration, view, function or topic.
 type Step struct {
 	Store string `json:"store"` // postgres, clickhouse or kafka
 	Name  string `json:"name"`
@@ -40,14 +40,14 @@ type Migrator struct {
 	ClickHouse clickhouse.Config
 	Topics     producer.TopicsConfig
 	Sinks      []consume.Sink                  // every consumer group that inserts into a landing table
-	Report     func(done, pending int, s Step) // is called once a step is done
+	Report     func(done, pending int, s Step) // called after each step
 	Log        *slog.Logger
 
-	Newer error // of the stores that a newer release has migrated, as far as Pending has seen
+	Newer error // of the stores that a newer release has migrated; set by Pending
 }
 
-// Pending lists what must be done in the selected stores, in order: nothing in one that a newer release has migrated,
-// which is noted in Newer.
+// Pending lists the steps of the selected stores, in order. A store that a newer release has migrated has none, and is
+// added to Newer.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	var steps []Step
 	add := func(store string, names ...string) {
@@ -78,14 +78,15 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 			add("kafka", "topic "+t.Name)
 		}
 		if len(t.Differs) > 0 {
-			m.Log.Warn("topic is not as configured and is used as it is", "topic", t.Name, "differs", strings.Join(t.Differs, "; "),
+			m.Log.Warn("topic is not as configured and is used as it is",
+				"topic", t.Name, "differs", strings.Join(t.Differs, "; "),
 				"next", "nothing, if that is meant; else change the topic, or the setting")
 		}
 	}
 	return steps, err
 }
 
-// unlessNewer notes an error that says that a store is newer than this binary, and returns others.
+// unlessNewer adds the error of a store that is newer than this binary to Newer, and returns other errors.
 func (m *Migrator) unlessNewer(err, newer error) error {
 	if !errors.Is(err, newer) {
 		return err
@@ -96,10 +97,11 @@ func (m *Migrator) unlessNewer(err, newer error) error {
 	return nil
 }
 
-// WarnNewer logs what Pending has noted, for a process that works on newer stores as they are.
+// WarnNewer logs Newer, for a process that works on newer stores as they are.
 func (m *Migrator) WarnNewer() {
 	if m.Newer != nil {
-		m.Log.Warn("schema is newer than this binary", "cause", m.Newer, "next", "start the release that has migrated it, here too")
+		m.Log.Warn("schema is newer than this binary", "cause", m.Newer,
+			"next", "start the release that has migrated it, here too")
 	}
 }
 
@@ -116,7 +118,8 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error
 	}
 	return postgres.WithMigrationLock(ctx, m.Postgres, func() error {
 		if in.Postgres {
-			if err := postgres.Migrate(ctx, m.Postgres, func(_ uint, name string) { report(Step{"postgres", name}) }); err != nil {
+			step := func(_ uint, name string) { report(Step{"postgres", name}) }
+			if err := postgres.Migrate(ctx, m.Postgres, step); err != nil {
 				return err
 			}
 		}
@@ -124,7 +127,8 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error
 			if err := m.suspectOpenBatches(ctx, pending); err != nil {
 				return err
 			}
-			if err := schema.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }); err != nil {
+			step := func(name string) { report(Step{"clickhouse", name}) }
+			if err := schema.Migrate(ctx, m.ClickHouse, step); err != nil {
 				return err
 			}
 		}
@@ -155,7 +159,8 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 		return nil
 	}
 	if len(m.Topics.Brokers) == 0 {
-		return errors.New("rollups of clickhouse are to be rebuilt, and kafka's open batches are unknown without its address; run: answerscope migrate")
+		return errors.New("rollups of clickhouse are to be rebuilt, and kafka's open batches are unknown " +
+			"without its address; run: answerscope migrate")
 	}
 	conn, err := clickhouse.Open(ctx, m.ClickHouse)
 	if err != nil {
@@ -178,12 +183,12 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 	return nil
 }
 
-// ownerTimeout is how long the owner of joined engines may take to bring its stores up: they can be joined as soon as
+// ownerTimeout is how long the owner of joined engines may take to migrate its stores: they can be joined as soon as
 // they run.
 const ownerTimeout = 30 * time.Second
 
-// Ensure brings up those of the selected stores that this process has started, and refuses to work on others that are
-// behind; newer ones it leaves as they are. For those of joined engines it waits until their owner has brought them up.
+// Ensure migrates the selected stores that this process has started, and returns an error if others are behind. Newer
+// stores it leaves as they are. For stores of joined engines it waits until their owner has migrated them.
 func (m *Migrator) Ensure(ctx context.Context, in, started Stores, joined bool) error {
 	waiting, done := context.WithTimeout(ctx, ownerTimeout)
 	defer done()
@@ -205,6 +210,7 @@ func (m *Migrator) Ensure(ctx context.Context, in, started Stores, joined bool) 
 		if joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {
 			continue
 		}
-		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
+		step := steps[behind]
+		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", step.Store, step.Name)
 	}
 }

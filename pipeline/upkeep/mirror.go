@@ -25,8 +25,8 @@ const (
 // Mirror copies what people edit from Postgres to the dimension tables of ClickHouse, within a second. Of any number of
 // mirrors one at a time copies; the others stand by.
 //
-// A change is deleted from the outbox only after ClickHouse has it. A change that is copied twice makes two equal rows
-// of one version, of which the newest version counts.
+// A change is deleted from the outbox only after its insert. A change that is copied twice makes two equal rows of one
+// version, and only the newest version counts.
 type Mirror struct {
 	from    *postgres.DB
 	to      *clickhouse.Conn
@@ -34,10 +34,10 @@ type Mirror struct {
 	copied  prometheus.Counter
 	delay   prometheus.Histogram
 	log     *slog.Logger
-	failure atomic.Pointer[string] // of the last attempt; nil if it succeeded
+	failure atomic.Pointer[string] // error of the last attempt; nil if it succeeded
 }
 
-// NewMirror does nothing yet.
+// NewMirror returns a Mirror without a connection.
 func NewMirror(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Mirror {
 	register := promauto.With(registerer)
 	return &Mirror{
@@ -162,7 +162,7 @@ func (m *Mirror) insert(ctx context.Context, changes []postgres.Change) error {
 	)
 }
 
-// dimensionRows are changes as rows of the dimension tables.
+// dimensionRows has changes as rows of the dimension tables.
 type dimensionRows struct {
 	brands      []clickhouse.DimensionBrand
 	competitors []clickhouse.DimensionCompetitor
@@ -189,7 +189,8 @@ func (r *dimensionRows) add(c *postgres.Change) error {
 	case "prompt":
 		r.prompts = append(r.prompts, clickhouse.DimensionPrompt{
 			OrganizationID: organization, BrandID: brand, ID: id, TopicID: clickhouse.OrNil(c.Row.TopicID),
-			Text: c.Row.Text, IsBranded: c.Row.IsBranded, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
+			Text: c.Row.Text, IsBranded: c.Row.IsBranded, IsActive: c.Row.IsActive,
+			Version: version, Deleted: c.Deleted,
 		})
 	case "topic":
 		r.topics = append(r.topics, clickhouse.DimensionTopic{

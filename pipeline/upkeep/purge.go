@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	purgeInterval = 5 * time.Second  // between two looks for what is due
-	repeatAfter   = 10 * time.Minute // a deletion is purged again so long after it: longer than any batch is under way
-	missedNight   = 36 * time.Hour   // a deletion not purged for so long is, where the nightly purge did not run
-	recent        = time.Hour        // a deletion purged within it is left out of the nightly purge
+	purgeInterval = 5 * time.Second  // between two looks for deletions that are due
+	repeatAfter   = 10 * time.Minute // from a deletion to its second purge: longer than any batch is under way
+	missedNight   = 36 * time.Hour   // since its last purge, after which a deletion is due without the nightly purge
+	recent        = time.Hour        // since its last purge, within which the nightly purge leaves a deletion out
 )
 
-// Purger deletes from the warehouse every row of the brands and organizations that people have deleted. Of any number of
-// purgers one at a time purges.
+// Purger deletes from the warehouse every row of the brands and organizations that people have deleted. Of any number
+// of purgers one at a time purges.
 //
 // A deletion leaves a permanent tombstone in Postgres, and from then on the sinks drop its late records. Its rows are
 // deleted at once; those that a batch under way still inserted, ten minutes later; and rows that may come back after
@@ -38,12 +38,15 @@ type Purger struct {
 	interval, repeatAfter time.Duration
 }
 
-// NewPurger does nothing yet.
-func NewPurger(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, registerer prometheus.Registerer, log *slog.Logger) *Purger {
+// NewPurger returns a Purger that purges while leader leads.
+func NewPurger(
+	db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader,
+	registerer prometheus.Registerer, log *slog.Logger,
+) *Purger {
 	return &Purger{db, warehouse, leader, newPurgeMetrics(registerer), log, purgeInterval, repeatAfter}
 }
 
-// Run purges what is due until ctx is cancelled. While a store is away, deletions stay due.
+// Run purges deletions that are due until ctx is cancelled. While a store is away, they stay due.
 func (p *Purger) Run(ctx context.Context) error {
 	failed := false
 	for ctx.Err() == nil {
@@ -51,8 +54,8 @@ func (p *Purger) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			p.metrics.failures.Inc()
 			if !failed { // one line for a series of failures
-				p.log.Error("purge failed", "cause", err,
-					"next", "it is tried again every few seconds; if the server refuses a mutation, see system.mutations there")
+				p.log.Error("purge failed", "cause", err, "next",
+					"it is tried again every few seconds; if the server refuses a mutation, see system.mutations there")
 			}
 		}
 		failed = err != nil
@@ -61,10 +64,10 @@ func (p *Purger) Run(ctx context.Context) error {
 	return nil
 }
 
-// purgeDue purges what is due, if this process leads.
+// purgeDue purges deletions that are due, if this process leads.
 func (p *Purger) purgeDue(ctx context.Context) error {
 	if leads, err := p.leader.Leads(ctx); err != nil || !leads {
-		p.metrics.set(0, 0) // the leader reports them; what this process saw last would stay for ever
+		p.metrics.set(0, 0) // the leader reports them; the last values of this process would stay
 		return err
 	}
 	if err := p.report(ctx); err != nil { // before the purge too: one that hangs must show
@@ -73,20 +76,20 @@ func (p *Purger) purgeDue(ctx context.Context) error {
 	return errors.Join(p.purge(ctx, missedNight), p.report(ctx))
 }
 
-// Nightly purges everything that was ever deleted, but what was purged within the last hour.
+// Nightly purges everything that was ever deleted, except deletions that were purged within the last hour.
 func (p *Purger) Nightly(ctx context.Context) error { return p.purge(ctx, recent) }
 
-// purge purges what is due, and what was not purged for as long as every.
-func (p *Purger) purge(ctx context.Context, every time.Duration) error {
+// purge purges deletions that are due, or were last purged longer ago than maxAge.
+func (p *Purger) purge(ctx context.Context, maxAge time.Duration) error {
 	for {
-		due, err := p.db.DueTombstones(ctx, p.repeatAfter, every)
+		due, err := p.db.DueTombstones(ctx, p.repeatAfter, maxAge)
 		if err != nil || len(due) == 0 {
 			return err
 		}
 		began := time.Now()
-		found, err := p.deleteRows(ctx, due)
+		deleted, err := p.deleteRows(ctx, due)
 		rows := uint64(0)
-		for table, n := range found {
+		for table, n := range deleted {
 			p.metrics.rows.WithLabelValues(table).Add(float64(n))
 			rows += n
 		}
@@ -102,7 +105,7 @@ func (p *Purger) purge(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// deleteRows excludes rebuilds meanwhile: rows that a rebuild read before they are deleted would come back with it.
+// deleteRows deletes rows while no rebuild runs: a rebuild that read them earlier would bring them back.
 func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows map[string]uint64, err error) {
 	release, err := p.db.LockPurge(ctx)
 	if err != nil {
@@ -119,7 +122,7 @@ func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows
 	return clickhouse.Purge(ctx, p.warehouse, deleted)
 }
 
-// report sets the metrics of what waits.
+// report sets the metrics of the waiting deletions.
 func (p *Purger) report(ctx context.Context) error {
 	waiting, oldest, err := p.db.PurgeBacklog(ctx)
 	if err == nil {
@@ -132,7 +135,7 @@ type purgeMetrics struct {
 	rows     *prometheus.CounterVec // by table
 	failures prometheus.Counter
 	waiting  prometheus.Gauge
-	since    atomic.Pointer[time.Time] // when the oldest waiting deletion was made; nil: none waits
+	since    atomic.Pointer[time.Time] // of the oldest waiting deletion; nil: none waits
 }
 
 func newPurgeMetrics(registerer prometheus.Registerer) *purgeMetrics {
@@ -143,10 +146,12 @@ func newPurgeMetrics(registerer prometheus.Registerer) *purgeMetrics {
 			Help: "Rows of deleted brands and organizations that were deleted from the warehouse.",
 		}, []string{"table"}),
 		failures: register.NewCounter(prometheus.CounterOpts{
-			Name: "answerscope_purge_failures_total", Help: "Looks for deletions to purge that failed, each tried again.",
+			Name: "answerscope_purge_failures_total",
+			Help: "Looks for deletions to purge that failed, each tried again.",
 		}),
 		waiting: register.NewGauge(prometheus.GaugeOpts{
-			Name: "answerscope_purge_waiting", Help: "Deletions that were never purged, as the purging process sees them.",
+			Name: "answerscope_purge_waiting",
+			Help: "Deletions that were never purged, as the purging process sees them.",
 		}),
 	}
 	register.NewGaugeFunc(prometheus.GaugeOpts{

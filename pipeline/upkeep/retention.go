@@ -19,33 +19,34 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// RetentionConfig says for how long raw facts are kept, in whole months beside the current one (0: for ever), and which sinks
-// must stand still while a month is frozen.
+// RetentionConfig has the months for which raw facts are kept, beside the current one (0: indefinitely), and the sinks
+// that stand still while a month is frozen.
 type RetentionConfig struct {
 	producer.Connection
 	Months      map[string]int // by topic; a topic that is not in it is kept
-	DeadLetters int            // by the time of their record on the log
+	DeadLetters int            // months, by the time of the record on the log
 	Sinks       []consume.Sink
 	lockTimeout time.Duration // for the sinks to end their batches
 }
 
-// DefaultRetention keeps everything indefinitely. It needs Brokers and Sinks.
+// DefaultRetention keeps everything indefinitely. It lacks Brokers and Sinks.
 func DefaultRetention() RetentionConfig {
 	return RetentionConfig{Months: map[string]int{}, lockTimeout: 5 * time.Second}
 }
 
-// Validate reports everything that is wrong with c.
+// Validate joins all errors of c.
 func (c RetentionConfig) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	months := maps.Clone(c.Months)
 	months["dead letters"] = c.DeadLetters
 	for _, name := range slices.Sorted(maps.Keys(months)) {
 		if months[name] < 0 {
-			errs = append(errs, fmt.Errorf("retention of %s %d: want whole months, 0 for ever", name, months[name]))
+			err := fmt.Errorf("retention of %s %d: want whole months, or 0 to keep everything", name, months[name])
+			errs = append(errs, err)
 		}
 	}
 	if len(c.Sinks) == 0 {
-		errs = append(errs, errors.New("retention sinks: want those that insert what is frozen"))
+		errs = append(errs, errors.New("retention sinks: want all that insert"))
 	}
 	return errors.Join(errs...)
 }
@@ -53,8 +54,8 @@ func (c RetentionConfig) Validate() error {
 // Retention lets raw facts expire, a month at a time.
 //
 // A month is frozen before its landing rows expire: entered in Postgres, permanently, while no sink has a batch under
-// way. From then on no record of it is inserted, so that its rollups, which stay, are never compared with or
-// corrected by rows that are half gone. Only then does the warehouse's TTL name it.
+// way. From then on no record of it is inserted, so that its rollups, which stay, are never compared with or corrected
+// by a part of the rows. Only then does the warehouse's TTL include the month.
 type Retention struct {
 	cfg       RetentionConfig
 	db        *postgres.DB
@@ -64,34 +65,38 @@ type Retention struct {
 	log       *slog.Logger
 }
 
-// NewRetention does nothing yet. now is the clock.
-func NewRetention(cfg RetentionConfig, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) (*Retention, error) {
+// NewRetention returns a Retention, or an error of the configuration. now is the clock.
+func NewRetention(
+	cfg RetentionConfig, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time,
+	registerer prometheus.Registerer, log *slog.Logger,
+) (*Retention, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	frozen := promauto.With(registerer).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "answerscope_retention_frozen_before_timestamp_seconds",
-		Help: "First instant, in Unix time, of a topic's first month that is not frozen: raw facts before it expire. Absent where none is frozen.",
+		Help: "First instant, in Unix time, of a topic's first month that is not frozen: raw facts before it expire. " +
+			"Absent where none is frozen.",
 	}, []string{"topic"})
 	return &Retention{cfg, db, warehouse, now, frozen, log}, nil
 }
 
-// Enforce freezes the months that are past their time and lets frozen ones expire. Sinks that are busy for longer than
-// lockTimeout are an error; the next run is soon enough, since it only keeps a month for longer.
+// Enforce freezes the months that are past their time and lets frozen months expire. Sinks that are busy for longer
+// than lockTimeout are an error; the next run is soon enough, since a month is only kept for longer.
 func (r *Retention) Enforce(ctx context.Context) error {
 	now, err := r.earlierClock(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.freeze(ctx, now), r.expire(ctx, now)) // what was frozen before expires in any case
+	return errors.Join(r.freeze(ctx, now), r.expire(ctx, now)) // earlier frozen months expire in any case
 }
 
 // earlierClock is the earlier of this machine's time and Postgres's: a frozen month stays frozen, so one clock that is
 // years ahead must not freeze years.
 func (r *Retention) earlierClock(ctx context.Context) (time.Time, error) {
 	database, err := r.db.Now(ctx)
-	if own := r.now(); err == nil && own.Before(database) {
-		return own, nil
+	if local := r.now(); err == nil && local.Before(database) {
+		return local, nil
 	}
 	return database, err
 }
@@ -114,11 +119,11 @@ func (r *Retention) expire(ctx context.Context, now time.Time) error {
 	if r.cfg.DeadLetters == 0 {
 		return nil
 	}
-	return clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringDeadLetters, keptFrom(now, r.cfg.DeadLetters))
+	return clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringDeadLetters, firstKept(now, r.cfg.DeadLetters))
 }
 
-// keptFrom is the first day that is kept: that of the current month, less so many.
-func keptFrom(now time.Time, months int) time.Time {
+// firstKept is the first day that is kept, with so many months before the current one.
+func firstKept(now time.Time, months int) time.Time {
 	return postgres.MonthOf(now).AddDate(0, -months, 0)
 }
 
@@ -134,8 +139,8 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 			return err
 		}
 		// Where every possible month is kept, the sinks are not stopped.
-		if kept := keptFrom(now, r.cfg.Months[t.Name]); kept.After(postgres.FirstMonth) && before.Before(kept) {
-			past[t.Name] = kept
+		if first := firstKept(now, r.cfg.Months[t.Name]); first.After(postgres.FirstMonth) && before.Before(first) {
+			past[t.Name] = first
 		}
 	}
 	if len(past) == 0 {
@@ -165,16 +170,17 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 	for _, t := range event.Topics {
 		for _, s := range suspects {
 			if s.Landing == t.Name && s.Month.First().Before(past[t.Name]) {
-				return fmt.Errorf("freeze month %s of %s: not reconciled since the repeated batch at %s", s.Month, t.Name, s.LogPosition)
+				return fmt.Errorf("freeze month %s of %s: not reconciled since the repeated batch at %s",
+					s.Month, t.Name, s.LogPosition)
 			}
 		}
 	}
 	return nil
 }
 
-// withSinksStopped calls do while no sink of any shard has a batch under way or planned: the replay of a batch must
-// find its months as its first insert did.
-func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
+// withSinksStopped calls f while no sink of any shard has a batch under way or planned: the replay of a batch must find
+// its months as its first insert did.
+func (r *Retention) withSinksStopped(ctx context.Context, f func(*postgres.ExclusiveSinkLock) error) (err error) {
 	lock, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.lockTimeout)
 	if err != nil {
 		return err
@@ -188,5 +194,5 @@ func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.Excl
 	if err := consume.CheckNoPlan(ctx, r.cfg.Connection, r.cfg.Sinks); err != nil {
 		return err
 	}
-	return do(lock)
+	return f(lock)
 }
