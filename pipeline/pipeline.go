@@ -92,7 +92,7 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("reconcile suspect months", timetable.Interval(10*time.Second), reconciler.Suspects)
 	// How soon a part that was broken at a start is known.
 	table.Every("broken parts", timetable.Interval(30*time.Second), reconciler.BrokenParts)
-	table.WhereNotLeading(reconciler.ForgetBrokenParts)
+	table.OnFollow(reconciler.ForgetBrokenParts)
 
 	expiry, err := upkeep.NewRetention(d.retentionConfig(), d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
 	if err != nil {

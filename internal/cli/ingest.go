@@ -90,7 +90,7 @@ func (f *trackingFlags) addTracking(
 	table := timetable.New(leader, s.DB.TaskHistory(), s.Tasks, s.Log)
 	table.Every("schedule", timetable.Interval(tracking.ScheduleInterval), schedule.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), schedule.Prune)
-	table.WhereNotLeading(schedule.ForgetStalled)
+	table.OnFollow(schedule.ForgetStalled)
 	s.Add(
 		lifecycle.Closing("leader of the schedule", leader.Close),
 		lifecycle.Part{Name: "schedule", After: allStores, Run: table.Run},

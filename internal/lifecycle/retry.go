@@ -7,14 +7,17 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// A Schedule is how long Retry waits between two attempts: First, then twice as long each time and at most Max, give or
-// take half of it at random. Retry gives up where a wait would end more than Total after its start; 0 is no limit.
+// A Schedule has the waits of Retry between two attempts: First, then twice as long each time and at most Max, with a
+// random deviation of up to a half. Retry gives up if a wait would end more than Total after its start; 0: no limit.
 type Schedule struct{ First, Max, Total time.Duration }
 
 // Retry calls f until it succeeds, returns an error that retryable reports false for, or the schedule or ctx ends. It
 // returns the last error of f, or the cause of ctx where ctx ended during a wait. A nil retryable retries every error.
 // notify, if not nil, is called before each wait.
-func Retry(ctx context.Context, s Schedule, retryable func(error) bool, notify func(err error, wait time.Duration), f func(context.Context) error) error {
+func Retry(
+	ctx context.Context, s Schedule, retryable func(error) bool, notify func(err error, wait time.Duration),
+	f func(context.Context) error,
+) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := f(ctx)
 		if err != nil && (ctx.Err() != nil || retryable != nil && !retryable(err)) {

@@ -77,7 +77,7 @@ func awake(t *testing.T, h *memory, elector timetable.Elector, d time.Duration) 
 	enter("renew", timetable.Daily(3, 40), nil)
 	enter("fails", timetable.Daily(4, 0), errors.New("disk full"))
 	enter("sweep", timetable.Hourly(17), nil)
-	table.WhereNotLeading(func() {
+	table.OnFollow(func() {
 		mu.Lock()
 		defer mu.Unlock()
 		ran["forget"] = append(ran["forget"], time.Now().UTC().Format("Mon 15:04"))

@@ -1,8 +1,8 @@
-// Package timetable runs scheduled tasks at their times: of any number of processes, one.
+// Package timetable runs scheduled tasks at their times, on one process of many.
 //
-// Times are UTC. A task never runs twice at once: a time that comes while it still runs is passed over, and so is one
-// at which no process ran. But a daily task that has not succeeded for more than a day runs as soon as a process is
-// there, because a machine may sleep every night.
+// Times are UTC. A task never runs twice at once: a time that comes while it still runs, or while no process runs, is
+// skipped. But a daily task that has not succeeded for more than a day runs as soon as a process leads, because a
+// machine may sleep every night.
 package timetable
 
 import (
@@ -22,29 +22,28 @@ import (
 )
 
 const (
-	storeTimeout  = 10 * time.Second // for the elector or the history to answer
-	leadInterval  = 2 * time.Second  // between two checks, while a task runs, that this process still leads
-	stopTimeout   = 20 * time.Second // for running tasks to end once they are cancelled
-	checkInterval = time.Minute      // between two checks for missed tasks; the first comes that long after the start
+	storeTimeout  = 10 * time.Second // of the elector and the history
+	leadInterval  = 2 * time.Second  // between two checks of the leadership while a task runs
+	stopTimeout   = 20 * time.Second // for cancelled tasks to end
+	checkInterval = time.Minute      // between two checks for missed tasks, and before the first one
 )
 
-// An Elector lets one process of many lead. It is asked before every run, and while one goes on, from several
-// goroutines.
+// An Elector lets one process of many lead. It is called before every run and during runs, from several goroutines.
 type Elector interface {
 	Leads(ctx context.Context) (bool, error)
 }
 
 // Timetable holds tasks and runs them.
 type Timetable struct {
-	elector Elector
-	history History
-	log     *slog.Logger
-	tasks   []*task
-	forget  []func()
-	*Metrics
+	elector  Elector
+	history  History
+	log      *slog.Logger
+	metrics  *Metrics
+	tasks    []*task
+	onFollow []func()
 }
 
-// Metrics are those of all timetables of a process.
+// Metrics are shared by all timetables of a process.
 type Metrics struct{ succeeded, failed, took *prometheus.GaugeVec } // by task
 
 type task struct {
@@ -52,12 +51,12 @@ type task struct {
 	schedule Schedule
 	run      func(context.Context) error
 	job      gocron.Job
-	begun    atomic.Int64 // when it last began in this process, in Unix time
+	began    atomic.Int64 // last begin in this process, in Unix time
 }
 
-// New has no tasks yet.
+// New returns a timetable without tasks.
 func New(elector Elector, history History, metrics *Metrics, log *slog.Logger) *Timetable {
-	return &Timetable{elector: elector, history: history, log: log, Metrics: metrics}
+	return &Timetable{elector: elector, history: history, log: log, metrics: metrics}
 }
 
 // NewMetrics registers metrics.
@@ -75,15 +74,15 @@ func NewMetrics(registerer prometheus.Registerer) *Metrics {
 	}
 }
 
-// Every adds a task, before Run. Its name is unique, and labels its metrics and logs. The ctx that run is given ends
-// when this process no longer leads: run must return soon, since another process may already be running it.
+// Every adds a task, before Run. Its name is unique, and labels its metrics and logs. The ctx of a run ends when this
+// process no longer leads: run must return soon, since another process may already be running the task.
 func (t *Timetable) Every(name string, schedule Schedule, run func(ctx context.Context) error) {
 	t.tasks = append(t.tasks, &task{name: name, schedule: schedule, run: run})
 }
 
-// WhereNotLeading adds, before Run, what a process does at each due time while another one leads: it forgets what a
-// task has set in a gauge, which would otherwise keep the last value from when this process led.
-func (t *Timetable) WhereNotLeading(forget func()) { t.forget = append(t.forget, forget) }
+// OnFollow adds a function, before Run, that runs at each due time while another process leads. It resets the gauges of
+// a task, which would otherwise keep their values from when this process led.
+func (t *Timetable) OnFollow(f func()) { t.onFollow = append(t.onFollow, f) }
 
 // Run runs the tasks at their times until ctx ends and they have ended.
 func (t *Timetable) Run(ctx context.Context) error {
@@ -96,7 +95,8 @@ func (t *Timetable) Run(ctx context.Context) error {
 		return fmt.Errorf("make timetable: %w", err)
 	}
 	for _, k := range t.tasks {
-		k.job, err = scheduler.NewJob(k.schedule.times, gocron.NewTask(func() { t.do(ctx, k) }), gocron.WithName(k.name))
+		run := gocron.NewTask(func() { t.do(ctx, k) })
+		k.job, err = scheduler.NewJob(k.schedule.times, run, gocron.WithName(k.name))
 		if err != nil {
 			return errors.Join(fmt.Errorf("schedule task %s: %w", k.name, err), scheduler.Shutdown())
 		}
@@ -112,7 +112,7 @@ func (t *Timetable) Run(ctx context.Context) error {
 // do runs a task once, for as long as this process leads.
 func (t *Timetable) do(ctx context.Context, k *task) {
 	began := time.Now()
-	k.begun.Store(began.Unix())
+	k.began.Store(began.Unix())
 	leading, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() { t.watchLead(leading, cancel) })
@@ -122,11 +122,11 @@ func (t *Timetable) do(ctx context.Context, k *task) {
 	cancel(nil)
 	watching.Wait()
 
-	t.took.WithLabelValues(k.name).Set(took.Seconds())
+	t.metrics.took.WithLabelValues(k.name).Set(took.Seconds())
 	switch {
 	case err == nil:
-		t.succeeded.WithLabelValues(k.name).SetToCurrentTime()
-		t.log.Log(ctx, k.schedule.done, "task done", "task", k.name, "took", took)
+		t.metrics.succeeded.WithLabelValues(k.name).SetToCurrentTime()
+		t.log.Log(ctx, k.schedule.level, "task done", "task", k.name, "took", took)
 		t.recordSuccess(ctx, k)
 	case ctx.Err() != nil:
 		t.log.Info("task interrupted", "task", k.name, "took", took)
@@ -134,7 +134,7 @@ func (t *Timetable) do(ctx context.Context, k *task) {
 		if errors.Is(lost, errNotLeading) {
 			err = errors.Join(lost, err)
 		}
-		t.failed.WithLabelValues(k.name).SetToCurrentTime()
+		t.metrics.failed.WithLabelValues(k.name).SetToCurrentTime()
 		t.log.Error("task failed", "task", k.name, "took", took, "cause", err,
 			"next", "nothing: it runs again at its time; fix what the cause names by then")
 	}
@@ -150,10 +150,10 @@ func (t *Timetable) watchLead(ctx context.Context, cancel context.CancelCauseFun
 	}
 }
 
-// errNotLeading says that another process runs the tasks.
+// errNotLeading is returned while another process runs the tasks.
 var errNotLeading = errors.New("this process does not lead")
 
-// leads is nil where this process runs the tasks.
+// leads is nil while this process runs the tasks.
 func (t *Timetable) leads(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, storeTimeout)
 	defer done()
@@ -167,30 +167,32 @@ func (t *Timetable) leads(ctx context.Context) error {
 	return nil
 }
 
-// election is the elector in gocron's form.
-type election struct{ *Timetable }
+// election is the gocron.Elector of a timetable.
+type election struct{ timetable *Timetable }
 
 func (e election) IsLeader(ctx context.Context) error {
-	err := e.leads(ctx)
-	if err == errNotLeading { //nolint:errorlint // the bare one: another process leads
-		for _, forget := range e.forget {
-			forget()
+	err := e.timetable.leads(ctx)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+	case err == errNotLeading: //nolint:errorlint // unwrapped: another process leads
+		for _, f := range e.timetable.onFollow {
+			f()
 		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) && err != errNotLeading { //nolint:errorlint // the bare one is no failure
-		e.log.Warn("no leader elected; tasks are skipped until there is one", "cause", err, "next", "check that postgres answers")
+	default:
+		e.timetable.log.Warn("no leader elected; tasks are skipped until there is one", "cause", err,
+			"next", "check that postgres answers")
 	}
 	return err
 }
 
-// A Schedule says when a task is due.
+// A Schedule is the times at which a task is due.
 type Schedule struct {
 	times gocron.JobDefinition
 	daily bool
-	done  slog.Level // of the line that says that it is done
+	level slog.Level // of the line that logs its success
 }
 
-// Daily is once a day, at hour:minute; and at once, if it last succeeded more than a day ago.
+// Daily is once a day, at hour:minute; and immediately if the task last succeeded more than a day ago.
 func Daily(hour, minute uint) Schedule {
 	return Schedule{times: gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), daily: true}
 }
@@ -200,24 +202,24 @@ func Hourly(minute uint) Schedule {
 	return Schedule{times: gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false)}
 }
 
-// Interval is every d, the first time d after the start. It is for tasks that mostly have nothing to do, and say so at
-// debug level.
+// Interval is every d, the first time d after the start. It is for tasks that mostly have nothing to do, so their
+// success is logged at debug level.
 func Interval(d time.Duration) Schedule {
-	return Schedule{times: gocron.DurationJob(d), done: slog.LevelDebug}
+	return Schedule{times: gocron.DurationJob(d), level: slog.LevelDebug}
 }
 
-// History records for all processes when tasks last succeeded. It is used from several goroutines.
+// History records for all processes when tasks last succeeded. It is called from several goroutines.
 type History interface {
-	// Add adds the tasks that are not known yet.
+	// Add adds the tasks that have no record.
 	Add(ctx context.Context, names []string) error
-	// Read returns since when tasks have been known, and when those that ever succeeded last did.
-	Read(ctx context.Context, names []string) (known, succeeded map[string]time.Time, err error)
+	// Read returns when tasks were added and, if they ever succeeded, when they last did.
+	Read(ctx context.Context, names []string) (added, succeeded map[string]time.Time, err error)
 	// Succeeded records that a task has just succeeded.
 	Succeeded(ctx context.Context, name string) error
 }
 
-// day is how long ago a daily task may have succeeded. It is more than 24 hours, since a run may end earlier than the
-// one of the day before.
+// day is how long ago a daily task may have succeeded. It is more than 24 hours, since a run may take longer than the
+// run of the day before.
 const day = 25 * time.Hour
 
 // watchMissed runs daily tasks whose time came while no process ran, until ctx ends.
@@ -233,11 +235,11 @@ func (t *Timetable) watchMissed(ctx context.Context) {
 	}
 }
 
-// runMissed runs the first task that has not succeeded for a day, if this process leads. One that failed in this
+// runMissed runs the first task that has not succeeded for a day, if this process leads. A task that failed in this
 // process waits for its next time.
 func (t *Timetable) runMissed(ctx context.Context) error {
 	if t.leads(ctx) != nil {
-		return nil // the leader does it; that none is elected is logged where tasks are due
+		return nil // the leader runs it; IsLeader logs that no leader is elected
 	}
 	ctx, done := context.WithTimeout(ctx, storeTimeout)
 	defer done()
@@ -248,7 +250,7 @@ func (t *Timetable) runMissed(ctx context.Context) error {
 	if err := t.history.Add(ctx, names); err != nil {
 		return err
 	}
-	known, succeeded, err := t.history.Read(ctx, names)
+	added, succeeded, err := t.history.Read(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -256,11 +258,11 @@ func (t *Timetable) runMissed(ctx context.Context) error {
 	for _, k := range t.tasks {
 		last, ever := succeeded[k.name]
 		if ever {
-			t.succeeded.WithLabelValues(k.name).Set(float64(last.UnixMilli()) / 1000)
+			t.metrics.succeeded.WithLabelValues(k.name).Set(float64(last.UnixMilli()) / 1000)
 		} else {
-			last = known[k.name]
+			last = added[k.name]
 		}
-		if !k.schedule.daily || now.Sub(last) < day || now.Sub(time.Unix(k.begun.Load(), 0)) < day {
+		if !k.schedule.daily || now.Sub(last) < day || now.Sub(time.Unix(k.began.Load(), 0)) < day {
 			continue
 		}
 		t.log.Info("task was missed, and runs now", "task", k.name, "since", last)
@@ -273,6 +275,7 @@ func (t *Timetable) recordSuccess(ctx context.Context, k *task) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer done()
 	if err := t.history.Succeeded(ctx, k.name); err != nil {
-		t.log.Warn("success of a task not recorded", "task", k.name, "cause", err, "next", "nothing: the task may run once more than needed")
+		t.log.Warn("success of a task not recorded", "task", k.name, "cause", err,
+			"next", "nothing: the task may run once more than needed")
 	}
 }
