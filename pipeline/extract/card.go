@@ -34,15 +34,15 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 		if _, host, ok := normalise(p.URL); ok {
 			card.MerchantDomain = registrable(host)
 		}
-		card.MatchedID, card.Role = matched(a, tracked, p)
+		card.MatchedID, card.Role = ownerOf(a, tracked, p)
 		cards[i] = card
 	}
 	return cards
 }
 
-// matched is whose product p is: the first entity, the brand before its competitors, that the product's brand names;
-// where it names none, that the title does.
-func matched(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role) {
+// ownerOf returns the owner of product p: the first entity, the brand before its competitors, that the product's brand
+// names, else that the title names.
+func ownerOf(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role) {
 	entity := tracked.first(p.Brand)
 	if entity < 0 {
 		entity = tracked.first(p.Title)
@@ -56,11 +56,11 @@ func matched(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role
 	return a.Competitors[entity-1].ID, Competitor
 }
 
-// decimal is amount where it is a plain decimal number such as -12.50, else nothing: a price that cannot be read is
-// no price.
+// decimal returns amount if it is a plain decimal number such as -12.50, else "": a price that cannot be read is no
+// price.
 func decimal(amount string) string {
-	whole, fraction, pointed := strings.Cut(strings.TrimPrefix(amount, "-"), ".")
-	if !isDigits(whole) || pointed && !isDigits(fraction) {
+	integer, fraction, hasPoint := strings.Cut(strings.TrimPrefix(amount, "-"), ".")
+	if !isDigits(integer) || hasPoint && !isDigits(fraction) {
 		return ""
 	}
 	return amount

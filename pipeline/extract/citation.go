@@ -6,7 +6,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// owners are the entities by domain, the brand 0, ascending.
+// owners has the entities by domain, in ascending order; the brand is 0.
 type owners map[string][]int
 
 func ownersOf(brand *event.Entity, competitors []event.Entity) owners {
@@ -26,35 +26,35 @@ func (o owners) add(entity int, e *event.Entity) {
 	}
 }
 
-// citationsOf reads the URLs of an answer, each once, and counts those that are cited: all, and by entity those under
-// its own domains.
-func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, own []uint32) {
-	own = make([]uint32, 1+len(a.Competitors))
+// citationsOf reads the URLs of an answer, each once, and counts the cited ones: all, and for each entity the URLs
+// under its domains.
+func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, byEntity []uint32) {
+	byEntity = make([]uint32, 1+len(a.Competitors))
 	if len(a.Citations) == 0 {
-		return nil, 0, own
+		return nil, 0, byEntity
 	}
 	citations = make([]CitationReading, 0, len(a.Citations))
 	index := make(map[string]int, len(a.Citations))
 	for i := range a.Citations {
-		given := &a.Citations[i]
-		url, host, ok := normalise(given.URL)
+		raw := &a.Citations[i]
+		url, host, ok := normalise(raw.URL)
 		if !ok {
 			continue
 		}
-		at, known := index[url]
-		if !known {
+		at, seen := index[url]
+		if !seen {
 			at = len(citations)
 			index[url] = at
 			citations = append(citations, CitationReading{URL: url, Host: host})
 		}
 		c := &citations[at]
-		c.Cited = c.Cited || given.Cited
+		c.Cited = c.Cited || raw.Cited
 		if c.Title == "" {
-			c.Title = given.Title
+			c.Title = raw.Title
 		}
 	}
 	owned := ownersOf(&a.Brand.Entity, a.Competitors)
-	counted := make([]int, len(own)) // the last citation counted for each entity, 1-based
+	counted := make([]int, len(byEntity)) // the last citation counted for each entity, 1-based
 	for i := range citations {
 		c := &citations[i]
 		c.Domain = registrable(c.Host)
@@ -63,7 +63,7 @@ func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, ow
 			for _, entity := range owned[suffix] {
 				if c.Cited && counted[entity] != i+1 {
 					counted[entity] = i + 1
-					own[entity]++
+					byEntity[entity]++
 				}
 				if entity == 0 {
 					c.Owned = true
@@ -76,5 +76,5 @@ func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, ow
 			cited++
 		}
 	}
-	return citations, cited, own
+	return citations, cited, byEntity
 }

@@ -1,6 +1,6 @@
-// Package extract reads an answer: who is named in it, how often and in which order, what it cites and of what kind
-// that is, in what tone it speaks, which products it shows. It is pure: the same record and version give the same
-// reading, whenever and wherever it is read.
+// Package extract reads an answer: the entities that it names, how often and in which order, its citations and their
+// source types, its tone, and the products that it shows. It is pure: the same record and version always give the same
+// reading.
 package extract
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Read is the reader of version Version. It takes time linear in the answer, for given names.
+// Read is the reader of version Version. It takes time linear in the answer.
 func Read(a *event.Answer) Reading {
 	return read(a, namesOf(&a.Brand.Entity, a.Competitors, Spelled))
 }
 
-// readVersion1 finds a name with an umlaut only where it has it, or its letter without it.
+// readVersion1 does not find a name whose umlaut is written as two letters.
 func readVersion1(a *event.Answer) Reading {
 	return read(a, namesOf(&a.Brand.Entity, a.Competitors, func(name string) string { return name }))
 }
@@ -26,18 +26,18 @@ func read(a *event.Answer, tracked *names) Reading {
 		Cards:           cardsOf(a, tracked),
 		SentimentMethod: SentimentMethod,
 	}
-	citations, cited, own := citationsOf(a)
+	citations, cited, byEntity := citationsOf(a)
 	r.Citations = citations
 	for i := range entities {
 		e := &entities[i]
-		e.Citations = own[i]
+		e.Citations = byEntity[i]
 		e.VisibilityScore = visibilityScore(e, cited, i == 0)
 	}
 	r.Brand, r.Competitors = entities[0], entities[1:]
 	return r
 }
 
-// branded says whether the prompt is about the brand: by its own field, else by whether its text names the brand.
+// branded reports whether the prompt is about the brand: by its field, else by whether its text names the brand.
 func branded(p *event.Prompt, tracked *names) bool {
 	if p.IsBranded != nil {
 		return *p.IsBranded
@@ -80,7 +80,7 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	return entities
 }
 
-// foldSentences folds text and, if asked to, cuts it into sentences.
+// foldSentences folds text and, if cut is set, cuts it into sentences.
 func foldSentences(text string, cut bool) (folded []byte, s sentences) {
 	f := folder{out: make([]byte, 0, len(text)+len(text)/8)}
 	if !cut {
@@ -97,8 +97,8 @@ func foldSentences(text string, cut bool) (folded []byte, s sentences) {
 	return f.out, s
 }
 
-// setPositions ranks the entities that are named by where they are first: 1 + the number of others that start
-// earlier, so those that start together share a position.
+// setPositions ranks the named entities by their first mention: 1 + the number of entities that start earlier, so
+// entities that start together share a position.
 func setPositions(entities []EntityReading, firsts []int) {
 	var starts []int
 	for i := range entities {
@@ -115,12 +115,12 @@ func setPositions(entities []EntityReading, firsts []int) {
 	}
 }
 
-// visibilityScore is an intensity, 0..100: up to 40 for mentions, 30 for own citations, 15 for their share of
-// all citations, rounded half away from zero, and 15 for tone; a competitor's tone counts as neutral.
+// visibilityScore is an intensity, 0..100: up to 40 for mentions, 30 for citations of the entity's domains, 15 for
+// their share of all citations, rounded half away from zero, and 15 for tone; a competitor's tone counts as neutral.
 func visibilityScore(e *EntityReading, cited uint32, brand bool) uint8 {
 	score := min(10*uint64(e.Mentions), 40) + min(15*uint64(e.Citations), 30)
-	if all, own := uint64(cited), uint64(e.Citations); all > 0 {
-		score += (2*15*own + all) / (2 * all)
+	if all := uint64(cited); all > 0 {
+		score += (2*15*uint64(e.Citations) + all) / (2 * all)
 	}
 	switch {
 	case brand && e.Sentiment == Positive:

@@ -16,12 +16,12 @@ func Fold(s string) string {
 	return string(f.out)
 }
 
-// folder folds text that comes in pieces. A piece must not begin with a mark or a character that composes with what
-// comes before.
+// folder folds text that comes in pieces. A piece must not begin with a mark or a character that composes with the
+// previous one.
 //
 // Most of any text needs no normalisation: a character that neither composes with its predecessor nor is followed by
 // one that does folds by itself, ASCII by a table of bytes, the scripts below tableEnd by a table of characters. The
-// rest goes through foldSlow, cut where nothing reaches across.
+// rest goes through foldSlow, cut where no character composes with the previous one.
 type folder struct {
 	out     []byte
 	inSpace bool // out ends in a space
@@ -40,7 +40,7 @@ func (f *folder) add(s string) {
 	}
 }
 
-// foldFirst folds the first characters of s[i:], as few as fold by themselves, and gives where they end.
+// foldFirst folds the first characters of s[i:], as few as fold by themselves, and returns their end.
 func foldFirst(s string, i int) (folded string, end int) {
 	r, n := utf8.DecodeRuneInString(s[i:])
 	alone, folded := foldAlone(r)
@@ -86,7 +86,7 @@ func aloneFrom(s string, i int) int {
 	return i
 }
 
-// isSettled says whether characters fold to themselves, as most letters with marks of Thai and of the scripts of
+// isSettled reports whether characters fold to themselves, as most letters with marks of Thai and of the scripts of
 // India do.
 func isSettled(s string) bool {
 	for _, r := range s {
@@ -97,7 +97,7 @@ func isSettled(s string) bool {
 	return norm.NFKC.IsNormalString(s)
 }
 
-// foldSlow folds by the definition, all but the joining of spaces.
+// foldSlow folds by the definition, except that it does not join spaces.
 func foldSlow(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
@@ -126,7 +126,7 @@ func foldSlow(s string) string {
 	return string(out)
 }
 
-// losesMarks says whether non-spacing marks are dropped after a letter.
+// losesMarks reports whether non-spacing marks are dropped after a letter.
 func losesMarks(r rune) bool {
 	return unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
@@ -134,7 +134,7 @@ func losesMarks(r rune) bool {
 // caseFold is stateless, so all may share it.
 var caseFold = cases.Fold()
 
-// isTrademark says whether a sign is written beside a name and is no part of it: ™ ℠, superscripts, subscripts and
+// isTrademark reports whether a sign is written beside a name and is no part of it: ™ ℠, superscripts, subscripts and
 // enclosed numbers and letters.
 func isTrademark(r rune) bool {
 	switch r {
@@ -164,8 +164,8 @@ func plain(r rune) rune {
 // tableEnd bounds the characters that fold by table: the alphabets, common signs, Kana.
 const tableEnd = 0x3400
 
-// A folding is what one character folds to where it stands alone: where normalisation neither joins it to what comes
-// before nor counts it as a mark.
+// A folding has the folded form of one character. The character stands alone if normalisation neither joins it to the
+// previous one nor counts it as a mark.
 type folding struct {
 	alone   bool
 	settled bool // folds to itself and keeps the marks after it
@@ -175,14 +175,14 @@ type folding struct {
 var foldings = sync.OnceValue(func() *[tableEnd]folding {
 	table := new([tableEnd]folding)
 	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
-		own := string(r)
-		folded := foldSlow(own)
-		table[r] = folding{standsAloneSlow(r), folded == own && !losesMarks(r), folded}
+		unfolded := string(r)
+		folded := foldSlow(unfolded)
+		table[r] = folding{standsAloneSlow(r), folded == unfolded && !losesMarks(r), folded}
 	}
 	return table
 })
 
-// foldAlone folds a character that stands alone; folded is empty where it stays as it is.
+// foldAlone folds a character that stands alone; folded is empty if the character folds to itself.
 func foldAlone(r rune) (alone bool, folded string) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -208,15 +208,15 @@ func standsAlone(r rune) bool {
 	return isPlainIdeograph(r) || standsAloneSlow(r)
 }
 
-// standsAloneSlow looks at what r decomposes to: Thai AM begins with a mark then, which is dropped after a Latin
-// letter, and a vowel of the Korean keyboard becomes one that joins a consonant before it.
+// standsAloneSlow decomposes r: Thai AM then begins with a mark, which is dropped after a Latin
+// letter, and a vowel of the Korean keyboard becomes one that joins a previous consonant.
 func standsAloneSlow(r rune) bool {
 	s := norm.NFKD.String(string(r))
 	first, _ := utf8.DecodeRuneInString(s)
 	return !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
 }
 
-// isPlainIdeograph says whether r is a unified ideograph or a Hangul syllable: neither folds.
+// isPlainIdeograph reports whether r is a unified ideograph or a Hangul syllable: neither folds.
 func isPlainIdeograph(r rune) bool {
 	return 0x4E00 <= r && r <= 0x9FFF || 0xAC00 <= r && r <= 0xD7A3 || 0x3400 <= r && r <= 0x4DBF
 }

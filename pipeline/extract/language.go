@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isEnglish says whether the sentiment method knows an answer's language: by the record's language, "en" or "en-US";
-// where it has none, by the words of text.
+// isEnglish reports whether an answer is in English, the language of the sentiment method: by the record's language,
+// "en" or "en-US"; if it has none, by the words of the text.
 func isEnglish(language, text string) bool {
 	if language == "" {
 		return looksEnglish(text)
@@ -16,14 +16,14 @@ func isEnglish(language, text string) bool {
 	return strings.EqualFold(primary, "en")
 }
 
-// sampled is how many bytes of a text are looked at for its language.
-const sampled = 4096
+// sampleBytes bounds the part of a text whose words are counted.
+const sampleBytes = 4096
 
-// looksEnglish counts the words of a text that only English has and those of other languages: English are at least
-// one in twelve, and more than the others.
+// looksEnglish counts the words of a text that only English has, and words of other languages: English words are at
+// least one in twelve, and more than the others.
 func looksEnglish(text string) bool {
 	words, english, foreign := 0, 0, 0
-	for word := range strings.FieldsFuncSeq(text[:min(len(text), sampled)], notInWord) {
+	for word := range strings.FieldsFuncSeq(text[:min(len(text), sampleBytes)], notInWord) {
 		words++
 		first, _ := utf8.DecodeRuneInString(word)
 		switch origin := functionWords[strings.ToLower(word)]; {
@@ -47,11 +47,13 @@ const (
 	foreignWord
 )
 
-// functionWords are frequent words without which hardly a sentence of their language is written. Those that English
-// shares, such as "in", are on neither side.
+// functionWords are frequent words of which hardly a sentence of their language has none. Words that English shares,
+// such as "in", are on neither side.
 var functionWords = func() map[string]wordOrigin {
 	words := map[string]wordOrigin{}
-	for word := range strings.FieldsSeq("the and of to is are was with for that this it its you your from which have has can they their best offers") {
+	const english = "the and of to is are was with for that this it its you your from which have has can they their " +
+		"best offers"
+	for word := range strings.FieldsSeq(english) {
 		words[word] = englishWord
 	}
 	const foreign = "der das und ist nicht mit ein eine für von zu auf sind auch " + // German
@@ -67,7 +69,7 @@ var functionWords = func() map[string]wordOrigin {
 		"và của là cho các có " + // Vietnamese
 		"a je se ne v že si și este pe cu " // Czech, Slovak, Romanian
 	for word := range strings.FieldsSeq(foreign) {
-		if _, known := words[word]; !known && word != "a" && word != "i" && word != "o" {
+		if _, shared := words[word]; !shared && word != "a" && word != "i" && word != "o" {
 			words[word] = foreignWord
 		}
 	}

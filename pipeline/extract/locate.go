@@ -8,25 +8,25 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Entity is a brand or a competitor as a record has it.
+// Entity is a brand or a competitor in a record.
 type Entity = event.Entity
 
-// A Mention is where a text names an entity: code points, from the first to the one after the last. What Prose removes
-// from the middle of a name is part of the mention.
+// A Mention is a place where a text names an entity: code points, from the first to the one after the last. A part that
+// Prose removes from the middle of a name belongs to the mention.
 type Mention struct {
 	Entity     int // index, the brand first
 	Start, End int
 }
 
-// Locate gives the mentions that the reader of a version counts, in the order in which they start. A version that this
-// build does not carry is read as the present one. It takes time linear in the text, but for a search per mention.
+// Locate returns the mentions that the reader of a version counts, in the order in which they start. A version that
+// this build does not carry is read as the current one. It takes time linear in the text, and a search per mention.
 func Locate(version int, text string, brand *Entity, competitors []Entity) []Mention {
 	spell := Spelled
 	if version == 1 {
 		spell = func(name string) string { return name }
 	}
-	prose, removed := text, [len(noProse)][]removal{}
-	for i, find := range noProse {
+	prose, removed := text, [len(removedParts)][]removal{}
+	for i, find := range removedParts {
 		cuts := find(prose)
 		prose, removed[i] = without(prose, cuts), removals(cuts)
 	}
@@ -34,8 +34,8 @@ func Locate(version int, text string, brand *Entity, competitors []Entity) []Men
 	var mentions []Mention
 	namesOf(brand, competitors, spell).mentions(folded, func(entity, at, end int) {
 		first, last := originOf(origins, at).from, originOf(origins, end-1).to-1
-		for _, made := range slices.Backward(removed[:]) {
-			first, last = before(made, first).from, before(made, last).to-1
+		for _, removals := range slices.Backward(removed[:]) {
+			first, last = before(removals, first).from, before(removals, last).to-1
 		}
 		mentions = append(mentions, Mention{entity, first, last + 1})
 	})
@@ -43,15 +43,15 @@ func Locate(version int, text string, brand *Entity, competitors []Entity) []Men
 	return mentions
 }
 
-// An origin says what part of a text the bytes from at on of the folded text are of: all of the same part, or each of
-// the byte after the one before it, beginning with the part.
+// An origin maps the bytes of the folded text from at on to the original text: all to the same part, or bytewise, each
+// to the byte after the previous one, beginning with the part.
 type origin struct {
 	at int
 	cut
 	bytewise bool
 }
 
-// foldFrom folds a text and gives the origins of the result in their order.
+// foldFrom folds a text and returns the origins of the result in their order.
 func foldFrom(s string) (folded []byte, origins []origin) {
 	var f folder
 	next := -1 // the byte of s that continues the last origin
@@ -59,9 +59,9 @@ func foldFrom(s string) (folded []byte, origins []origin) {
 		part, end := foldFirst(s, i)
 		at := len(f.out)
 		f.putAll(part)
-		made := len(f.out) - at
-		bytewise := made == 1 && end == i+1
-		if made > 0 && !(bytewise && i == next) {
+		folded := len(f.out) - at
+		bytewise := folded == 1 && end == i+1
+		if folded > 0 && !(bytewise && i == next) {
 			origins = append(origins, origin{at, cut{i, end}, bytewise})
 		}
 		if next = -1; bytewise {
@@ -72,7 +72,7 @@ func foldFrom(s string) (folded []byte, origins []origin) {
 	return f.out, origins
 }
 
-// originOf is the part of the text that a byte of the folded text is of.
+// originOf maps a byte of the folded text to its part of the original.
 func originOf(origins []origin, at int) cut {
 	o := origins[sort.Search(len(origins), func(i int) bool { return origins[i].at > at })-1]
 	if o.bytewise {
@@ -88,27 +88,27 @@ type removal struct {
 }
 
 func removals(cuts []cut) []removal {
-	made, shorter := make([]removal, len(cuts)), 0
+	removals, shorter := make([]removal, len(cuts)), 0
 	for i, c := range cuts {
-		made[i] = removal{c, c.from - shorter}
+		removals[i] = removal{c, c.from - shorter}
 		shorter += c.to - c.from - 1
 	}
-	return made
+	return removals
 }
 
-// before is what a byte of a text without cuts was in the text before: the same byte, or a whole cut.
-func before(made []removal, at int) cut {
-	next := sort.Search(len(made), func(i int) bool { return made[i].at >= at })
-	if next < len(made) && made[next].at == at {
-		return made[next].cut
+// before maps a byte of a text without cuts to the text before the removals: the same byte, or a whole cut.
+func before(removals []removal, at int) cut {
+	next := sort.Search(len(removals), func(i int) bool { return removals[i].at >= at })
+	if next < len(removals) && removals[next].at == at {
+		return removals[next].cut
 	}
 	if next > 0 {
-		at += made[next-1].to - made[next-1].at - 1
+		at += removals[next-1].to - removals[next-1].at - 1
 	}
 	return cut{at, at + 1}
 }
 
-// inCodePoints turns bytes, which may come in any order, into code points.
+// inCodePoints converts byte positions, in any order, into code points.
 func inCodePoints(text string, mentions []Mention) {
 	var places []*int
 	for i := range mentions {
@@ -123,7 +123,8 @@ func inCodePoints(text string, mentions []Mention) {
 	}
 }
 
-// SentenceAt gives the sentence of a text that a code point is in, as code points (UAX 29). A line break ends one.
+// SentenceAt returns the sentence of a text that has a code point, as code points (UAX 29). A line break ends a
+// sentence.
 func SentenceAt(text string, place int) (start, end int) {
 	for text != "" {
 		n := sentenceEnd(text)

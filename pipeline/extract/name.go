@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// A name is one way to name an entity, folded: its name, an alias, a domain.
+// A name is a folded name, alias or domain of an entity.
 type name struct {
 	entity int // index in the record's order, the brand first
 	text   string
@@ -26,7 +26,7 @@ type names struct {
 }
 
 // namesOf folds the names of the brand (entity 0) and its competitors (1…). A name that folds to nothing is dropped;
-// two that fold alike are one. spell gives another way to write a name, or the name.
+// names that fold alike are one. spell returns another spelling of a name, or the name.
 func namesOf(brand *event.Entity, competitors []event.Entity, spell func(name string) string) *names {
 	n := &names{entities: 1 + len(competitors)}
 	n.add(0, brand, spell)
@@ -47,7 +47,7 @@ func namesOf(brand *event.Entity, competitors []event.Entity, spell func(name st
 	return n
 }
 
-// add adds names and aliases in both ways to write them; a domain with other letters is another domain.
+// add adds names and aliases in both spellings; a domain with other letters is another domain.
 func (n *names) add(entity int, e *event.Entity, spell func(name string) string) {
 	for _, name := range append([]string{e.Name}, e.Aliases...) {
 		n.addName(entity, name)
@@ -67,7 +67,7 @@ func (n *names) addName(entity int, text string) {
 	}
 }
 
-// umlauts are how they are written where a keyboard has none. Folding makes ss of ß, and drops the dots of the others.
+// umlauts replaces umlauts as people do without their keys. Folding makes ss of ß, and drops the dots of umlauts.
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
 
 // Spelled is a name with every umlaut as two letters.

@@ -17,16 +17,16 @@ var readers = map[int]func(*event.Answer) Reading{
 	2: Read,
 }
 
-// At gives the reader of a version, and whether this build carries it.
+// At returns the reader of a version; ok is false if this build does not carry it.
 func At(version int) (func(*event.Answer) Reading, bool) {
 	read, ok := readers[version]
 	return read, ok
 }
 
-// Reading is what one answer says of the brand and its competitors. That of a given-up run has Branded and nothing
-// else: all counts 0, sentiments unknown.
+// Reading is the result of reading one answer. For a given-up run it has only Branded: all counts are 0, sentiments
+// unknown.
 type Reading struct {
-	Branded         bool // is_branded of the prompt; where that is unset, whether the prompt's text names the brand
+	Branded         bool // is_branded of the prompt; if that is unset, whether the prompt's text names the brand
 	Brand           EntityReading
 	Competitors     []EntityReading   // in the record's order
 	Citations       []CitationReading // by first appearance, one per normalised URL
@@ -34,7 +34,7 @@ type Reading struct {
 	SentimentMethod string            // the constant SentimentMethod of the version that read
 }
 
-// EntityReading is what one answer says of the brand or of one competitor.
+// EntityReading is the part of a reading about the brand or one competitor.
 type EntityReading struct {
 	ID              uuid.UUID
 	Mentions        uint32
@@ -49,17 +49,17 @@ type CitationReading struct {
 	URL          string // normalised
 	Title        string // the first non-empty one
 	Host         string // of URL, without port: lower case, punycode, no leading www.
-	Domain       string // registrable domain of Host; Host itself where it has none
+	Domain       string // registrable domain of Host; Host itself if it has none
 	Cited        bool   // false: only consulted, in no figure
 	Listed       SourceType
 	Owned        bool      // Host is, or is under, one of the brand's domains
-	CompetitorID uuid.UUID // whose domain Host is, or is under, the closest one; of equals the first; uuid.Nil: none
+	CompetitorID uuid.UUID // owner of the closest domain that Host is, or is under, the first of equals; uuid.Nil: none
 }
 
-// SourceType is what kind of site a host is, without regard to whether the brand or a competitor owns it.
+// SourceType is the kind of a site, regardless of whether the brand or a competitor owns it.
 type SourceType string
 
-// The source types, in the order in which they are tried. Editorial is also what no list and no rule knows.
+// The source types, in the order in which they are tried. Editorial includes hosts that no list and no rule has.
 const (
 	Forum         SourceType = "forum"
 	Social        SourceType = "social"
@@ -71,7 +71,7 @@ const (
 // Sentiment is the tone of the sentences that name an entity.
 type Sentiment string
 
-// The sentiments. Unknown: not named, or in a language the method does not know.
+// The sentiments. Unknown: not named, or not in English.
 const (
 	Positive Sentiment = "positive"
 	Neutral  Sentiment = "neutral"
@@ -95,7 +95,7 @@ type Card struct {
 	Role           Role
 }
 
-// Role is whose product a card shows.
+// Role is the owner of a card's product.
 type Role string
 
 // The roles.

@@ -26,11 +26,11 @@ const (
 	continuing // SContinue
 )
 
-// sentenceEnd is where the first sentence of s, which is not empty, ends by the rules of UAX 29. It is
-// uniseg.FirstSentenceInString with the property of an ASCII character in a table and, after a full stop, without
-// looking at what follows more than once: uniseg takes quadratic time over a long row of brackets.
+// sentenceEnd is the end of the first sentence of s, which is not empty, by the rules of UAX 29. It gives the result of
+// uniseg.FirstSentenceInString. But uniseg takes quadratic time over a long row of brackets after a full stop, and so
+// does clipperhouse/uax29 (19 s for 100,000 brackets), which also breaks at other places for 9,898 code points.
 func sentenceEnd(s string) int {
-	previous := otherBreak // before the character at hand, nothing skipped
+	previous := otherBreak // class of the previous character that is not skipped
 	for i := 0; i < len(s); {
 		class, n := breakAt(s, i)
 		i += n
@@ -59,9 +59,9 @@ func paragraphEnd(s string, i int, class breakClass) int {
 	return i
 }
 
-// afterTerminator reads what follows a full stop or terminator that ends at i: closing brackets and quotes, then
-// blanks, then a paragraph separator. There, at end, the sentence ended or goes on; next is the class of the last
-// character that was read.
+// afterTerminator reads on after a full stop or terminator that ends at i: closing brackets and quotes, then blanks,
+// then a paragraph separator. At end the sentence has ended or goes on; next is the class of the last character that
+// was read.
 func afterTerminator(s string, i int, term, before breakClass) (end int, ended bool, next breakClass) {
 	next = term
 	direct := true // nothing but skipped characters since the terminator
@@ -79,7 +79,8 @@ func afterTerminator(s string, i int, term, before breakClass) (end int, ended b
 		return i, false, next
 	}
 	if term == fullStop {
-		abbreviated := direct && (class == numeric || class == upper && (before == upper || before == lower)) // SB6, SB7
+		inWord := before == upper || before == lower
+		abbreviated := direct && (class == numeric || class == upper && inWord) // SB6, SB7
 		if abbreviated || lowerFollows(s, i) {
 			return i, false, next
 		}
@@ -102,7 +103,7 @@ func lowerFollows(s string, i int) bool {
 	return false
 }
 
-// nextBreak gives the class of the next character that is not skipped and where it ends; otherBreak at the end of s.
+// nextBreak returns the class and end of the next character that is not skipped; otherBreak at the end of s.
 func nextBreak(s string, i int) (class breakClass, end int) {
 	for i < len(s) {
 		class, n := breakAt(s, i)

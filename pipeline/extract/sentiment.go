@@ -27,7 +27,7 @@ var vader = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 func compoundOf(sentence string) int64 {
 	words := strings.Fields(strings.ReplaceAll(sentence, "’", "'"))
 	if !slices.ContainsFunc(words, hasValence) {
-		return 0 // emphasis is added to a sum that is not 0; skipping these sentences reads an answer in 0.7 of the time
+		return 0 // emphasis only changes a sum that is not 0; skipping these sentences takes 0.7 of the time
 	}
 	return int64(math.Round(vader().PolarityScores(strings.Join(words, " ")).Compound * 10_000))
 }
@@ -66,27 +66,27 @@ type sentence struct {
 	folded int // where it begins in the folded prose
 }
 
-// sentences gives the compounds of an answer's sentences, asked for from left to right.
+// sentences computes the compounds of an answer's sentences, from left to right.
 type sentences struct {
 	all      []sentence
 	at       int // the current sentence
-	known    bool
-	compound int64 // of the current sentence, if known
+	computed bool
+	compound int64 // of the current sentence, if computed
 }
 
 // moveTo makes the sentence that has byte i of the folded prose the current one, and returns its number.
 func (s *sentences) moveTo(i int) int {
 	for s.at+1 < len(s.all) && s.all[s.at+1].folded <= i {
 		s.at++
-		s.known = false
+		s.computed = false
 	}
 	return s.at
 }
 
 // currentCompound is computed once for all entities that the sentence names.
 func (s *sentences) currentCompound() int64 {
-	if !s.known {
-		s.compound, s.known = compoundOf(s.all[s.at].text), true
+	if !s.computed {
+		s.compound, s.computed = compoundOf(s.all[s.at].text), true
 	}
 	return s.compound
 }

@@ -13,10 +13,10 @@ import (
 //go:embed lists/*.csv
 var lists embed.FS
 
-// sourceOrder is in which order the types are tried.
+// sourceOrder is the order in which the types are tried.
 var sourceOrder = []SourceType{Forum, Social, Review, Institutional, Editorial}
 
-// listed gives the rank in sourceOrder of every host of the lists.
+// listed has the rank in sourceOrder of every host of the lists.
 var listed = func() map[string]int {
 	ranks := map[string]int{}
 	for rank, kind := range sourceOrder[:len(sourceOrder)-1] {
@@ -55,7 +55,7 @@ func readList(kind SourceType) ([]listing, error) {
 	return rows, nil
 }
 
-// sourceType is what kind of site host is.
+// sourceType classifies a host.
 func sourceType(host string) SourceType {
 	best := len(sourceOrder) - 1
 	for suffix := range suffixes(host) {
@@ -69,9 +69,9 @@ func sourceType(host string) SourceType {
 	return sourceOrder[best]
 }
 
-// isInstitutional says whether only governments, schools, armed forces and treaty organizations get such a host: .gov
-// .edu .mil .int, and under a country's domain .ac .edu .gov .mil, such as .ac.jp. Other second levels of countries,
-// such as .go.jp and .gob.mx, mean something else elsewhere, so the list names each.
+// isInstitutional reports whether only governments, schools, armed forces and treaty organizations get such a host:
+// .gov .edu .mil .int, and under a country's domain .ac .edu .gov .mil, such as .ac.jp. Other second levels of
+// countries, such as .go.jp and .gob.mx, mean something else elsewhere, so the list names each.
 func isInstitutional(host string) bool {
 	rest, top, ok := cutLast(host)
 	switch top {
@@ -89,8 +89,8 @@ func isInstitutional(host string) bool {
 	return false
 }
 
-// cutLast parts the last label of a host from what is before it.
-func cutLast(host string) (before, label string, found bool) {
+// cutLast cuts the last label off a host.
+func cutLast(host string) (before, label string, ok bool) {
 	if i := strings.LastIndexByte(host, '.'); i >= 0 {
 		return host[:i], host[i+1:], true
 	}
@@ -101,8 +101,8 @@ func cutLast(host string) (before, label string, found bool) {
 func suffixes(host string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for yield(host) {
-			_, parent, found := strings.Cut(host, ".")
-			if !found {
+			_, parent, ok := strings.Cut(host, ".")
+			if !ok {
 				return
 			}
 			host = parent

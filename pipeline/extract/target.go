@@ -7,7 +7,7 @@ import (
 )
 
 // linkTargets finds the targets of links and images, `](…)`, with their titles; the label and its brackets stay, so
-// `[HP]()` names HP. What looks like a target and is none, such as `[1](see below)`, stays whole.
+// `[HP]()` names HP. Text that looks like a target and is none, such as `[1](see below)`, stays.
 func linkTargets(s string) (cuts []cut) {
 	scan := targets{s: s}
 	for next := 0; ; {
@@ -24,15 +24,14 @@ func linkTargets(s string) (cuts []cut) {
 	}
 }
 
-// targets reads targets from left to right. It remembers where each character that closes a title comes next, so that
-// a text full of unclosed titles is not searched to its end for each of them.
+// targets reads targets from left to right. It remembers the next position of each character that closes a title, so
+// that a text full of unclosed titles is not searched to its end for each of them.
 type targets struct {
 	s       string
-	closers [3]struct{ from, at int } // of ", ' and ): searched from there, found there
+	closers [3]struct{ from, at int } // of ", ' and ): start of the search, position
 }
 
-// target reads what follows `](` at p: white space, a target or nothing, a title or nothing, `)`. It gives where that
-// ends.
+// target reads, after `](`, from p on: white space, a target or nothing, a title or nothing, `)`. It returns the end.
 func (t *targets) target(p int) (end int, ok bool) {
 	opened := p
 	p = skipSpace(t.s, p)
@@ -89,11 +88,11 @@ func (t *targets) bare(p int) (end int) {
 	return p
 }
 
-// titleAndClose reads a title or nothing, then `)`. White space comes before a title; apart says that it was read
-// already, as it may be without a target.
-func (t *targets) titleAndClose(p int, apart bool) (end int, ok bool) {
+// titleAndClose reads a title or nothing, then `)`. White space comes before a title; spaced is set if it was read
+// already, as without a target.
+func (t *targets) titleAndClose(p int, spaced bool) (end int, ok bool) {
 	q := skipSpace(t.s, p)
-	if q < len(t.s) && (apart || q > p) {
+	if q < len(t.s) && (spaced || q > p) {
 		if closed, ok := t.title(q); ok {
 			q = skipSpace(t.s, closed)
 		}

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Prose is what an answer says: its text without code fences, link reference definitions, targets of links and
-// images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It takes
-// time linear in the text, whatever the text holds.
+// Prose is the readable part of an answer: its text without code fences, link reference definitions, targets of links
+// and images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It
+// takes time linear in the text, for any text.
 func Prose(text string) string {
-	for _, find := range noProse {
+	for _, find := range removedParts {
 		text = without(text, find(text))
 	}
 	return text
 }
 
-// noProse finds what is removed, each in a text without what those before it found.
-var noProse = [...]func(string) []cut{fences, definitions, linkTargets, urls}
+// removedParts finds the parts to remove, each function in the text that the previous ones left.
+var removedParts = [...]func(string) []cut{fences, definitions, linkTargets, urls}
 
 // A cut is a part of a text that is removed.
 type cut struct{ from, to int }
@@ -29,22 +29,22 @@ func without(s string, cuts []cut) string {
 	}
 	var out strings.Builder
 	out.Grow(len(s))
-	kept := 0
+	next := 0
 	for _, c := range cuts {
-		out.WriteString(s[kept:c.from])
+		out.WriteString(s[next:c.from])
 		out.WriteByte(' ')
-		kept = c.to
+		next = c.to
 	}
-	out.WriteString(s[kept:])
+	out.WriteString(s[next:])
 	return out.String()
 }
 
-// cutLines cuts parts of s that begin with a line. last is given the bounds of each line and says where its part ends;
-// at its start, if it is not cut.
-func cutLines(s string, last func(at, end int) (to int)) (cuts []cut) {
+// cutLines cuts parts of s that begin with a line. partEnd gets the bounds of each line and returns the end of its
+// part; the start of the line if it is not cut.
+func cutLines(s string, partEnd func(at, end int) (to int)) (cuts []cut) {
 	for at := 0; at < len(s); {
 		end := lineEnd(s, at)
-		if to := last(at, end); to > at {
+		if to := partEnd(at, end); to > at {
 			cuts = append(cuts, cut{at, to})
 			end = to
 		}
@@ -55,7 +55,7 @@ func cutLines(s string, last func(at, end int) (to int)) (cuts []cut) {
 
 // fences finds code fences: from a line that, after white space, starts with three or more ` or ~, up to a
 // closing line of only that character, at least as many of it, or up to the end. The line break after the closing
-// line stays, so that what follows still starts a line.
+// line stays, so that the text after it still starts a line.
 func fences(s string) []cut {
 	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
 		return nil
@@ -69,8 +69,8 @@ func fences(s string) []cut {
 	})
 }
 
-// fenceOf gives the character that opens a fence, and how many of it; n is 0 for any other line. A line of back
-// quotes with further back quotes is inline code.
+// fenceOf returns the character that opens a fence, and its number; n is 0 for any other line. A line of back quotes
+// with further back quotes is inline code.
 func fenceOf(line string) (mark byte, n int) {
 	line = strings.TrimLeftFunc(line, unicode.IsSpace)
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
@@ -84,7 +84,7 @@ func fenceOf(line string) (mark byte, n int) {
 	return mark, len(line) - len(rest)
 }
 
-// fenceEnd is where the closing line of a fence ends, given where its first line does; len(s) where nothing closes it.
+// fenceEnd is the end of a fence's closing line; len(s) if no line closes it.
 func fenceEnd(s string, firstEnd int, mark byte, n int) int {
 	for at := firstEnd + 1; at < len(s); {
 		end := lineEnd(s, at)

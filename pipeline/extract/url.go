@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// normalise gives the one form of a cited URL by which it is counted, and its host; ok is false where it is not http
-// or https with a host.
+// normalise returns the form in which a cited URL is counted, and its host; ok is false if it is not http or https with
+// a host.
 //
 // Dropped are one leading www., a trailing dot, a default port and userinfo of the host, the fragment, all trailing
 // slashes of the path, empty parameters and an empty query, and the parameters that only follow a click. Scheme and
@@ -70,7 +70,7 @@ func hostOf(authority string) (host, port string, ok bool) {
 	return host, port, host != "" && len(host) <= maxHost
 }
 
-// isPort says whether a text may follow the colon; it may be empty.
+// isPort reports whether a text may follow the colon; it may be empty.
 func isPort(port string) bool {
 	if port == "" {
 		return true
@@ -79,8 +79,8 @@ func isPort(port string) bool {
 	return err == nil
 }
 
-// isHostText refuses what cannot be a host or an address in brackets: white space, control characters and what else
-// the URL Standard forbids in a domain.
+// isHostText reports whether a text can be a host or an address in brackets: it has no white space, control characters
+// and other characters that the URL Standard forbids in a domain.
 func isHostText(host string) bool {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, closed := strings.CutSuffix(inner, "]")
@@ -95,11 +95,11 @@ func isHostText(host string) bool {
 	return true
 }
 
-// maxHost is how long a host name may be, in bytes of its ASCII form.
+// maxHost bounds a host name, in bytes of its ASCII form.
 const maxHost = 253
 
-// asciiHost is host in lower case, and in punycode by UTS 46 where it is not ASCII. What UTS 46 refuses is encoded as
-// it is.
+// asciiHost is host in lower case, and in punycode by UTS 46 if it is not ASCII. A host that UTS 46 refuses is encoded
+// without mapping.
 func asciiHost(host string) string {
 	if isASCII(host) {
 		return strings.ToLower(host)
@@ -131,7 +131,7 @@ func writeQuery(out *strings.Builder, query string) {
 	}
 }
 
-// isClickParameter says whether a parameter, in any case, is about how a visitor came and not about what is shown.
+// isClickParameter reports whether a parameter, in any case, tells how a visitor came and does not change the page.
 func isClickParameter(name string) bool {
 	if len(name) >= len("utm_") && strings.EqualFold(name[:len("utm_")], "utm_") {
 		return true
@@ -147,8 +147,8 @@ func isClickParameter(name string) bool {
 	return false
 }
 
-// registrable is the domain that someone registered: by the public-suffix list with its private section, or host
-// itself where it has none, as an address or a public suffix has none.
+// registrable is the registered domain by the public-suffix list with its private section, or host itself if it has
+// none, as an address or a public suffix.
 func registrable(host string) string {
 	if host == "" || host[0] == '[' || isAddress(host) {
 		return host

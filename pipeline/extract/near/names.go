@@ -9,28 +9,28 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// names are those of a brand and its competitors, ready for search.
+// names has the names of a brand and its competitors, ready for search.
 type names struct {
-	of      event.Answer // with nothing but them
+	answer  event.Answer // with only the brand and its competitors
 	all     []*name
 	byFirst [256][]*name // of five letters or more, by the first byte of joined
 }
 
-// A name is a name or alias, in one way to write its umlauts.
+// A name is a name or alias, in one spelling of its umlauts.
 type name struct {
 	entity, written string
 	text            string   // folded
 	words           []string // of text
-	joined          string   // words without what is between them
+	joined          string   // words without separators
 	capital         bool     // it begins with one
 }
 
-// use prepares the names of an answer's brand, unless they are those of the answer before.
+// use prepares the names of an answer's brand, unless the previous answer had the same.
 func (n *names) use(a *event.Answer) {
-	if n.of.Brand.ID == a.Brand.ID && n.of.Brand.Revision == a.Brand.Revision && len(n.all) > 0 {
+	if n.answer.Brand.ID == a.Brand.ID && n.answer.Brand.Revision == a.Brand.Revision && len(n.all) > 0 {
 		return
 	}
-	*n = names{of: event.Answer{Brand: a.Brand, Competitors: a.Competitors}}
+	*n = names{answer: event.Answer{Brand: a.Brand, Competitors: a.Competitors}}
 	for _, entity := range append([]event.Entity{a.Brand.Entity}, a.Competitors...) {
 		for _, written := range append([]string{entity.Name}, entity.Aliases...) {
 			n.add(entity.Name, written, written)
@@ -43,9 +43,10 @@ func (n *names) use(a *event.Answer) {
 
 func (n *names) add(entity, written, spelled string) {
 	text := strings.TrimSpace(extract.Fold(spelled))
-	one := &name{entity: entity, written: written, text: text, words: strings.FieldsFunc(text, func(r rune) bool { return !inWord(r) })}
+	notInWord := func(r rune) bool { return !inWord(r) }
+	one := &name{entity: entity, written: written, text: text, words: strings.FieldsFunc(text, notInWord)}
 	one.joined = strings.Join(one.words, "")
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, func(r rune) bool { return !inWord(r) }))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, notInWord))
 	one.capital = isCapital(first)
 	n.all = append(n.all, one)
 	if utf8.RuneCountInString(one.joined) >= shortestName {
@@ -53,13 +54,16 @@ func (n *names) add(entity, written, spelled string) {
 	}
 }
 
-// has says whether a text names the brand or a competitor, or is part of a name of theirs.
+// has reports whether a text names the brand or a competitor, or is part of a name of theirs.
 func (n *names) has(text, folded string) bool {
-	a := n.of
+	a := n.answer
 	a.Text = text
 	reading := extract.Read(&a)
-	if reading.Brand.Mentions > 0 || slices.ContainsFunc(reading.Competitors, func(e extract.EntityReading) bool { return e.Mentions > 0 }) {
+	named := func(e extract.EntityReading) bool { return e.Mentions > 0 }
+	if named(reading.Brand) || slices.ContainsFunc(reading.Competitors, named) {
 		return true
 	}
-	return slices.ContainsFunc(n.all, func(one *name) bool { return strings.Contains(" "+one.text+" ", " "+folded+" ") })
+	return slices.ContainsFunc(n.all, func(one *name) bool {
+		return strings.Contains(" "+one.text+" ", " "+folded+" ")
+	})
 }

@@ -1,13 +1,14 @@
-// Package near finds what answers say that nearly is a name of a brand or competitor and is not counted as one: the
-// same letters written together or apart ("AcmeCorp", "Acme-Corp" for "Acme Corp"), and one letter more, less or other
-// (a typo, a plural, a genitive).
+// Package near finds text in answers that is near a name of a brand or competitor and is not counted as one: the same
+// letters written together or apart ("AcmeCorp", "Acme-Corp" for "Acme Corp"), and one letter more, less or other (a
+// typo, a plural, a genitive).
 //
-// Most words that are one letter away from a name are other words, so that a name has five letters or more, only one of
-// its words differs, by a letter that is neither its first nor a digit ("iPhone 16" is not "iPhone 15"), and where the
-// name begins with a capital, so does what is near it, and no answer has that in lower case.
+// Most words that are one letter away from a name are other words. So a name has five letters or more, only one of its
+// words differs, by a letter that is neither its first nor a digit ("iPhone 16" is not "iPhone 15"), and if the name
+// begins with a capital, so does the text near it, and no answer has that text in lower case.
 package near
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -24,12 +25,12 @@ import (
 const (
 	shortestName = 5    // letters and digits
 	shortestWord = 4    // of a name, that may differ
-	maxFound     = 2000 // sightings that are remembered, in lower case too; what comes later is left out
+	maxSightings = 2000 // in memory, in lower case too; later ones are left out
 	maxRun       = 1024 // words that are compared at once
-	longest      = 100  // bytes of what is near a name
+	maxText      = 100  // bytes of a text near a name
 )
 
-// A Name is what answers say, and the name or alias that it nearly is.
+// A Name is a text in answers that is near a name or alias.
 type Name struct {
 	Text    string `json:"text"`
 	Answers int    `json:"answers"` // that have it
@@ -37,14 +38,14 @@ type Name struct {
 	Entity  string `json:"entity"` // the brand or competitor of that name
 }
 
-// Finder reads one answer after the other, in memory that does not grow with them. The zero value is ready.
+// Finder reads one answer after the other, in bounded memory. The zero value is ready.
 type Finder struct {
-	names   names // of the last answer's brand
-	found   map[key]*sighting
-	answers int
+	names     names // of the last answer's brand
+	sightings map[key]*sighting
+	answers   int
 
-	words  []word // a run: one after the other in an answer, with one character between two
-	folded []byte // their folded letters, without what is between them
+	words  []word // a run: consecutive words of an answer, with one character between two
+	folded []byte // their folded letters, without separators
 }
 
 type key struct {
@@ -55,7 +56,7 @@ type key struct {
 type sighting struct {
 	Name
 	counted bool // it is a name itself, or part of one
-	lower   bool // an answer has it in lower case, where the name has a capital
+	lower   bool // an answer has it in lower case, and the name has a capital
 	last    int  // number of the last answer that has it
 }
 
@@ -88,7 +89,7 @@ func (f *Finder) Read(a *event.Answer) {
 	f.endRun(text)
 }
 
-// addWord adds the word that begins with r, and returns where it ends.
+// addWord adds the word that begins with r, and returns its end.
 func (f *Finder) addWord(text string, start int, r rune) (end int) {
 	w := word{start: start, from: len(f.folded), capital: isCapital(r)}
 	ascii := true
@@ -132,7 +133,7 @@ func (f *Finder) endRun(text string) {
 	f.words, f.folded = f.words[:0], f.folded[:0]
 }
 
-// near says how many words from one on are near a name; 0: they are not, or are the name.
+// near returns how many words from first on are near a name; 0: they are not near, or are the name.
 func (f *Finder) near(n *name, first int, text string) int {
 	for count := 1; count <= len(n.words)+1 && first+count <= len(f.words); count++ {
 		begin, end := f.words[first], f.words[first+count-1]
@@ -152,7 +153,7 @@ func (f *Finder) near(n *name, first int, text string) int {
 	return 0
 }
 
-// differsByALetter says whether as many words from one on are those of a name but for a letter of one of them.
+// differsByALetter reports whether the words from first on differ from a name in a letter of one of them.
 func (f *Finder) differsByALetter(n *name, first int) bool {
 	differing, got := "", ""
 	for i, want := range n.words {
@@ -166,36 +167,37 @@ func (f *Finder) differsByALetter(n *name, first int) bool {
 		}
 		differing, got = want, string(folded)
 	}
-	return utf8.RuneCountInString(differing) >= shortestWord && levenshtein.ComputeDistance(differing, got) == 1 && digits(differing) == digits(got)
+	return utf8.RuneCountInString(differing) >= shortestWord &&
+		levenshtein.ComputeDistance(differing, got) == 1 && digits(differing) == digits(got)
 }
 
-// halfEqual says whether a word begins or ends with half of another, as it does where one letter differs.
+// halfEqual reports whether a word begins or ends with half of another, as it does if one letter differs.
 func halfEqual(want string, got []byte) bool {
 	half := len(want) / 2
 	for half < len(want) && !utf8.RuneStart(want[half]) {
 		half++
 	}
-	head, tail := want[:half], want[half:]
-	return len(got) >= len(head) && string(got[:len(head)]) == head || len(got) >= len(tail) && string(got[len(got)-len(tail):]) == tail
+	return bytes.HasPrefix(got, []byte(want[:half])) || bytes.HasSuffix(got, []byte(want[half:]))
 }
 
-// see counts what is near a name, once an answer.
+// see counts a text near a name, once an answer.
 func (f *Finder) see(n *name, text string, first word, end int) {
-	if end-first.start > longest || isAddress(text, first.start, end) {
+	if end-first.start > maxText || isAddress(text, first.start, end) {
 		return
 	}
 	written := text[first.start:end]
-	k := key{f.names.of.Brand.ID, n.entity, extract.Fold(written)}
-	s := f.found[k]
+	k := key{f.names.answer.Brand.ID, n.entity, extract.Fold(written)}
+	s := f.sightings[k]
 	if s == nil {
-		if len(f.found) >= maxFound {
+		if len(f.sightings) >= maxSightings {
 			return
 		}
-		if f.found == nil {
-			f.found = map[key]*sighting{}
+		if f.sightings == nil {
+			f.sightings = map[key]*sighting{}
 		}
-		s = &sighting{Name: Name{Text: strings.Clone(written), Near: n.written, Entity: n.entity}, counted: f.names.has(written, k.form)}
-		f.found[k] = s
+		near := Name{Text: strings.Clone(written), Near: n.written, Entity: n.entity}
+		s = &sighting{Name: near, counted: f.names.has(written, k.form)}
+		f.sightings[k] = s
 	}
 	switch {
 	case n.capital && !first.capital:
@@ -209,11 +211,11 @@ func (f *Finder) see(n *name, text string, first word, end int) {
 	}
 }
 
-// Names are at most so many, those of most answers first. What is near a name for several brands is one, with the most
-// answers of any.
-func (f *Finder) Names(most int) []Name {
+// Names returns at most limit names, the ones of most answers first. A text that is near a name for several brands is
+// one, with the most answers of any.
+func (f *Finder) Names(limit int) []Name {
 	byForm := map[[2]string]Name{}
-	for k, s := range f.found {
+	for k, s := range f.sightings {
 		at := [2]string{k.entity, k.form}
 		if !s.counted && !s.lower && s.Answers > byForm[at].Answers {
 			byForm[at] = s.Name
@@ -226,7 +228,7 @@ func (f *Finder) Names(most int) []Name {
 	slices.SortFunc(all, func(a, b Name) int {
 		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Entity, b.Entity))
 	})
-	return all[:min(len(all), most)]
+	return all[:min(len(all), limit)]
 }
 
 func inWord(r rune) bool {
@@ -248,10 +250,10 @@ var lower = func() (table [utf8.RuneSelf]byte) {
 
 func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
 
-// joins says whether two words with r between them may be one name.
+// joins reports whether two words with r between them may be one name.
 func joins(r rune) bool { return r == ' ' || strings.ContainsRune("\u00a0-‐‑–'’.&+", r) }
 
-// isAddress says whether what is from start to end is part of a host, a path or an address of mail.
+// isAddress reports whether the text from start to end is part of a host, a path or an email address.
 func isAddress(text string, start, end int) bool {
 	if start > 0 && strings.IndexByte("./@_", text[start-1]) >= 0 {
 		return true

@@ -98,8 +98,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		f.Read(answerOf(text.String() + strings.Repeat("Fern ", 5000)))
 	}
-	if len(f.found) > maxFound || cap(f.words) > 4*maxRun {
-		t.Errorf("%d sightings, %d words", len(f.found), cap(f.words))
+	if len(f.sightings) > maxSightings || cap(f.words) > 4*maxRun {
+		t.Errorf("%d sightings, %d words", len(f.sightings), cap(f.words))
 	}
 }
 
@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 		finder.Read(answerOf(text))
 		finder.Read(answerOf(text))
 		for _, n := range finder.Names(10) {
-			if n.Answers != 2 || n.Text == "" || len(n.Text) > longest {
+			if n.Answers != 2 || n.Text == "" || len(n.Text) > maxText {
 				t.Fatalf("%+v", n)
 			}
 		}
