@@ -1,5 +1,5 @@
-// Package answer makes the record of a finished run: what was asked of which platform, for which brand, and what came
-// of it. Import and tracking make their records here, so that an answer's id and snapshot are the same from both.
+// Package answer makes the record of a finished run: its question, platform and brand, and the answer or the error.
+// Import and tracking make their records here, so that an answer's id and snapshot are the same from both.
 package answer
 
 import (
@@ -34,7 +34,7 @@ type Run struct {
 	Attempts int
 }
 
-// ID is the id of the run's record. It is made of the run's identity (brand, prompt text, platform, model, region,
+// ID returns the id of the run's record. It is made of the run's identity (brand, prompt text, platform, model, region,
 // sample, due time), so a run that is appended twice has one id.
 func (r Run) ID() uuid.UUID {
 	return event.RunID(event.Identity{
@@ -43,9 +43,12 @@ func (r Run) ID() uuid.UUID {
 	})
 }
 
-// Question is what the platform is asked.
+// Question returns the question to the platform.
 func (r Run) Question() platform.Question {
-	return platform.Question{Text: r.Prompt.Text, Region: r.Region, Language: r.Language, Model: r.Model, Sample: r.Sample, Due: r.Due, Attempt: r.Attempts}
+	return platform.Question{
+		Text: r.Prompt.Text, Region: r.Region, Language: r.Language, Model: r.Model, Sample: r.Sample, Due: r.Due,
+		Attempt: r.Attempts,
+	}
 }
 
 // Answered makes the record of a run that the platform answered.
@@ -60,11 +63,11 @@ func (r Run) Answered(reply platform.Reply) event.Answer {
 }
 
 // GaveUp makes the record of a run that ended without an answer, so that an outage is counted as one.
-func (r Run) GaveUp(why *platform.Error) event.Answer {
+func (r Run) GaveUp(reason *platform.Error) event.Answer {
 	a := r.ended()
-	a.GivenUp = &event.GivenUp{Class: string(why.Class)}
-	if why.Cause != nil {
-		a.GivenUp.Error = why.Cause.Error()
+	a.GivenUp = &event.GivenUp{Class: string(reason.Class)}
+	if reason.Cause != nil {
+		a.GivenUp.Error = reason.Cause.Error()
 	}
 	return a
 }
@@ -102,22 +105,21 @@ type Snapshot struct {
 }
 
 // ReadSnapshot reads the current snapshot of a brand; postgres.ErrNotFound if there is no such brand.
-func ReadSnapshot(ctx context.Context, db *postgres.DB, brand uuid.UUID) (Snapshot, error) {
-	s, err := db.Snapshot(ctx, brand)
+func ReadSnapshot(ctx context.Context, db *postgres.DB, brandID uuid.UUID) (Snapshot, error) {
+	s, err := db.Snapshot(ctx, brandID)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	snapshot := Snapshot{
-		OrganizationID: s.OrganizationID,
-		Brand:          event.Brand{Entity: event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}, Revision: s.Revision},
-	}
+	brand := event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}
+	snapshot := Snapshot{OrganizationID: s.OrganizationID, Brand: event.Brand{Entity: brand, Revision: s.Revision}}
 	for _, c := range s.Competitors {
-		snapshot.Competitors = append(snapshot.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+		competitor := event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains}
+		snapshot.Competitors = append(snapshot.Competitors, competitor)
 	}
 	return snapshot, nil
 }
 
-// Prompt is the record's part of a stored prompt.
+// Prompt returns the fields of a stored prompt that a record has.
 func Prompt(p postgres.Prompt) event.Prompt {
 	return event.Prompt{ID: p.ID, Text: p.Text, SetID: p.SetID, TopicID: p.TopicID, IsBranded: p.IsBranded}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +20,8 @@ import (
 // again makes the same ids. All crawls of a brand have one key, and so one partition.
 //
 // Decisions that the formats leave open:
-//   - A line is of an AI crawler if its User-Agent says so (internal/useragent). All others are ignored, whatever else
-//     is wrong with them.
+//   - The User-Agent of a line names the AI crawler (internal/useragent). Lines without a crawler are ignored, faults
+//     included.
 //   - A line of an AI crawler that cannot be read is refused with its number, and so is one without a User-Agent.
 //   - The site of a line is the host that it names (Cloudflare, CloudFront), else Site. Lines of other hosts than Sites
 //     are ignored.
@@ -39,7 +38,9 @@ type AccessLog struct {
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
 	Ranges         Ranges
-	Refused        func(Refusal) // nil, or called with each that Summary.Refusals lists; once where no line is in the format
+
+	// Refused is nil, or called with each refusal that the summary lists; once where no line is in the format.
+	Refused func(Refusal)
 }
 
 // AccessLogSummary counts the lines by what became of them.
@@ -52,7 +53,9 @@ type AccessLogSummary struct {
 // ImportAccessLog reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error
 // is an *Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read.
 // Crawls of a file that is read slowly are appended meanwhile.
-func (im *Importer) ImportAccessLog(ctx context.Context, file io.Reader, log AccessLog, progress func(bytes int64)) (AccessLogSummary, error) {
+func (im *Importer) ImportAccessLog(
+	ctx context.Context, file io.Reader, log AccessLog, progress func(bytes int64),
+) (AccessLogSummary, error) {
 	i := &logImport{
 		session: newSession(im, event.TopicCrawls), log: log, reader: logReader{format: log.Format},
 		ordinals: newOrdinals(rememberedLines),
@@ -96,7 +99,8 @@ func (i *logImport) run(ctx context.Context, file io.Reader, progress func(int64
 		case !ended && !quiet:
 			return errors.Join(fmt.Errorf("read line %d: %w", i.lines.number+1, err), i.flush(ctx))
 		}
-		if len(i.batch) == i.limits.logCrawls || ended || quiet || len(i.batch) > 0 && time.Since(i.batchStart) >= i.limits.linger {
+		lingered := len(i.batch) > 0 && time.Since(i.batchStart) >= i.limits.linger
+		if len(i.batch) == i.limits.logCrawls || ended || quiet || lingered {
 			if err := i.flush(ctx); err != nil {
 				return err
 			}
@@ -158,8 +162,8 @@ func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, rest func()
 	at := event.At(request.at)
 	c := event.Crawl{
 		V: event.Version, ID: event.CrawlID(host, line, i.ordinals.next(host, line), at.Time),
-		OrganizationID: i.log.OrganizationID, BrandID: i.log.BrandID, At: at,
-		Crawler: crawler.Name, Operator: crawler.Operator, Platform: crawler.Platform, Purpose: event.Purpose(crawler.Purpose),
+		OrganizationID: i.log.OrganizationID, BrandID: i.log.BrandID, At: at, Crawler: crawler.Name,
+		Operator: crawler.Operator, Platform: crawler.Platform, Purpose: event.Purpose(crawler.Purpose),
 		Host: host, Path: request.path, Status: request.status, Bytes: request.bytes,
 		Verified: i.log.Ranges.verify(crawler.Name, request.address),
 	}
@@ -176,7 +180,7 @@ func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, rest func()
 	return nil
 }
 
-// site is the host of a line; "" if it is not among the sites of the log.
+// site returns the host of a line; "" if it is not among the sites of the log.
 func (i *logImport) site(host string) (string, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if name, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") == "" {
@@ -188,8 +192,10 @@ func (i *logImport) site(host string) (string, error) {
 		}
 		return i.log.Site, nil
 	}
-	if slices.ContainsFunc(i.log.Sites, func(site string) bool { return host == site || strings.HasSuffix(host, "."+site) }) {
-		return host, nil
+	for _, site := range i.log.Sites {
+		if host == site || strings.HasSuffix(host, "."+site) {
+			return host, nil
+		}
 	}
 	return "", nil
 }
@@ -218,6 +224,7 @@ func (i *logImport) reportMisfit() {
 	}
 	i.reports = true
 	first := i.Refusals[0]
-	first.Reason += fmt.Sprintf(". None of %d lines is in the format %s: choose another by --format", i.Refused, i.log.Format)
+	const misfit = ". None of %d lines is in the format %s: choose another by --format"
+	first.Reason += fmt.Sprintf(misfit, i.Refused, i.log.Format)
 	i.reportRefusal(first)
 }

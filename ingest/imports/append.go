@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -45,32 +46,30 @@ func (im *Importer) Append(ctx context.Context, answers iter.Seq[event.Answer]) 
 // AppendVisits appends visits, and returns how many Kafka has. All of a brand come to one partition, where the sink
 // drops those that were appended before: appending a history again adds nothing.
 func (im *Importer) AppendVisits(ctx context.Context, visits iter.Seq[event.Visit]) (appended int, err error) {
-	return appendEach(ctx, im, event.TopicVisits, visits, func(v *event.Visit) (brand uuid.UUID, value []byte, err error) {
-		if err := v.Check(im.now()); err != nil {
-			return v.BrandID, nil, fmt.Errorf("check visit %s: %w", v.ID, err)
-		}
-		value, err = event.EncodeVisit(nil, v)
-		return v.BrandID, value, err
-	})
+	ids := func(v *event.Visit) (id, brand uuid.UUID) { return v.ID, v.BrandID }
+	return appendEach(ctx, im, event.TopicVisits, visits, ids, event.EncodeVisit)
 }
 
 // AppendCrawls is AppendVisits for crawls.
 func (im *Importer) AppendCrawls(ctx context.Context, crawls iter.Seq[event.Crawl]) (appended int, err error) {
-	return appendEach(ctx, im, event.TopicCrawls, crawls, func(c *event.Crawl) (brand uuid.UUID, value []byte, err error) {
-		if err := c.Check(im.now()); err != nil {
-			return c.BrandID, nil, fmt.Errorf("check crawl %s: %w", c.ID, err)
-		}
-		value, err = event.EncodeCrawl(nil, c)
-		return c.BrandID, value, err
-	})
+	ids := func(c *event.Crawl) (id, brand uuid.UUID) { return c.ID, c.BrandID }
+	return appendEach(ctx, im, event.TopicCrawls, crawls, ids, event.EncodeCrawl)
 }
 
-func appendEach[T any](
-	ctx context.Context, im *Importer, topic string, facts iter.Seq[T], encode func(*T) (brand uuid.UUID, value []byte, err error),
+func appendEach[T any, P interface {
+	*T
+	Check(now time.Time) error
+}](
+	ctx context.Context, im *Importer, topic string, facts iter.Seq[T],
+	ids func(P) (id, brand uuid.UUID), encode func([]byte, P) ([]byte, error),
 ) (appended int, err error) {
 	b := batch{Importer: im, topic: topic, appended: &appended}
 	for fact := range facts {
-		brand, value, err := encode(&fact)
+		id, brand := ids(&fact)
+		if err := P(&fact).Check(im.now()); err != nil {
+			return appended, fmt.Errorf("check %s of %s: %w", id, topic, err)
+		}
+		value, err := encode(nil, &fact)
 		if err == nil {
 			err = b.add(ctx, brand, value)
 		}

@@ -40,7 +40,8 @@ type session struct {
 }
 
 func newSession(im *Importer, noun string) session {
-	return session{Importer: im, Summary: Summary{Refusals: []Refusal{}}, seen: newSeen(im.limits.remembered), noun: noun}
+	seen := newSeen(im.limits.remembered)
+	return session{Importer: im, Summary: Summary{Refusals: []Refusal{}}, seen: seen, noun: noun}
 }
 
 // deliver appends the facts of one batch that are not in the warehouse.
@@ -63,8 +64,8 @@ func (s *session) dropFrozen(ctx context.Context, topic string, facts []fact) ([
 		field = "answered_at"
 	}
 	for _, f := range frozen {
-		s.refuse(f.line, f.brand, fmt.Errorf("%s %s: raw %s of that month have expired, and no more are taken; want a later one",
-			field, f.at.Format(time.RFC3339), topic))
+		const expired = "%s %s: raw %s of that month have expired, and no more are taken; want a later one"
+		s.refuse(f.line, f.brand, fmt.Errorf(expired, field, f.at.Format(time.RFC3339), topic))
 	}
 	return open, err
 }

@@ -28,8 +28,8 @@ type Capture struct {
 	GivenUp *platform.Error // why there is no answer; nil: Reply is the answer
 }
 
-// Parse reads one line. The error names, for each wrong field, the right value. now is the clock: an answer lies at most
-// a day after it.
+// Parse reads one line. The error names, for each wrong field, the right value. now is the clock: an answer lies at
+// most a day after it.
 func Parse(text []byte, now time.Time) (Capture, error) {
 	var l line
 	if err := decode(text, &l); err != nil {
@@ -55,7 +55,7 @@ func (l *line) parse(now time.Time) (Capture, error) {
 		return Capture{}, errors.New(strings.Join(problems, "; "))
 	}
 	c := l.capture()
-	// The other rules are those of a record, for any brand.
+	// A record has more rules, whichever brand it is for.
 	brand := answer.Snapshot{OrganizationID: anyID, Brand: event.Brand{Entity: event.Entity{ID: anyID, Name: "any"}}}
 	a := c.record(brand, event.Prompt{ID: anyID, SetID: anyID, Text: c.Prompt.Text})
 	if err := a.Check(now); err != nil {

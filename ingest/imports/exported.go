@@ -12,7 +12,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// ignored is a field whose value is passed over. It is true if the field is there.
+// ignored is a field whose value is skipped. It is true if the line has the field.
 type ignored bool
 
 func (i *ignored) UnmarshalJSONFrom(d *jsontext.Decoder) error {
@@ -48,8 +48,8 @@ type exportedCrawl struct {
 	Brand        ignored `json:"brand_id"`
 }
 
-// parseExported reads a visit or crawl from the line that l was read from. It keeps its id, so that a brand has it once.
-// The error says, for each wrong field, what would be right.
+// parseExported reads a visit or crawl from text, the line of l. It keeps its id, so that a brand gets it once. The
+// error names, for each wrong field, the right value.
 func parseExported(l *line, text []byte, now time.Time) (topic string, f fact, err error) {
 	if bool(l.Crawler) {
 		f, err = parseCrawl(text, now)

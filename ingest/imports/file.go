@@ -16,7 +16,9 @@ import (
 // Import reads lines from file and appends each as an answer of every one of the brands, or as a visit or crawl of the
 // only one. It returns when Kafka has them all; an error is an *Interrupted. progress, if not nil, is called after
 // every batch.
-func (im *Importer) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
+func (im *Importer) Import(
+	ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress),
+) (Summary, error) {
 	i := &fileImport{session: newSession(im, event.TopicAnswers), brands: brands}
 	i.lines = newLineReader(file, im.limits.lineBytes, func(line int, err error) { i.refuse(line, uuid.Nil, err) })
 	if err := i.run(ctx, progress); err != nil {
@@ -45,13 +47,7 @@ func (i *fileImport) run(ctx context.Context, progress func(Progress)) error {
 		if err != nil && !ended {
 			return fmt.Errorf("read line %d: %w", i.lines.number+1, err)
 		}
-		if err := i.importAnswers(ctx, next.answers); err != nil {
-			return err
-		}
-		if err := i.importExported(ctx, target{topic: event.TopicVisits, lookup: i.lookups.Visits}, next.visits); err != nil {
-			return err
-		}
-		if err := i.importExported(ctx, target{topic: event.TopicCrawls, lookup: i.lookups.Crawls}, next.crawls); err != nil {
+		if err := i.importBatch(ctx, next); err != nil {
 			return err
 		}
 		i.appendedLine = i.lines.number
@@ -62,6 +58,16 @@ func (i *fileImport) run(ctx context.Context, progress func(Progress)) error {
 			return nil
 		}
 	}
+}
+
+func (i *fileImport) importBatch(ctx context.Context, b lineBatch) error {
+	if err := i.importAnswers(ctx, b.answers); err != nil {
+		return err
+	}
+	if err := i.importExported(ctx, target{topic: event.TopicVisits, lookup: i.lookups.Visits}, b.visits); err != nil {
+		return err
+	}
+	return i.importExported(ctx, target{topic: event.TopicCrawls, lookup: i.lookups.Crawls}, b.crawls)
 }
 
 // readBatch reads the next lines, and refuses those that cannot be counted.

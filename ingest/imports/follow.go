@@ -16,13 +16,14 @@ import (
 // The first and the longest pause before a follower tries again because an engine is away.
 const leastRetry, mostRetry = time.Second, 30 * time.Second
 
-// finishTimeout is how long a follower that is stopped waits until Kafka has what it read.
+// finishTimeout is how long a stopped follower waits until Kafka has the lines that it read.
 const finishTimeout = 10 * time.Second
 
 // FollowAccessLog imports a file, and those that take its name when it is rotated, until ctx ends, which is no error.
 // progress is called with the bytes that were read of all files, retry before each pause because an engine is away.
 func (im *Importer) FollowAccessLog(
-	ctx context.Context, name string, log AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration),
+	ctx context.Context, name string, log AccessLog,
+	progress func(bytes int64), retry func(err error, pause time.Duration),
 ) (AccessLogSummary, error) {
 	total := AccessLogSummary{Refusals: []Refusal{}}
 	for earlier := int64(0); ; {
@@ -33,9 +34,10 @@ func (im *Importer) FollowAccessLog(
 		if err != nil {
 			return total, err
 		}
-		read := int64(0)
-		summary, err := im.followFile(ctx, file, log, func(bytes int64) { read = bytes; progress(earlier + bytes) }, retry)
-		earlier += read
+		current := int64(0)
+		addProgress := func(bytes int64) { current = bytes; progress(earlier + bytes) }
+		summary, err := im.followFile(ctx, file, log, addProgress, retry)
+		earlier += current
 		total.add(summary)
 		if err := errors.Join(err, file.Close()); err != nil || ctx.Err() != nil {
 			return total, err
@@ -44,7 +46,7 @@ func (im *Importer) FollowAccessLog(
 }
 
 // followFile imports a file until another one has its name. After an engine was away it imports the same file from its
-// beginning, even if it has lost its name: what is on the log already is skipped.
+// beginning, even if it has lost its name: facts that are in the warehouse are skipped.
 func (im *Importer) followFile(
 	ctx context.Context, file *Tail, log AccessLog, progress func(int64), retry func(error, time.Duration),
 ) (AccessLogSummary, error) {
@@ -154,8 +156,8 @@ func (t *Tail) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// ended reports whether another file has the name, or the file is shorter than what was read of it. While no file has
-// the name, Read waits for the next one.
+// ended reports whether another file has the name, or the file became shorter. While no file has the name, Read waits
+// for the next one.
 func (t *Tail) ended() bool {
 	here, err := t.file.Stat()
 	if err != nil {

@@ -10,8 +10,7 @@
 // Memory is bounded: one batch of lines and the ids of the last ones.
 //
 // Decisions that the format of answers leaves open:
-//   - Fields that it does not name are ignored. A field that is there twice refuses the line, since either value could
-//     be meant.
+//   - Unknown fields are ignored. A line that has a field twice is refused, since either value could be meant.
 //   - null is the same as absent. An optional text may be empty.
 //   - Bytes that are not UTF-8 refuse the line; an escaped half of a surrogate pair becomes U+FFFD.
 //   - An integer may be written 1, 1.0 or 1e0.
@@ -21,7 +20,8 @@
 //   - A line may have given_up, an error class, with given_up_error, in place of a text: a run that ended without an
 //     answer, as an export writes it.
 //   - A line of a frozen month, whose raw answers have expired, is refused.
-//   - A line without a prompt that has event is an exported visit, one that has crawler a crawl. They are of one brand.
+//   - A line without a prompt that has event is an exported visit, one that has crawler a crawl. They are imported for
+//     one brand.
 //   - Blank lines, a byte-order mark at the beginning and CRLF are ignored.
 package imports
 
@@ -80,8 +80,8 @@ func New(producer *producer.Producer, store *postgres.DB, lookups Lookups, now f
 	return &Importer{limits: defaultLimits, producer: producer, store: store, lookups: lookups, now: now}
 }
 
-// Counts count the facts of an import, one for each line and brand. Refused counts lines, or answers where the record of
-// one brand alone was refused.
+// Counts count the facts of an import, one for each line and brand. Refused counts lines, or answers where only the
+// record of one brand was refused.
 type Counts struct {
 	Imported int `json:"imported"` // Kafka has them
 	Skipped  int `json:"skipped"`  // were in the warehouse, or earlier in the file
@@ -116,8 +116,8 @@ type Interrupted struct {
 }
 
 func (e *Interrupted) Error() string {
-	return fmt.Sprintf("stopped after line %d; Kafka has acknowledged %d %s, and the same import again goes on from there: %v",
-		e.Line, e.Imported, e.Facts, e.Cause)
+	const text = "stopped after line %d; Kafka has acknowledged %d %s, and the same import again goes on from there: %v"
+	return fmt.Sprintf(text, e.Line, e.Imported, e.Facts, e.Cause)
 }
 
 func (e *Interrupted) Unwrap() error { return e.Cause }

@@ -83,9 +83,10 @@ func (c *countedReader) Read(b []byte) (int, error) {
 }
 
 // ErrPacked refuses to follow a gzip file, which no server goes on writing.
-var ErrPacked = errors.New("a file that is followed is gzip: want the one that the server writes to, and this one without --follow")
+var ErrPacked = errors.New("a file that is followed is gzip: " +
+	"want the one that the server writes to, and this one without --follow")
 
-// openLines reads an access log: gzip where the first bytes say so.
+// openLines opens an access log, which is gzip if it begins like that.
 func openLines(file io.Reader, refuse func(line int, err error)) (*lineReader, *countedReader, error) {
 	raw := &countedReader{from: file}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
@@ -109,8 +110,8 @@ func openLines(file io.Reader, refuse func(line int, err error)) (*lineReader, *
 	return newLineReader(unpacked, longestLogLine, refuse), raw, nil
 }
 
-// ordinals number equal lines of a file. Equal lines are of the same instant, and so near each other: a line that comes
-// again after more than limit distinct lines counts as the earlier one.
+// ordinals number equal lines of a file. Equal lines have the same instant, and so are near each other: a line that
+// comes again after more than limit distinct lines counts as the earlier one.
 type ordinals struct {
 	recent map[[16]byte]int
 	older  map[[16]byte]int // of the lines before the recent ones

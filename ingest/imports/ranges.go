@@ -20,12 +20,19 @@ type Ranges map[string][]netip.Prefix
 // MaxRanges bounds a file of ranges, in bytes.
 const MaxRanges = 16 << 20
 
+// publishedRanges is the form in which operators publish the ranges of a crawler.
+type publishedRanges struct {
+	Prefixes []struct {
+		IPv4 string `json:"ipv4Prefix"`
+		IPv6 string `json:"ipv6Prefix"`
+	} `json:"prefixes"`
+}
+
 // Add reads a file of ranges: JSON as operators publish it,
 //
 //	{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}
 //
-// which is that of crawler; a JSON object of such objects by crawler; or CSV of lines
-// crawler,prefix. Of the last two crawler is "".
+// for the given crawler; without a crawler, a JSON object of such objects by crawler, or CSV of lines crawler,prefix.
 func (r Ranges) Add(crawler string, file io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(file, MaxRanges+1))
 	if err != nil {
@@ -36,32 +43,28 @@ func (r Ranges) Add(crawler string, file io.Reader) error {
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !bytes.HasPrefix(text, []byte("{")) {
-		return r.addLines(crawler, text)
+		return r.addCSV(crawler, text)
 	}
 	if crawler != "" {
 		return r.addPublished(crawler, text)
 	}
-	var named map[string]json.RawMessage
-	if err := json.Unmarshal(text, &named); err != nil {
+	var byCrawler map[string]json.RawMessage
+	if err := json.Unmarshal(text, &byCrawler); err != nil {
 		return fmt.Errorf("ranges: want JSON: %w", err)
 	}
-	if _, one := named["prefixes"]; one {
-		return errors.New("the file has the ranges of one crawler and does not name it: want CRAWLER=FILE, such as GPTBot=gptbot.json")
+	if byCrawler["prefixes"] != nil {
+		return errors.New("the file has the ranges of one crawler and does not name it: " +
+			"want CRAWLER=FILE, such as GPTBot=gptbot.json")
 	}
 	var errs []error
-	for name, published := range named {
+	for name, published := range byCrawler {
 		errs = append(errs, r.addPublished(name, published))
 	}
 	return errors.Join(errs...)
 }
 
 func (r Ranges) addPublished(crawler string, text []byte) error {
-	var published struct {
-		Prefixes []struct {
-			IPv4 string `json:"ipv4Prefix"`
-			IPv6 string `json:"ipv6Prefix"`
-		} `json:"prefixes"`
-	}
+	var published publishedRanges
 	if err := json.Unmarshal(text, &published); err != nil {
 		return fmt.Errorf("ranges of %s: want JSON: %w", crawler, err)
 	}
@@ -76,7 +79,7 @@ func (r Ranges) addPublished(crawler string, text []byte) error {
 	return nil
 }
 
-func (r Ranges) addLines(crawler string, text []byte) error {
+func (r Ranges) addCSV(crawler string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -97,13 +100,15 @@ func (r Ranges) addLines(crawler string, text []byte) error {
 	return lines.Err()
 }
 
+// add adds a prefix or an address.
 func (r Ranges) add(crawler, text string) error {
 	prefix, err := netip.ParsePrefix(text)
-	if address, alone := netip.ParseAddr(text); alone == nil {
+	if address, addressErr := netip.ParseAddr(text); addressErr == nil {
 		prefix, err = address.Unmap().Prefix(address.Unmap().BitLen())
 	}
 	if crawler == "" || err != nil {
-		return fmt.Errorf("range %.60q of crawler %.60q: want a name and a prefix such as 192.0.2.0/24", text, crawler)
+		const want = "range %.60q of crawler %.60q: want a name and a prefix such as 192.0.2.0/24"
+		return fmt.Errorf(want, text, crawler)
 	}
 	name := strings.ToLower(crawler)
 	if r[name] == nil {
@@ -115,7 +120,8 @@ func (r Ranges) add(crawler, text string) error {
 	return nil
 }
 
-// CheckCrawler returns an error for a name, in any case, that no known crawler has: its ranges would verify nothing.
+// CheckCrawler returns an error for a name, in any case, that is not in the list of crawlers: its ranges would verify
+// nothing.
 func CheckCrawler(name string) error {
 	if c, ok := useragent.CrawlerOf(name); !ok || !strings.EqualFold(c.Name, name) {
 		return fmt.Errorf("crawler %.60q: want one that is known, such as GPTBot (docs/platforms.md)", name)
@@ -124,11 +130,11 @@ func CheckCrawler(name string) error {
 }
 
 // verify reports whether an address is in a crawler's published ranges; nil where none are published, or the address is
-// not known.
+// unknown.
 func (r Ranges) verify(crawler string, address netip.Addr) *bool {
-	published, known := r[strings.ToLower(crawler)]
-	if !known || !address.IsValid() {
+	prefixes, ok := r[strings.ToLower(crawler)]
+	if !ok || !address.IsValid() {
 		return nil
 	}
-	return new(slices.ContainsFunc(published, func(p netip.Prefix) bool { return p.Contains(address) }))
+	return new(slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(address) }))
 }

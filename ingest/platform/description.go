@@ -8,7 +8,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Description is what a platform declares of itself. It is data in the platform's package.
+// Description describes a platform. It is data in the platform's file.
 type Description struct {
 	Slug        string // as in records, for example "openai"
 	Name        string // for people, for example "OpenAI"
@@ -25,10 +25,10 @@ type Model struct {
 	Typical event.Usage `json:"-"`     // of one answer, for estimates
 }
 
-// Price is what a model costs, in decimal numbers as text; "" is nothing.
+// Price is the price of a model, in decimal numbers as text; "" is free.
 type Price struct {
 	Currency               string `json:"currency"` // ISO 4217
-	Date                   string `json:"date"`     // YYYY-MM-DD, the day on which the platform's list said so
+	Date                   string `json:"date"`     // YYYY-MM-DD, the day of the platform's list
 	PerMillionInputTokens  string `json:"per_million_input_tokens,omitempty"`
 	PerMillionOutputTokens string `json:"per_million_output_tokens,omitempty"`
 	PerThousandSearches    string `json:"per_thousand_searches,omitempty"`
@@ -54,7 +54,7 @@ func (l Limits) String() string {
 	return fmt.Sprintf("%d requests%s a minute, %d at a time", l.RequestsPerMinute, tokens, l.InFlight)
 }
 
-// Requested is the model of a question: slug, or the default; "" where there is no choice.
+// Requested returns the model of a question: slug, or the default; "" where there is no choice.
 func (d Description) Requested(slug string) string {
 	if slug == "" && len(d.Models) > 0 {
 		return d.Models[0].Slug
@@ -85,8 +85,10 @@ func (p Price) Cost(usage event.Usage) string {
 		price  string
 		n, per int64
 	}{
-		{p.PerMillionInputTokens, usage.InputTokens, 1_000_000}, {p.PerMillionOutputTokens, usage.OutputTokens, 1_000_000},
-		{p.PerThousandSearches, usage.Searches, 1000}, {p.PerThousandRequests, 1, 1000},
+		{p.PerMillionInputTokens, usage.InputTokens, 1_000_000},
+		{p.PerMillionOutputTokens, usage.OutputTokens, 1_000_000},
+		{p.PerThousandSearches, usage.Searches, 1000},
+		{p.PerThousandRequests, 1, 1000},
 	} {
 		if price, ok := new(big.Rat).SetString(part.price); ok {
 			sum.Add(sum, price.Mul(price, big.NewRat(part.n, part.per)))

@@ -1,5 +1,5 @@
-// Package platform is the interface of AI platforms: one prompt is asked; a reply comes back, or an error whose class
-// decides how to go on. catalog has a file for each platform.
+// Package platform is the interface of AI platforms. A platform answers one prompt with a reply, or with an error whose
+// class decides whether the prompt is asked again. catalog has a file for each platform.
 package platform
 
 import (
@@ -12,9 +12,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Platform asks one prompt and returns what came back. It asks once: when and how often to ask again is the caller's
-// decision, for which an error that comes from the platform is an *Error. The end of ctx's time is an *Error of class
-// timeout (DefaultTimeout is what an answer may take); a canceled ctx gives ctx's error.
+// Platform asks one prompt, once: retries are the caller's. An error of the platform is an *Error. The deadline of ctx
+// gives an *Error of class timeout (DefaultTimeout is long enough for an answer), a canceled ctx gives ctx's error.
 // Implementations are safe for concurrent use.
 type Platform interface {
 	Ask(ctx context.Context, question Question) (Reply, error)
@@ -31,13 +30,13 @@ type Question struct {
 	Model    string    // requested slug; "" the platform's own choice
 	Sample   int64     // 1-based; samples of one prompt are independent runs
 	Due      time.Time // when the run was due, which is part of its identity
-	Attempt  int       // how often the run was asked, this time included; 0 is not said
+	Attempt  int       // 1-based number of this request for the run; 0 is unknown
 }
 
 // Reply is the platform's part of an answer's record. Its text is the whole
 // answer: a platform that finds none returns an Error and never an empty reply.
 type Reply struct {
-	ServedModel   string // what the platform says answered; "" when it does not say
+	ServedModel   string // the model that answered, as the platform names it; "" unknown
 	Surface       event.Surface
 	Text          string
 	Citations     []Citation // in the platform's order
@@ -63,7 +62,8 @@ type Citation struct {
 func IsURL(address string) bool {
 	scheme, rest, ok := strings.Cut(address, "://")
 	isOther := func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
-	return ok && scheme != "" && rest != "" && !strings.ContainsAny(rest[:1], "/?#") && !strings.ContainsFunc(scheme, isOther)
+	return ok && scheme != "" && !strings.ContainsFunc(scheme, isOther) &&
+		rest != "" && !strings.ContainsAny(rest[:1], "/?#")
 }
 
 // The simulator's slugs: answers under them are marked as simulated.
@@ -78,15 +78,15 @@ func Simulated(slug string) bool { return slug == Simulator || slug == Simulator
 // Class is the kind of a failure.
 type Class string
 
-// The classes. A run is asked again only if its class is Retryable.
+// The classes. A run is asked again only if the class is Retryable.
 const (
 	RateLimited     Class = "rate_limited"     // too many questions; again after RetryAfter
 	Quota           Class = "quota"            // the account's budget is spent
 	Auth            Class = "auth"             // the key is missing, wrong or not allowed this
 	Invalid         Class = "invalid"          // the platform refuses the question itself
 	Unavailable     Class = "unavailable"      // it does not answer, or with its own failure
-	Timeout         Class = "timeout"          // it took longer than it was given
-	ContentFiltered Class = "content_filtered" // it answers that it will not answer
+	Timeout         Class = "timeout"          // no answer came before the deadline
+	ContentFiltered Class = "content_filtered" // it refuses to answer
 	ChangedShape    Class = "changed_shape"    // it answered in an unknown form
 )
 
@@ -98,10 +98,10 @@ func (c Class) Retryable() bool {
 	return c == RateLimited || c == Unavailable || c == Timeout
 }
 
-// Error is why a platform gave no answer.
+// Error is the reason why a platform gave no answer.
 type Error struct {
 	Class      Class
-	RetryAfter time.Duration // what the platform asks to wait; 0 when it does not say
+	RetryAfter time.Duration // the pause that the platform asks for; 0 none
 	Cause      error
 }
 

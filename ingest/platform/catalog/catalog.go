@@ -1,7 +1,6 @@
 // Package catalog lists the AI platforms that answerscope can ask, and opens them. Each has a file with its
-// description, its request and the reader of its answers; what their HTTP APIs share is in http.go (one request for one
-// answer), failure.go (the class of an error), shape.go (the check of an answer's form) and draft.go (text and citations
-// in their order).
+// description, its request and the reader of its answers. Their HTTP APIs share http.go (one request for one answer),
+// failure.go (the class of an error), shape.go (the check of an answer's form) and draft.go (text and citations).
 package catalog
 
 import (

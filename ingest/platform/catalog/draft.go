@@ -45,7 +45,8 @@ func (d *draft) cite(address, title string, start, end int) {
 	if start < 0 || start > end || end > d.body.Len() {
 		start, end = 0, 0
 	}
-	d.cited = addOnce(d.cited, platform.Citation{Citation: event.Citation{URL: address, Title: title, Cited: true}, Start: start, End: end})
+	citation := event.Citation{URL: address, Title: title, Cited: true}
+	d.cited = addOnce(d.cited, platform.Citation{Citation: citation, Start: start, End: end})
 }
 
 // consult adds a URL that the platform read or found.

@@ -17,8 +17,9 @@ import (
 var classes = func() map[string]platform.Class {
 	byCode := map[string]platform.Class{}
 	for class, codes := range map[platform.Class]string{
-		platform.RateLimited: "rate_limit_exceeded rate_limit_error resource_exhausted too_many_requests rate_limited 429",
-		platform.Quota:       "insufficient_quota billing_error billing_hard_limit_reached",
+		platform.RateLimited: "rate_limit_exceeded rate_limit_error resource_exhausted too_many_requests " +
+			"rate_limited 429",
+		platform.Quota: "insufficient_quota billing_error billing_hard_limit_reached",
 		platform.Auth: "authentication_error permission_error invalid_api_key api_key_invalid unauthenticated " +
 			"unauthorized permission_denied 401 403",
 		platform.Invalid: "invalid_prompt invalid_request_error invalid_request not_found_error request_too_large " +

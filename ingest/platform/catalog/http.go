@@ -76,7 +76,8 @@ func newAccount(key, baseURL, defaultURL string, header http.Header) (account, e
 		baseURL = defaultURL
 	}
 	if u, err := url.Parse(baseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return account{}, errors.New("base URL: want the part before the version, without parameters, such as " + defaultURL)
+		const want = "base URL: want the part before the version, without parameters, such as "
+		return account{}, errors.New(want + defaultURL)
 	}
 	header.Set("Accept", "application/json")
 	header.Set("Content-Type", "application/json")

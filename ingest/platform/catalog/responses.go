@@ -25,9 +25,9 @@ var responsesShape = shape{
 }
 
 // withResponses returns the shared kinds, with those in which a platform differs.
-func withResponses(own shape) shape {
+func withResponses(differences shape) shape {
 	all := maps.Clone(responsesShape)
-	maps.Copy(all, own)
+	maps.Copy(all, differences)
 	return all
 }
 

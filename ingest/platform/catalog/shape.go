@@ -11,8 +11,8 @@ import (
 // itself. A kind without fields is known to hold neither text nor citations.
 //
 // A field is a path and a form, such as "results[].url text". In the path, [] follows the name of a list whose objects
-// all have the rest of the path, and ? a name that may be missing or null. The forms are text, texts, number, numbers
-// (whole numbers), flag, null, and, for items:
+// all have the rest of the path, and ? a name that may be missing or null. The forms are text, texts, number, numbers,
+// which are whole, flag, null, and, for items:
 //
 //   - items is a list of objects, each of the kind that its field type names; item is one such object,
 //   - union is a list of objects, each of the kind of the field that it has.

@@ -1,10 +1,11 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// The shares of days, of each model, with an outage or a low rate limit, of the questions that then fail, and of those
-// that fail on any day.
+// The shares of a model's days with an outage or a low rate limit, of the questions that then fail, and of the
+// questions that fail on any day.
 const (
 	outageDays       = 0.03
 	outageFailures   = 0.7
@@ -23,8 +24,7 @@ const (
 	anyFailures      = 0.008
 )
 
-// failure returns the error of a question that fails, nil for all others. It has passed when the question is asked
-// again.
+// failure returns the error of a question that fails at its first attempt, nil for all others.
 func (s *Simulator) failure(q platform.Question) error {
 	if err := s.firstFailure(q); err != nil && q.Attempt <= 1 {
 		return err
@@ -35,15 +35,18 @@ func (s *Simulator) failure(q platform.Question) error {
 func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 	date := q.Due.UTC().Format(time.DateOnly)
 	ofDay := s.Chance("weather", s.slug, q.Model, date).Float64() // another label would change every history
-	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
-	drawn := c.Float64()
+	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
+	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, sample, due)
+	ofRun := c.Float64()
 	switch {
-	case ofDay < outageDays && drawn < outageFailures:
+	case ofDay < outageDays && ofRun < outageFailures:
 		return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
-	case ofDay >= outageDays && ofDay < outageDays+lowLimitDays && drawn < lowLimitFailures:
-		return &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(15+c.IntN(45)) * time.Second, Cause: errors.New("simulated rate limit")}
-	case drawn > 1-anyFailures:
-		class := pick(c, []platform.Class{platform.Timeout, platform.Timeout, platform.Unavailable, platform.RateLimited})
+	case ofDay >= outageDays && ofDay < outageDays+lowLimitDays && ofRun < lowLimitFailures:
+		wait := time.Duration(15+c.IntN(45)) * time.Second
+		return &platform.Error{Class: platform.RateLimited, RetryAfter: wait, Cause: errors.New("simulated rate limit")}
+	case ofRun > 1-anyFailures:
+		classes := []platform.Class{platform.Timeout, platform.Timeout, platform.Unavailable, platform.RateLimited}
+		class := pick(c, classes)
 		return &platform.Error{Class: class, Cause: errors.New("simulated failure")}
 	}
 	return nil
@@ -54,7 +57,7 @@ const renewal = 60 * 24 * time.Hour
 
 // served names the version of model that answers at due, by its first day.
 func (s *Simulator) served(model string, due time.Time) string {
-	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s.Chance("served", model).IntN(60)) * 24 * time.Hour)
+	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, s.Chance("served", model).IntN(60))
 	n := int64(math.Floor(float64(due.Sub(first)) / float64(renewal)))
 	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
 }
@@ -79,21 +82,21 @@ func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
 		entity event.Entity
 		rank   float64
 	}
-	var drawn []candidate
+	var candidates []candidate
 	for _, e := range s.entities {
 		p := s.Visibility(e, q.Model, q.Due)
 		p += 0.3*s.Chance("affinity", e.Name, q.Text).Float64() - 0.15
 		if strings.Contains(strings.ToLower(q.Text), strings.ToLower(e.Name)) {
 			p = 0.98
 		}
-		if here, noise := c.Float64() < p, c.Float64(); here {
-			drawn = append(drawn, candidate{e, p + 0.5*noise})
+		if isNamed, noise := c.Float64() < p, c.Float64(); isNamed {
+			candidates = append(candidates, candidate{e, p + 0.5*noise})
 		}
 	}
-	sort.SliceStable(drawn, func(i, j int) bool { return drawn[i].rank > drawn[j].rank })
-	entities := make([]event.Entity, len(drawn))
-	for i := range drawn {
-		entities[i] = drawn[i].entity
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.rank, a.rank) })
+	entities := make([]event.Entity, len(candidates))
+	for i, c := range candidates {
+		entities[i] = c.entity
 	}
 	return entities
 }

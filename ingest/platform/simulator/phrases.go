@@ -48,7 +48,7 @@ func languages() map[string]phrases {
 	return all
 }
 
-// language returns the phrases of a BCP 47 tag; English where it speaks no such.
+// language returns the phrases of a BCP 47 tag, English for an unknown one.
 func (s *Simulator) language(tag string) phrases {
 	primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if p, ok := s.phrases[primary]; ok {

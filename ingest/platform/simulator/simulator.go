@@ -2,9 +2,9 @@
 // alone, never on a clock or a shared source of randomness: the same question gets the same answer on every machine,
 // and the demo and the benches can be repeated.
 //
-// It names one brand and its competitors (the Cast): how often differs by model and drifts over weeks. It cites their
-// pages and others', has days of outage, and its models are renewed. Every answer begins by saying, in its own
-// language, that it is simulated.
+// It names one brand and its competitors (the Cast), with a rate that differs by model and drifts over weeks. It cites
+// their pages and others', has days of outage, and its models are renewed. Every answer begins with a sentence, in its
+// own language, that it is simulated.
 package simulator
 
 import (
@@ -25,6 +25,26 @@ import (
 
 // Models lists the requested slugs that the simulator answers to; "" is the first.
 var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus"}
+
+// The simulator as two platforms, at the made-up price of usage.
+var (
+	Description         = describe(platform.Simulator, "Simulator")
+	ShoppingDescription = describe(platform.SimulatorShopping, "Simulator, shopping")
+)
+
+func describe(slug, name string) platform.Description {
+	d := platform.Description{Slug: slug, Name: name, TakesRegion: true}
+	price := platform.Price{
+		Currency: "USD", Date: "2026-11-01",
+		PerMillionInputTokens: "2", PerMillionOutputTokens: "8", PerThousandSearches: "5",
+	}
+	for _, model := range Models {
+		d.Models = append(d.Models, platform.Model{
+			Slug: model, Typical: event.Usage{InputTokens: 50, OutputTokens: 250, Searches: 2}, Price: &price,
+		})
+	}
+	return d
+}
 
 // Config is what answers depend on, besides the questions.
 type Config struct {
@@ -96,8 +116,9 @@ func check(q platform.Question) error {
 }
 
 func (s *Simulator) reply(q platform.Question) platform.Reply {
+	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
 	d := &draft{
-		chance:  s.Chance("answer", s.slug, q.Text, q.Model, q.Region, q.Language, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()),
+		chance:  s.Chance("answer", s.slug, q.Text, q.Model, q.Region, q.Language, sample, due),
 		phrases: s.language(q.Language),
 		prompt:  q.Text,
 	}
@@ -118,7 +139,10 @@ func (s *Simulator) reply(q platform.Question) platform.Reply {
 
 // usage counts four bytes a token and a made-up price, in millionths of a dollar.
 func usage(q platform.Question, r platform.Reply) *event.Usage {
-	u := &event.Usage{InputTokens: int64(40 + len(q.Text)/4), OutputTokens: int64(len(r.Text) / 4), Searches: int64(len(r.SearchQueries))}
+	u := &event.Usage{
+		InputTokens: int64(40 + len(q.Text)/4), OutputTokens: int64(len(r.Text) / 4),
+		Searches: int64(len(r.SearchQueries)),
+	}
 	millionths := 2*u.InputTokens + 8*u.OutputTokens + 5000*u.Searches
 	u.CostUSD = fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
 	return u
