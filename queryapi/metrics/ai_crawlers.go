@@ -69,7 +69,8 @@ func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query
 			body.VerifiedRequests, body.UnverifiedRequests = r.Verified, r.Unverified
 		case clickhouse.FacetCrawler:
 			body.CrawlerBreakdown = append(body.CrawlerBreakdown, crawlerCrawls{
-				r.Name, nullIfEmpty(r.Operator), nullIfEmpty(r.Platform), r.Purpose, r.Requests, r.Verified, r.Unverified,
+				r.Name, nullIfEmpty(r.Operator), nullIfEmpty(r.Platform), r.Purpose,
+				r.Requests, r.Verified, r.Unverified,
 			})
 		case clickhouse.FacetPurpose:
 			body.PurposeBreakdown = append(body.PurposeBreakdown, purposeCrawls{r.Name, r.Requests})

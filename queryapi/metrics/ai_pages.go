@@ -31,7 +31,8 @@ func (a *API) aiPages(ctx context.Context, caller identity.Identity, q *query) (
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AIPages.All(ctx, a.warehouse, clickhouse.ListFilter{Filter: p.filter(caller.OrganizationID), Limit: limit})
+	filter := clickhouse.ListFilter{Filter: p.filter(caller.OrganizationID), Limit: limit}
+	rows, err := clickhouse.AIPages.All(ctx, a.warehouse, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 func (p commonParams) trafficFilter(organization uuid.UUID) clickhouse.TrafficFilter {
 	f := p.filter(organization)
 	return clickhouse.TrafficFilter{
-		OrganizationID: f.OrganizationID, BrandID: f.BrandID, DateFrom: f.DateFrom, DateTo: f.DateTo, Platforms: f.Platforms,
+		OrganizationID: f.OrganizationID, BrandID: f.BrandID,
+		DateFrom: f.DateFrom, DateTo: f.DateTo, Platforms: f.Platforms,
 	}
 }

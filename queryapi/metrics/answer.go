@@ -55,7 +55,8 @@ type answerUsage struct {
 }
 
 // errNoAnswer is also the answer for another organization's answer.
-var errNoAnswer = problem.New(problem.Missing, "id: no such answer in your organization; GET /api/v1/answers lists those of a brand")
+var errNoAnswer = problem.New(problem.Missing,
+	"id: no such answer in your organization; GET /api/v1/answers lists those of a brand")
 
 func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	id := q.requiredID("id", "the id of an answer that GET /api/v1/answers lists, a UUID")
@@ -68,7 +69,8 @@ func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (a
 			return nil, err
 		}
 	}
-	answer, err := clickhouse.FindAnswer(ctx, a.warehouse, clickhouse.UUID(caller.OrganizationID), brands, clickhouse.UUID(id))
+	organization := clickhouse.UUID(caller.OrganizationID)
+	answer, err := clickhouse.FindAnswer(ctx, a.warehouse, organization, brands, clickhouse.UUID(id))
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +101,10 @@ func newAnswerBody(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody 
 	}
 	for i := range body.Products {
 		body.Products[i] = newProductBody(clickhouse.Card{
-			Position: a.CardPositions[i], Title: a.CardTitles[i], Brand: a.CardBrands[i], PriceAmount: a.CardPriceAmounts[i],
-			PriceCurrency: a.CardPriceCurrencies[i], ImageURL: a.CardImageURLs[i], MerchantURL: a.CardMerchantURLs[i],
-			MerchantDomain: a.CardMerchantDomains[i], Rating: a.CardRatings[i], ReviewCount: a.CardReviewCounts[i],
-			MatchedID: a.CardMatchedIDs[i], Role: a.CardRoles[i],
+			Position: a.CardPositions[i], Title: a.CardTitles[i], Brand: a.CardBrands[i],
+			PriceAmount: a.CardPriceAmounts[i], PriceCurrency: a.CardPriceCurrencies[i], ImageURL: a.CardImageURLs[i],
+			MerchantURL: a.CardMerchantURLs[i], MerchantDomain: a.CardMerchantDomains[i], Rating: a.CardRatings[i],
+			ReviewCount: a.CardReviewCounts[i], MatchedID: a.CardMatchedIDs[i], Role: a.CardRoles[i],
 		})
 	}
 	if a.InputTokens != 0 || a.OutputTokens != 0 || a.Searches != 0 || !a.CostUSD.IsZero() {
@@ -112,8 +114,8 @@ func newAnswerBody(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody 
 	return body
 }
 
-// locateMentions reads the text with the current names, and counts the mentions that it omits. For some seconds after an
-// edit of names the reading may still count by the names before it.
+// locateMentions reads the text with the current names, and counts the mentions that it omits. For some seconds after
+// an edit of names the reading may still count by the names before it.
 func locateMentions(a *clickhouse.ListedAnswer, names postgres.Snapshot) (mentions []mentionBody, omitted int) {
 	brand := brandEntity(names)
 	entities := []mentionBody{{EntityID: names.BrandID.String(), Name: names.Name, Role: "brand"}}

@@ -90,7 +90,9 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 }
 
 func hasCompetitor(names postgres.Snapshot, id clickhouse.UUID) bool {
-	return slices.ContainsFunc(names.Competitors, func(c postgres.Competitor) bool { return clickhouse.UUID(c.ID) == id })
+	return slices.ContainsFunc(names.Competitors, func(c postgres.Competitor) bool {
+		return clickhouse.UUID(c.ID) == id
+	})
 }
 
 // afterCursor returns the matches after the cursor, which come first.
@@ -113,9 +115,10 @@ func positionOfAnswer(m clickhouse.AnswerMatch) answerPosition {
 
 func newAnswerRow(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {
 	row := answerRow{
-		ID: a.ID.String(), PromptID: a.PromptID.String(), PromptText: a.PromptText, Platform: a.Platform, Model: a.Model,
-		ServedModel: a.ServedModel, Region: a.Region, Sample: a.Sample, AnsweredAt: instant(a.AnsweredAt),
-		Mentioned: a.MentionCount > 0, Sentiment: a.Sentiment, Citations: a.Citations,
+		ID: a.ID.String(), PromptID: a.PromptID.String(), PromptText: a.PromptText,
+		Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Region: a.Region, Sample: a.Sample,
+		AnsweredAt: instant(a.AnsweredAt),
+		Mentioned:  a.MentionCount > 0, Sentiment: a.Sentiment, Citations: a.Citations,
 	}
 	if row.Mentioned {
 		row.Position = &a.Position

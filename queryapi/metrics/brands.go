@@ -41,7 +41,8 @@ func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (a
 }
 
 // errNoBrand is also the answer for another organization's brand.
-var errNoBrand = problem.New(problem.Missing, "brand_id: no such brand in your organization; GET /api/v1/brands lists them")
+var errNoBrand = problem.New(problem.Missing,
+	"brand_id: no such brand in your organization; GET /api/v1/brands lists them")
 
 // findBrand returns a brand of the caller's organization. Another organization's brand and one that does not exist get
 // the same answer.

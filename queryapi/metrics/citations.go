@@ -77,9 +77,13 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 				body.Breakdown = append(body.Breakdown, sourceTypeBody{category, r.DomainsByType[i], r.PctByType[i]})
 			}
 		case clickhouse.CitationDomain:
-			body.TopDomains = append(body.TopDomains, citedDomain{r.Domain, r.SourceType, r.Citations, r.CitingAnswers, r.UsagePct, r.Models})
+			body.TopDomains = append(body.TopDomains, citedDomain{
+				r.Domain, r.SourceType, r.Citations, r.CitingAnswers, r.UsagePct, r.Models,
+			})
 		case clickhouse.CitationURL:
-			body.TopURLs = append(body.TopURLs, citedURL{r.URL, r.Domain, r.SourceType, r.Title, r.Citations, r.CitingAnswers, r.UsagePct})
+			body.TopURLs = append(body.TopURLs, citedURL{
+				r.URL, r.Domain, r.SourceType, r.Title, r.Citations, r.CitingAnswers, r.UsagePct,
+			})
 		}
 	}
 	return body, nil

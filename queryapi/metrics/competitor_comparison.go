@@ -19,7 +19,7 @@ type comparisonGroup struct {
 	comparisonFigures
 }
 
-// comparisonFigures are of the whole window or of one group.
+// comparisonFigures describe the whole window or one group.
 type comparisonFigures struct {
 	Brand        brandRow        `json:"brand"`
 	Competitors  []competitorRow `json:"competitors"` // every live one, by name
@@ -90,11 +90,14 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 }
 
 // comparisons returns the figures of each group.
-func (a *API) comparisons(ctx context.Context, brand postgres.Brand, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
+func (a *API) comparisons(
+	ctx context.Context, brand postgres.Brand, filter clickhouse.GroupFilter,
+) ([]group[comparisonFigures], error) {
 	var entities []clickhouse.Entity
 	var voices []clickhouse.Voice
-	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
-		fetch(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
+	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
+	err := a.runAll(ctx,
+		fetch(&entities, clickhouse.EntityVisibility, filter), fetch(&voices, clickhouse.ShareOfVoice, window))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +137,9 @@ func newShareOfVoice(rows []clickhouse.Voice) shareOfVoice {
 			s.OverallPct, s.TotalBrandMentions, s.TotalCompetitorMentions = r.Pct, r.BrandMentions, r.CompetitorMentions
 			continue
 		}
-		s.ByPlatform = append(s.ByPlatform, platformVoice{r.Platform, r.Model, r.BrandMentions, r.CompetitorMentions, r.Pct})
+		s.ByPlatform = append(s.ByPlatform, platformVoice{
+			r.Platform, r.Model, r.BrandMentions, r.CompetitorMentions, r.Pct,
+		})
 	}
 	return s
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A table is a list of a body as CSV: a line for each row, a column for each field. The fields of an object have columns
-// named <field>_<member>; a list of texts is one cell; a list of objects is a table of its own, named <list>.<field>,
-// which begins with the columns of the row around it, named <list>_<field>.
+// A table is a list of a body as CSV: a line for each row, a column for each field. The fields of an object have
+// columns named <field>_<member>; a list of texts is one cell; a list of objects is a table of its own, named
+// <list>.<field>, which begins with the columns of the row around it, named <list>_<field>.
 type table struct {
 	name    string
 	header  []string
@@ -176,8 +176,8 @@ func (t table) csv(body any) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// table returns the table that a request for CSV names, or the only one, apart from those of groups in a request
-// without groups; nil for JSON.
+// table returns the table that a request for CSV names, or the only one, not counting tables of groups without
+// group_by; nil for JSON.
 func (q *query) table(tables []table, asCSV bool) *table {
 	var names []string
 	for _, t := range tables {

@@ -33,7 +33,9 @@ func (c cursor[P]) encode() string {
 
 // digest returns the digest of a list's name and of all parameters except the page and the days.
 func digest(list string, f clickhouse.Filter, more ...any) string {
-	text, err := json.Marshal([]any{list, f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, more})
+	text, err := json.Marshal([]any{
+		list, f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, more,
+	})
 	if err != nil {
 		panic(err) // texts, ids and bools
 	}

@@ -28,7 +28,8 @@ type group[F any] struct {
 
 // groupBy reads the kind of groups in a body.
 func (q *query) groupBy() clickhouse.GroupBy {
-	by, _ := q.word("group_by", string(clickhouse.ByPlatform), string(clickhouse.ByModel), string(clickhouse.ByRegion), string(clickhouse.ByTopic))
+	by, _ := q.word("group_by", string(clickhouse.ByPlatform), string(clickhouse.ByModel), string(clickhouse.ByRegion),
+		string(clickhouse.ByTopic))
 	return clickhouse.GroupBy(by)
 }
 

@@ -149,7 +149,7 @@ func responseError(c *fiber.Ctx, err error) (status int, body any) {
 	return httpd.PlainError(c, err)
 }
 
-// privateCache lets only the caller's own cache keep a response, errors too, and has it revalidated each time.
+// privateCache lets only the caller's own cache keep a response, errors too, which revalidates it each time.
 func privateCache(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 	c.Vary(fiber.HeaderAuthorization)
@@ -172,7 +172,7 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	if cached, ok := a.cache.find(key, a.now()); ok {
 		return cached.send(c)
 	}
-	body, err := a.render(ctx, caller, e, r, c.AllParams())
+	body, err := a.render(ctx, caller, e, r, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -192,19 +192,22 @@ func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
 }
 
 // render answers a request within a slot of the caller's organization.
-func (a *API) render(ctx context.Context, caller identity.Identity, e endpoint, r request, pathParams map[string]string) (rendered, error) {
+func (a *API) render(
+	ctx context.Context, caller identity.Identity, e endpoint, r request, id string,
+) (rendered, error) {
 	slotCtx, cancel := context.WithTimeout(ctx, a.slotTimeout)
 	defer cancel()
 	release, err := a.slots.Acquire(slotCtx, caller.OrganizationID)
 	if err != nil {
-		return rendered{}, problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
+		return rendered{}, problem.New(problem.TooMany,
+			"your organization has too many requests under way; ask again in a moment")
 	}
 	defer release()
 	ctx, cancel = context.WithTimeout(ctx, a.queryTimeout)
 	defer cancel()
 	q := parseQuery(r.query)
-	for name, value := range pathParams {
-		q.values[name] = append(q.values[name], value)
+	if strings.HasSuffix(e.path, "{id}") {
+		q.values["id"] = append(q.values["id"], id)
 	}
 	list := q.table(e.tables, r.asCSV)
 	body, err := e.answer(a, ctx, caller, q)
@@ -299,13 +302,15 @@ func DefaultConfig() Config { return Config{RateLimit: 100, CacheBytes: 64 << 20
 func (c Config) Validate() error {
 	var errs []error
 	if c.RateLimit < 0 {
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_RATE_LIMIT is %d: want requests a second, 0 for no limit", c.RateLimit))
+		errs = append(errs,
+			fmt.Errorf("ANSWERSCOPE_RATE_LIMIT is %d: want requests a second, 0 for no limit", c.RateLimit))
 	}
 	for _, origin := range c.CORSOrigins {
 		at, err := url.Parse(origin)
-		if origin != "*" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.Scheme+"://"+at.Host != origin) {
-			errs = append(errs, fmt.Errorf(
-				"ANSWERSCOPE_CORS_ORIGINS has %q: want an origin such as https://reports.example, without a path, or *", origin))
+		valid := err == nil && at.Host != "" && (origin == "http://"+at.Host || origin == "https://"+at.Host)
+		if origin != "*" && !valid {
+			errs = append(errs, fmt.Errorf("ANSWERSCOPE_CORS_ORIGINS has %q: "+
+				"want an origin such as https://reports.example, without a path, or *", origin))
 		}
 	}
 	return errors.Join(errs...)

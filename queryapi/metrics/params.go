@@ -56,8 +56,8 @@ const (
 	maxDays     = 731 // two years, one of them a leap year
 )
 
-// The days that ClickHouse's Date holds, and those that four digits of a year can name. Answers are of 2020 to 2099, so
-// cutting a window to these days changes no figure.
+// The days that ClickHouse's Date holds, and the days that four digits of a year can name. Every answer is from 2020 to
+// 2099, so cutting a window to these days changes no figure.
 var (
 	firstDate = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastDate  = time.Date(2149, 6, 6, 0, 0, 0, 0, time.UTC)
@@ -97,7 +97,8 @@ func (q *query) checkWindow(w window) {
 	case w.from.After(w.to):
 		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
 	case w.days() > maxDays:
-		q.refuse("date_from", fmt.Sprintf("at most %d days up to date_to, both counted", maxDays), fmt.Sprintf("%d days", w.days()))
+		want := fmt.Sprintf("at most %d days up to date_to, both counted", maxDays)
+		q.refuse("date_from", want, fmt.Sprintf("%d days", w.days()))
 	}
 }
 
@@ -156,8 +157,8 @@ func parseQuery(raw string) *query {
 	return q
 }
 
-// check returns nil or an Invalid problem that names all mistakes and what is right. The endpoint has read all of its
-// parameters before.
+// check returns nil or an Invalid problem that names all mistakes and the valid values. The endpoint has read all of
+// its parameters before.
 func (q *query) check() error {
 	mistakes := slices.Concat(q.mistakes, q.unknown())
 	if len(mistakes) == 0 {
@@ -168,13 +169,15 @@ func (q *query) check() error {
 
 // unknown names the first parameters that the endpoint does not have, and the nearest ones that it has.
 func (q *query) unknown() (mistakes []string) {
-	const most = 3
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(q.values)), func(name string) bool { return slices.Contains(q.names, name) })
-	for _, name := range names[:min(len(names), most)] {
+	const maxNames = 3
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(q.values)), func(name string) bool {
+		return slices.Contains(q.names, name)
+	})
+	for _, name := range names[:min(len(names), maxNames)] {
 		want := "no parameter, as this endpoint has none"
 		if len(q.names) > 0 {
-			shown := strings.ToLower(name[:min(len(name), 2*longestShown)])
-			want = "a parameter of this endpoint, the nearest is " + nearest.Names(shown, q.names, math.MaxInt)[0]
+			cut := strings.ToLower(name[:min(len(name), 2*longestShown)])
+			want = "a parameter of this endpoint, the nearest is " + nearest.Names(cut, q.names, math.MaxInt)[0]
 		}
 		mistakes = append(mistakes, fmt.Sprintf("%s: want %s", quoted(name), want))
 	}
@@ -308,15 +311,15 @@ func (q *query) boolean(name string, others ...string) []bool {
 	return nil
 }
 
-// limit reads the number of rows of a list, from 1 to most.
-func (q *query) limit(usual, most uint32) uint32 {
-	want := fmt.Sprintf("a whole number from 1 to %d", most)
+// limit reads the number of rows of a list, from 1 to maximum.
+func (q *query) limit(usual, maximum uint32) uint32 {
+	want := fmt.Sprintf("a whole number from 1 to %d", maximum)
 	text, ok := q.text("limit", want)
 	if !ok {
 		return usual
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || n < 1 || n > uint64(most) {
+	if err != nil || n < 1 || n > uint64(maximum) {
 		q.refuse("limit", want, quoted(text))
 		return usual
 	}

@@ -71,8 +71,8 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 	cards, body.NextCursor = firstPage(cards, limit, filters, positionOfCard)
 	for _, c := range cards {
 		body.Cards = append(body.Cards, cardBody{
-			ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: p.brandID.String(), productBody: newProductBody(c),
-			Platform: c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
+			ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: p.brandID.String(),
+			productBody: newProductBody(c), Platform: c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
 		})
 	}
 	return body, nil

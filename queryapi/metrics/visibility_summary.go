@@ -25,7 +25,7 @@ type summaryGroup struct {
 	summaryFigures
 }
 
-// summaryFigures are of the whole window or of one group.
+// summaryFigures describe the whole window or one group.
 type summaryFigures struct {
 	Totals            summaryTotals   `json:"totals"`
 	TopCompetitors    []topCompetitor `json:"topCompetitors"`
@@ -92,8 +92,9 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
-	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
-		fetch(&degraded, clickhouse.DegradedPlatforms, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
+	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
+	err := a.runAll(ctx,
+		fetch(&entities, clickhouse.EntityVisibility, filter), fetch(&degraded, clickhouse.DegradedPlatforms, window))
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type trendGroup struct {
 	trendFigures
 }
 
-// trendFigures are of the whole window or of one group.
+// trendFigures describe the whole window or one group.
 type trendFigures struct {
 	Buckets []trendBucket `json:"buckets"`
 }
@@ -66,7 +66,8 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	var rows []clickhouse.Bucket
 	var changes []clickhouse.ModelChange
 	var outages []clickhouse.DegradedPlatform
-	err := a.runAll(ctx, fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter),
+	err := a.runAll(ctx,
+		fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter),
 		fetch(&outages, clickhouse.DegradedPlatforms, filter))
 	if err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ type Config struct {
 // DefaultConfig lacks the schemas.
 func DefaultConfig() Config {
 	return Config{
-		Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 4 * time.Second,
+		Prefix: "/", SearchPath: []string{"public"},
+		StatementTimeout: 30 * time.Second, AcquireTimeout: 4 * time.Second,
 	}
 }
 
@@ -42,7 +43,8 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("rest prefix is %q: want a path, such as / or /rest/v1", c.Prefix))
 	}
 	if len(c.Schemas) == 0 || slices.Contains(c.Schemas, "") {
-		errs = append(errs, errors.New("rest schemas are missing: want the names of the schemas to expose, separated by commas"))
+		errs = append(errs,
+			errors.New("rest schemas are missing: want the names of the schemas to expose, separated by commas"))
 	}
 	if c.MaxRows != nil && *c.MaxRows < 1 {
 		errs = append(errs, fmt.Errorf("rest max rows is %d: want at least 1, or none for all rows", *c.MaxRows))

@@ -24,7 +24,7 @@ type Error struct {
 	cause   error  // for the log
 }
 
-// Refusal returns an error with a body of its own, such as that of a gateway in front of PostgREST.
+// Refusal returns an error with a body of its own, as a gateway in front of PostgREST sends it.
 func Refusal(status int, body string) *Error { return &Error{status: status, raw: body} }
 
 // BadToken refuses an invalid token.
@@ -58,7 +58,7 @@ func (e *Error) body() []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(struct { // of strings, which cannot fail
+	_ = encoder.Encode(struct { // strings, which cannot fail
 		Code    string `json:"code"`
 		Details any    `json:"details"`
 		Hint    any    `json:"hint"`
@@ -83,6 +83,8 @@ func (e *Error) response() *response {
 func refuse(status int, code, message string) *Error {
 	return &Error{status: status, code: code, message: message}
 }
+
+func badRequest(code, message string) *Error { return refuse(http.StatusBadRequest, code, message) }
 
 // detailed sets the details of e and returns it.
 func (e *Error) detailed(details string) *Error {
@@ -141,8 +143,9 @@ func connectionError(err error) *Error {
 // statuses are by SQLSTATE, or by its class.
 var statuses = map[string]int{
 	"08": 503, "09": 500, "0L": 403, "0P": 403, "23503": 409, "23505": 409, "25006": 405, "25": 500, "28": 403,
-	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "53400": 500, "53": 503, "54": 500, "55": 500, "57P01": 503,
-	"57": 500, "58": 500, "F0": 500, "HV": 500, "P0001": 400, "P0": 500, "XX": 500, "42P01": 404, "42P17": 500, "42883": 404,
+	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "42P01": 404, "42P17": 500, "42883": 404, "53400": 500,
+	"53": 503, "54": 500, "55": 500, "57P01": 503, "57": 500, "58": 500, "F0": 500, "HV": 500, "P0001": 400, "P0": 500,
+	"XX": 500,
 }
 
 func statusOf(pgErr *pgconn.PgError, anonymous bool) int {
@@ -179,9 +182,11 @@ func raisedError(pgErr *pgconn.PgError) *Error {
 	}
 	if json.Unmarshal([]byte(pgErr.Message), &body) != nil || body.Code == nil || body.Message == nil {
 		return badRaise("Invalid JSON value for MESSAGE: '"+pgErr.Message+"'",
-			"MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.")
+			"MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and "+
+				"optional keys: 'details', 'hint'.")
 	}
-	const want = "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'."
+	const want = "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and " +
+		"optional key: 'status_text'."
 	if pgErr.Detail == "" {
 		return badRaise("DETAIL is missing in the RAISE statement", want)
 	}
@@ -208,6 +213,6 @@ func raisedError(pgErr *pgconn.PgError) *Error {
 }
 
 func badRaise(details, hint string) *Error {
-	return refuse(http.StatusInternalServerError, "PGRST121", `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`).
-		detailed(details).hinted(hint)
+	const message = `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`
+	return refuse(http.StatusInternalServerError, "PGRST121", message).detailed(details).hinted(hint)
 }

@@ -2,9 +2,9 @@ package rest
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -184,14 +184,14 @@ func (r *request) parseAction(segments []string) error {
 // parseRows combines the parameters limit and offset with the header Range.
 func (r *request) parseRows() error {
 	r.rows = allRows
-	own := func(s scoped[rowRange]) bool { return len(s.path) == 0 }
-	if i := slices.IndexFunc(r.query.ranges, own); i >= 0 {
+	isRoot := func(s scoped[rowRange]) bool { return len(s.path) == 0 }
+	if i := slices.IndexFunc(r.query.ranges, isRoot); i >= 0 {
 		r.rows = r.query.ranges[i].value
 		r.query.ranges = slices.Delete(r.query.ranges, i, i+1)
 	}
 	switch {
 	case r.method == http.MethodPut && r.rows != allRows:
-		return refuse(http.StatusBadRequest, "PGRST114", "limit/offset querystring parameters are not allowed for PUT")
+		return badRequest("PGRST114", "limit/offset querystring parameters are not allowed for PUT")
 	case r.rows.limit == 0:
 		r.rows = rowRange{}
 		return nil
@@ -298,9 +298,11 @@ func (q *query) parseModifiers(params []param) error {
 }
 
 func (q *query) parseFilters(params []param, arguments bool) error {
+	reserved := []string{"select", "columns", "on_conflict"}
+	modifiers := []string{"order", "limit", "offset", "and", "or"}
 	for _, p := range params {
-		if !p.set || slices.Contains([]string{"select", "columns", "on_conflict"}, p.name) ||
-			slices.Contains([]string{"order", "limit", "offset", "and", "or"}, p.name[strings.LastIndexByte(p.name, '.')+1:]) {
+		last := p.name[strings.LastIndexByte(p.name, '.')+1:]
+		if !p.set || slices.Contains(modifiers, last) || slices.Contains(reserved, p.name) {
 			continue
 		}
 		path, target, err := parsePath(p.name)
@@ -379,15 +381,4 @@ func canonical(params []param) string {
 }
 
 // escape writes every byte but letters, digits and -_.~ as a code.
-func escape(text string) string {
-	var out strings.Builder
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.~", c) >= 0:
-			out.WriteByte(c)
-		default:
-			fmt.Fprintf(&out, "%%%02X", c)
-		}
-	}
-	return out.String()
-}
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

@@ -29,7 +29,8 @@ func parseBody(body []byte, media mediaType, columns []string) (payload, error) 
 	switch {
 	case media == mediaJSON && columns != nil:
 		keys := slices.Compact(slices.Sorted(slices.Values(columns)))
-		return payload{text: body, keys: keys, object: bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))}, nil
+		object := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
+		return payload{text: body, keys: keys, object: object}, nil
 	case media == mediaJSON:
 		return parseRows(body)
 	case media == mediaCSV:
@@ -73,18 +74,15 @@ func encodeObject[V string | *string](object map[string]V) []byte {
 	return text
 }
 
-func badBody(message string) *Error { return refuse(http.StatusBadRequest, "PGRST102", message) }
-
-func bodyTooLarge() *Error {
-	return refuse(http.StatusRequestEntityTooLarge, "PGRST102", "The body is too large")
-}
+func badBody(message string) error { return badRequest("PGRST102", message) }
 
 var errKeysDiffer = errors.New("objects with other keys than the first one")
 
 // parseRows reads a JSON document. A document that is neither object nor array has no rows.
 func parseRows(body []byte) (payload, error) {
 	p := payload{text: body}
-	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	decoder := jsontext.NewDecoder(bytes.NewReader(body),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var err error
 	switch decoder.PeekKind() {
 	case '{':
@@ -195,7 +193,7 @@ func parseCSV(body []byte) (payload, error) {
 			p.text = append(p.text, ',')
 		}
 		if p.text = append(p.text, encodeObject(row)...); len(p.text) > maxCSV {
-			return payload{}, bodyTooLarge()
+			return payload{}, refuse(http.StatusRequestEntityTooLarge, "PGRST102", "The body is too large")
 		}
 	}
 }

@@ -44,14 +44,14 @@ func parseFilter(value string, argument bool) (f filter, isFilter bool, err erro
 	case argument && p.pos == 0:
 		return f, false, nil
 	}
-	return f, false, p.error("filter (" + value + ")")
+	return f, false, p.error("filter", value)
 }
 
 // parsePath reads the name of a parameter: embed.embed.column->key.
 func parsePath(key string) (path []string, f field, err error) {
 	p := newParser(key)
 	if !p.names(&path) || !p.jsonPath(&f.path) {
-		return nil, f, p.error("tree path (" + key + ")")
+		return nil, f, p.error("tree path", key)
 	}
 	f.name = path[len(path)-1]
 	return path[:len(path)-1], f, nil
@@ -150,9 +150,9 @@ func (p *parser) quotedValue(into *string) bool {
 
 // parseLogic reads a parameter whose name is [path.][not.]and or or.
 func parseLogic(key, value string) (path []string, c condition, err error) {
-	var names []string
-	if p := newParser(key); !p.names(&names) {
-		return nil, c, p.error("logic path (" + key + ")")
+	names, err := parseText(key, "logic path", (*parser).names)
+	if err != nil {
+		return nil, c, err
 	}
 	operator, embeds := names[len(names)-1], names[:len(names)-1]
 	path = slices.DeleteFunc(slices.Clone(embeds), func(name string) bool { return name == "not" })
@@ -160,7 +160,7 @@ func parseLogic(key, value string) (path []string, c condition, err error) {
 		operator = "not." + operator
 	}
 	if p := newParser(operator + value); !p.condition(&c, 0) {
-		return nil, c, p.error("logic tree (" + value + ")")
+		return nil, c, p.error("logic tree", value)
 	}
 	return path, c, nil
 }
@@ -207,12 +207,9 @@ type orderTerm struct {
 
 // parseOrder reads the value of a parameter order.
 func parseOrder(text string) ([]orderTerm, error) {
-	p := newParser(text)
-	var terms []orderTerm
-	if !p.list(p.comma, collect(&terms, p.orderTerm)) {
-		return nil, p.error("order (" + text + ")")
-	}
-	return terms, nil
+	return parseText(text, "order", func(p *parser, terms *[]orderTerm) bool {
+		return p.list(p.comma, collect(terms, p.orderTerm))
+	})
 }
 
 func (p *parser) orderTerm(t *orderTerm) bool {
@@ -229,7 +226,7 @@ func (p *parser) orderTerm(t *orderTerm) bool {
 	return p.spaces()
 }
 
-// orderEnd reads .desc.nullslast, each if it is there, and checks that the term ends.
+// orderEnd reads .desc.nullslast, both optional, and checks that the term ends.
 func (p *parser) orderEnd(t *orderTerm) bool {
 	const expected = "asc, desc, nullsfirst or nullslast"
 	p.try(func() bool { return p.dot() && p.oneOf(&t.direction, expected, "asc", "desc") })
@@ -239,10 +236,7 @@ func (p *parser) orderEnd(t *orderTerm) bool {
 
 // parseNames reads a list of columns.
 func parseNames(what, text string) ([]string, error) {
-	p := newParser(text)
-	var names []string
-	if !p.list(p.paddedComma, collect(&names, p.name)) {
-		return nil, p.error(what + " parameter (" + text + ")")
-	}
-	return names, nil
+	return parseText(text, what+" parameter", func(p *parser, names *[]string) bool {
+		return p.list(p.paddedComma, collect(names, p.name))
+	})
 }

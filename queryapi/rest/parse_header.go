@@ -57,7 +57,7 @@ func (p preferences) check() error {
 	if !p.strict() || len(p.invalid) == 0 {
 		return nil
 	}
-	return refuse(http.StatusBadRequest, "PGRST122", "Invalid preferences given with handling=strict").
+	return badRequest("PGRST122", "Invalid preferences given with handling=strict").
 		detailed("Invalid preferences: " + strings.Join(p.invalid, ", "))
 }
 
@@ -66,7 +66,7 @@ func (p preferences) checkAffected(rows int64) error {
 	if !p.strict() || p.maxAffected == nil || rows <= *p.maxAffected {
 		return nil
 	}
-	return refuse(http.StatusBadRequest, "PGRST124", "Query result exceeds max-affected preference constraint").
+	return badRequest("PGRST124", "Query result exceeds max-affected preference constraint").
 		detailed("The query affects " + strconv.FormatInt(rows, 10) + " rows")
 }
 
@@ -175,7 +175,8 @@ func negotiate(accepted []mediaType) (mediaType, error) {
 		}
 		names = append(names, string(media))
 	}
-	return "", refuse(http.StatusNotAcceptable, "PGRST107", "None of these media types are available: "+strings.Join(names, ", "))
+	return "", refuse(http.StatusNotAcceptable, "PGRST107",
+		"None of these media types are available: "+strings.Join(names, ", "))
 }
 
 // A rowRange is a part of the rows of a result: from offset on, at most limit.
@@ -233,13 +234,15 @@ func parseRangeHeader(header string) (rowRange, error) {
 	}
 	first, last := integer(parts[1], unlimited-1), integer(parts[2], unlimited-1)
 	if first > last {
-		return rowRange{}, outOfRange("The lower boundary must be lower than or equal to the upper boundary in the Range header.")
+		return rowRange{}, outOfRange(
+			"The lower boundary must be lower than or equal to the upper boundary in the Range header.")
 	}
 	return rowRange{first, unlimited}.intersect(rowRange{0, last + 1}), nil
 }
 
 func outOfRange(details string) *Error {
-	return refuse(http.StatusRequestedRangeNotSatisfiable, "PGRST103", "Requested range not satisfiable").detailed(details)
+	return refuse(http.StatusRequestedRangeNotSatisfiable, "PGRST103", "Requested range not satisfiable").
+		detailed(details)
 }
 
 // unknownTotal is the total of a result whose rows were not counted.

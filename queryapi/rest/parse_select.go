@@ -28,12 +28,7 @@ const tooDeep = "nested too deeply"
 
 // parseSelect reads the parameter select.
 func parseSelect(text string) (selection, error) {
-	p := newParser(text)
-	var s selection
-	if !p.selection(&s, 0) {
-		return s, p.error("select parameter (" + text + ")")
-	}
-	return s, nil
+	return parseText(text, "select parameter", func(p *parser, s *selection) bool { return p.selection(s, 0) })
 }
 
 // selection reads items separated by commas, or nothing.
@@ -130,10 +125,10 @@ func (p *parser) selectColumn(c *selectColumn) bool {
 // columnEnd checks that a column ends at the position.
 func (p *parser) columnEnd() bool { return p.end(")", ",") }
 
-// cast reads ::type, if it is there.
+// cast reads an optional ::type.
 func (p *parser) cast(into *string) bool { return !p.at("::") || p.word("::") && p.identifier(into) }
 
-// aggregated reads .sum() and the like, if it is there.
+// aggregated reads an optional .sum() or the like.
 func (p *parser) aggregated(into *string) bool {
 	const expected = "sum, avg, count, max or min"
 	p.try(func() bool {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,6 +21,15 @@ type parser struct {
 }
 
 func newParser(text string) *parser { return &parser{text: text, failedAt: -1} }
+
+// parseText parses a parameter with a method of the parser; what names it in messages.
+func parseText[T any](text, what string, read func(*parser, *T) bool) (value T, err error) {
+	p := newParser(text)
+	if !read(p, &value) {
+		err = p.error(what, text)
+	}
+	return value, err
+}
 
 // fail records that expected was not found at the position, and returns false.
 func (p *parser) fail(expected string) bool { return p.failAt(p.pos, expected) }
@@ -240,14 +248,15 @@ func (p *parser) jsonKey(into *string) bool {
 		return p.quoted(into)
 	}
 	return p.dashed(into, func(into *string) bool {
-		ok := p.chars(into, 1, "any character but .,:->()", func(r rune) bool { return !strings.ContainsRune("(-:.,>)", r) })
+		isKey := func(r rune) bool { return !strings.ContainsRune("(-:.,>)", r) }
+		ok := p.chars(into, 1, "any character but .,:->()", isKey)
 		*into = strings.TrimSpace(*into)
 		return ok
 	})
 }
 
-// error refuses the text, which messages call what: filter (eq.1).
-func (p *parser) error(what string) error {
+// error refuses the text of a parameter, as which messages show text: filter (eq.1).
+func (p *parser) error(what, text string) error {
 	at := max(p.failedAt, 0)
 	before := p.text[:min(at, len(p.text))]
 	column := 1
@@ -258,13 +267,13 @@ func (p *parser) error(what string) error {
 		column++
 	}
 	line := 1 + strings.Count(before, "\n")
-	e := refuse(http.StatusBadRequest, "PGRST100", fmt.Sprintf("\"failed to parse %s\" (line %d, column %d)", what, line, column))
-	found := "end of input"
+	details := "unexpected end of input"
 	if r, size := utf8.DecodeRuneInString(p.text[len(before):]); size > 0 {
-		found = fmt.Sprintf("%q", string(r))
+		details = fmt.Sprintf("unexpected %q", string(r))
 	}
-	if p.expected == tooDeep {
-		return e.detailed(tooDeep)
+	if details += " expecting " + p.expected; p.expected == tooDeep {
+		details = tooDeep
 	}
-	return e.detailed("unexpected " + found + " expecting " + p.expected)
+	message := fmt.Sprintf("\"failed to parse %s (%s)\" (line %d, column %d)", what, text, line, column)
+	return badRequest("PGRST100", message).detailed(details)
 }

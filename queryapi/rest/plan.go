@@ -9,6 +9,8 @@ import (
 // A plan is a request whose names were found in the schema.
 type plan struct {
 	*request
+	schemas  *schemaCache
+	caller   Caller
 	relation *relation // nil: a call
 	function *function // nil: no call
 	read     *node     // what the response shows
@@ -28,15 +30,14 @@ type plan struct {
 // A planner finds the names of one request.
 type planner struct {
 	*plan
-	schemas  *schemaCache
 	cfg      Config
 	laterals int // subqueries so far
 }
 
 // newPlan returns the plan of a request, or refuses names that the schema does not have.
 func newPlan(r *request, schemas *schemaCache, cfg Config) (*plan, error) {
-	p := &planner{schemas: schemas, cfg: cfg, plan: &plan{
-		request: r, maxRows: cfg.MaxRows, maxBytes: cfg.MaxBytes,
+	p := &planner{cfg: cfg, plan: &plan{
+		request: r, schemas: schemas, maxRows: cfg.MaxRows, maxBytes: cfg.MaxBytes,
 		readOnly: r.method == http.MethodGet || r.method == http.MethodHead,
 	}}
 	var err error
@@ -118,7 +119,7 @@ func (p *planner) planTree(root *node) error {
 	return p.checkAggregates(root)
 }
 
-// addConditions adds conditions to the nodes at their paths. Those of a relation that is written select rows to write.
+// addConditions adds conditions to the nodes at their paths. A write has its own conditions on its relation.
 func (p *planner) addConditions(root *node, conditions []scoped[condition]) error {
 	for _, c := range slices.Backward(conditions) {
 		if len(c.path) == 0 && p.action.writes() {
@@ -181,7 +182,7 @@ func (p *planner) planColumns() error {
 	for _, key := range p.payload.keys {
 		column := p.relation.byName[key]
 		if column == nil || !slices.Contains(p.relation.columns, column) {
-			return refuse(http.StatusBadRequest, "PGRST204",
+			return badRequest("PGRST204",
 				"Could not find the '"+key+"' column of '"+p.relation.name+"' in the schema cache")
 		}
 		p.written = append(p.written, column)
@@ -217,7 +218,7 @@ func (p *planner) planConflict() error {
 		for _, name := range p.query.onConflict {
 			column := p.relation.byName[name]
 			if column == nil {
-				return refuse(http.StatusBadRequest, "42703", `column "`+name+`" does not exist`)
+				return badRequest("42703", `column "`+name+`" does not exist`)
 			}
 			p.conflict = append(p.conflict, column)
 		}
@@ -320,7 +321,7 @@ func (n *node) withEmbed(path []string, change func(*node)) error {
 }
 
 func notEmbedded(name string) *Error {
-	return refuse(http.StatusBadRequest, "PGRST108", "'"+name+"' is not an embedded resource in this request").
+	return badRequest("PGRST108", "'"+name+"' is not an embedded resource in this request").
 		hinted("Verify that '" + name + "' is included in the 'select' query parameter.")
 }
 

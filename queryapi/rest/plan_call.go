@@ -28,7 +28,7 @@ func (p *planner) planCall() error {
 		return err
 	}
 	if p.prefer.strict() && p.prefer.maxAffected != nil && !p.function.set {
-		return refuse(http.StatusBadRequest, "PGRST128",
+		return badRequest("PGRST128",
 			"Function must return SETOF or TABLE when max-affected preference is used with handling=strict")
 	}
 	p.returning = p.read.neededColumns(nil)
@@ -127,7 +127,7 @@ func (p *planner) functionNotFound(names []string, overloads []*function) error 
 	return e
 }
 
-// similarFunction returns a function of a similar name, or one of this name with similar parameters; "" if there is none.
+// similarFunction returns a function of a similar name, or one of this name with similar parameters; else "".
 func (p *planner) similarFunction(names []string, overloads []*function) string {
 	if len(overloads) == 0 {
 		return nearest.Similar(p.name, namesIn(p.schemas.functions, p.schema), verySimilar)
@@ -160,5 +160,6 @@ func ambiguousFunction(candidates []*function) error {
 	}
 	return refuse(http.StatusMultipleChoices, "PGRST203",
 		"Could not choose the best candidate function between: "+strings.Join(list, ", ")).
-		hinted("Try renaming the parameters or the function itself in the database so function overloading can be resolved")
+		hinted("Try renaming the parameters or the function itself in the database " +
+			"so function overloading can be resolved")
 }

@@ -116,7 +116,7 @@ func (p *planner) relationshipNotFound(origin string, e *node, exposed []*relati
 	if e.hint != "" {
 		hint = " using the hint '" + e.hint + "'"
 	}
-	err := refuse(http.StatusBadRequest, "PGRST200",
+	err := badRequest("PGRST200",
 		"Could not find a relationship between '"+origin+"' and '"+e.name+"' in the schema cache").
 		detailed("Searched for a foreign key relationship between '" + origin + "' and '" + e.name + "'" + hint +
 			" in the schema '" + p.schema + "', but no matches were found.")
@@ -181,10 +181,10 @@ func (r *relationship) describe() string {
 // checkAggregates refuses aggregates that are disabled or not possible.
 func (p *planner) checkAggregates(n *node) error {
 	if !p.cfg.Aggregates && (n.aggregates() || n.spreadsMany()) {
-		return refuse(http.StatusBadRequest, "PGRST123", "Use of aggregate functions is not allowed")
+		return badRequest("PGRST123", "Use of aggregate functions is not allowed")
 	}
 	if n.spreadsMany() && (n.aggregates() || slices.ContainsFunc(n.embeds, (*node).hoistsAggregates)) {
-		return refuse(http.StatusBadRequest, "PGRST127", "Feature not implemented").
+		return badRequest("PGRST127", "Feature not implemented").
 			detailed("Aggregates are not implemented for one-to-many or many-to-many spreads.")
 	}
 	for _, e := range n.embeds {
@@ -216,8 +216,9 @@ func (n *node) planOrder() error {
 			return notEmbedded(name)
 		}
 		if !e.relationship.toOne() {
-			return refuse(http.StatusBadRequest, "PGRST118", "A related order on '"+name+"' is not possible").
-				detailed("'" + n.originName() + "' and '" + name + "' do not form a many-to-one or one-to-one relationship")
+			return badRequest("PGRST118", "A related order on '"+name+"' is not possible").
+				detailed("'" + n.originName() + "' and '" + name +
+					"' do not form a many-to-one or one-to-one relationship")
 		}
 		n.order[i].embed = e
 	}

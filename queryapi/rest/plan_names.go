@@ -164,7 +164,7 @@ func columnNames(columns []*column) (names []string) {
 // columnNotFound returns the error of PostgreSQL: no statement names a column that is not in the cache.
 func columnNotFound(label, name string, columns []*column) error {
 	const most = 3 // edits
-	e := refuse(http.StatusBadRequest, "42703", "column "+label+"."+name+" does not exist")
+	e := badRequest("42703", "column "+label+"."+name+" does not exist")
 	near := nearest.Names(name, columnNames(columns), min(most, len(name)/2))
 	if len(near) == 0 || len(near) > 2 {
 		return e
@@ -183,7 +183,8 @@ const (
 
 // relationNotFound refuses a relation that is not exposed, and proposes another one.
 func (s *schemaCache) relationNotFound(name qualified) error {
-	e := refuse(http.StatusNotFound, "PGRST205", "Could not find the table '"+name.schema+"."+name.name+"' in the schema cache")
+	e := refuse(http.StatusNotFound, "PGRST205",
+		"Could not find the table '"+name.schema+"."+name.name+"' in the schema cache")
 	if near := nearest.Similar(name.name, namesIn(s.relations, name.schema), verySimilar); near != "" {
 		e.hint = "Perhaps you meant the table '" + name.schema + "." + near + "'"
 	}

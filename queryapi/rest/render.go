@@ -20,7 +20,7 @@ type sqlText struct {
 	smallRow  int64 // bytes of an embedded row that need not be counted
 }
 
-// Types of parameters, by their numbers in every PostgreSQL. PostgreSQL infers those of unknown type.
+// Types of parameters, by their numbers in every PostgreSQL, which infers an unknown one.
 const (
 	typeUnknown   uint32 = 0
 	typeBytea     uint32 = 17
@@ -65,9 +65,9 @@ func list[T any](s *sqlText, separator string, items []T, write func(T)) {
 	}
 }
 
-// render returns the one statement of a plan. Its rows are those of the body, each as text, and after them a summary,
-// whose first column is null. So the body is read row by row, and neither PostgreSQL nor this process holds more than
-// is sent.
+// render returns the one statement of a plan. Its rows are the body's, each as text, and after them a summary, whose
+// first column is null. So the body is read row by row, and neither PostgreSQL nor this process holds more than the
+// response.
 func (p *plan) render(casts map[string]string) *sqlText {
 	s := &sqlText{casts: casts, maxBytes: p.maxBytes}
 	const manyLists = 4 // from here on they share the bytes of so many
@@ -116,7 +116,7 @@ func (p *plan) hasBody() bool {
 	return p.method != "HEAD" && (!p.action.writes() || p.prefer.returns == "representation")
 }
 
-// fromResult writes the relation whose rows are those of the response.
+// fromResult writes the relation that has the rows of the response.
 func (s *sqlText) fromResult(p *plan) {
 	s.write(" FROM (")
 	if p.action == actionRead || p.action.writes() && p.prefer.returns != "representation" {
@@ -137,8 +137,9 @@ func (s *sqlText) body(p *plan, total string) {
 	switch p.media {
 	case mediaCSV:
 		row = "substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2)"
-		s.write(" SELECT (SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k",
-			" FROM (SELECT * FROM ", sourceName, " LIMIT 1) AS pgrst_row) AS keys), ", total, summary, " UNION ALL")
+		s.write(" SELECT (SELECT coalesce(string_agg(k, ','), '') FROM (",
+			"SELECT json_object_keys(row_to_json(pgrst_row)) AS k FROM (SELECT * FROM ", sourceName,
+			" LIMIT 1) AS pgrst_row) AS keys), ", total, summary, " UNION ALL")
 	case mediaStripped, mediaStrippedObject:
 		row = "coalesce(json_strip_nulls(" + row + ")::text, 'null')"
 	default:
@@ -159,20 +160,19 @@ func (s *sqlText) location(p *plan) {
 		s.write("NULL")
 		return
 	}
-	s.write("CASE WHEN pg_catalog.count(_postgrest_t) = 1 THEN (SELECT json_agg(json_build_array(f.key, f.value)) FROM ",
-		"(SELECT row_to_json(pgrst_row) AS row FROM ", sourceName, " AS pgrst_row LIMIT 1) AS one,",
-		" json_each_text(one.row) AS f)::text END")
+	s.write("CASE WHEN pg_catalog.count(_postgrest_t) = 1",
+		" THEN (SELECT json_agg(json_build_array(f.key, f.value)) FROM (SELECT row_to_json(pgrst_row) AS row FROM ",
+		sourceName, " AS pgrst_row LIMIT 1) AS one, json_each_text(one.row) AS f)::text END")
 }
 
-// operators are those of PostgreSQL, by their names in a request.
+// operators are PostgreSQL's, by their names in a request.
 var operators = map[string]string{
-	"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<", "neq": "<>", "like": "like", "ilike": "ilike", "match": "~",
-	"imatch": "~*", "cs": "@>", "cd": "<@", "ov": "&&", "sl": "<<", "sr": ">>", "nxr": "&<", "nxl": "&>", "adj": "-|-",
-	"isdistinct": "IS DISTINCT FROM", "fts": "@@ to_tsquery", "plfts": "@@ plainto_tsquery", "phfts": "@@ phraseto_tsquery",
+	"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<", "neq": "<>", "isdistinct": "IS DISTINCT FROM",
+	"like": "like", "ilike": "ilike", "match": "~", "imatch": "~*",
+	"cs": "@>", "cd": "<@", "ov": "&&", "sl": "<<", "sr": ">>", "nxr": "&<", "nxl": "&>", "adj": "-|-",
+	"fts": "@@ to_tsquery", "plfts": "@@ plainto_tsquery", "phfts": "@@ phraseto_tsquery",
 	"wfts": "@@ websearch_to_tsquery",
 }
-
-var truths = map[string]string{"null": "NULL", "not_null": "NOT NULL", "true": "TRUE", "false": "FALSE", "unknown": "UNKNOWN"}
 
 // condition writes a condition on the columns of ref. In a count, embeds are no subqueries.
 func (s *sqlText) condition(ref string, c condition, counting bool) {
@@ -216,7 +216,7 @@ func (s *sqlText) filter(ref string, f *filter) {
 	s.field(ref, f.field)
 	switch {
 	case f.operator == "is":
-		s.write(" IS ", truths[f.value])
+		s.write(" IS ", strings.ToUpper(strings.ReplaceAll(f.value, "_", " ")))
 	case f.operator == "in" && len(f.list) == 1 && f.list[0] == "":
 		s.write(" = ANY ('{}')")
 	case f.operator == "in":

@@ -88,7 +88,8 @@ func (n *node) items() []item {
 			c.aggregate, c.aggregateCast = "", ""
 		case c.star() && c.aggregate == "" && grouped:
 			for _, column := range n.allColumns() {
-				items = append(items, item{selectColumn: selectColumn{field: field{name: column.name, column: column}}, ref: n.ref})
+				c := selectColumn{field: field{name: column.name, column: column}}
+				items = append(items, item{selectColumn: c, ref: n.ref})
 			}
 			continue
 		}
@@ -232,9 +233,10 @@ func (s *sqlText) boundList(e *node) {
 	stored := "coalesce(current_setting(" + setting + ", true), '')"
 	before := "CASE WHEN starts_with(" + stored + ", " + parent + ") THEN substr(" + stored + ", length(" + parent +
 		") + 1)::bigint ELSE 0 END"
-	s.write(" WHERE CASE WHEN ", length, " <= ", strconv.FormatInt(s.smallRow, 10), " THEN true WHEN substr(set_config(",
-		setting, ", ", parent, " || (", length, " + ", before, ")::text, true), length(", parent, ") + 1)::bigint <= ",
-		strconv.FormatInt(s.listBytes, 10), " THEN true ELSE repeat('x', 2147483647 - ", length, ") IS NULL END")
+	sum := "set_config(" + setting + ", " + parent + " || (" + length + " + " + before + ")::text, true)"
+	s.write(" WHERE CASE WHEN ", length, " <= ", strconv.FormatInt(s.smallRow, 10), " THEN true",
+		" WHEN substr(", sum, ", length(", parent, ") + 1)::bigint <= ", strconv.FormatInt(s.listBytes, 10),
+		" THEN true ELSE repeat('x', 2147483647 - ", length, ") IS NULL END")
 }
 
 // arrays writes an array for each column of a spread embed.

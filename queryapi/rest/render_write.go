@@ -253,7 +253,8 @@ func (s *sqlText) bodyArgument(p *plan, param parameter) {
 
 // unboundedTypes do not cut values: character alone is one character.
 var unboundedTypes = map[string]string{
-	"bit": "bit varying", "bit[]": "bit varying[]", "character": "character varying", "character[]": "character varying[]",
+	"bit": "bit varying", "bit[]": "bit varying[]",
+	"character": "character varying", "character[]": "character varying[]",
 }
 
 func unbounded(typ string) string { return cmp.Or(unboundedTypes[typ], typ) }

@@ -169,7 +169,8 @@ func (r *response) override(result *result) error {
 	if result.headers != "" {
 		var list []map[string]string
 		err := json.Unmarshal([]byte(result.headers), &list)
-		if err != nil || list == nil || slices.ContainsFunc(list, func(h map[string]string) bool { return len(h) != 1 }) {
+		notSingle := func(h map[string]string) bool { return len(h) != 1 }
+		if err != nil || list == nil || slices.ContainsFunc(list, notSingle) {
 			return refuse(http.StatusInternalServerError, "PGRST111",
 				"response.headers guc must be a JSON array composed of objects with a single key and a string value")
 		}
@@ -262,7 +263,8 @@ func (b *bodyText) add(row []byte) bool {
 	if b.maxRows > 0 && b.rows == b.maxRows {
 		return false
 	}
-	if size := len(b.text) + len(b.separator) + len(row) + 1; b.maxBytes > 0 && (b.rows > 0 || b.strict) && int64(size) > b.maxBytes {
+	size := int64(len(b.text) + len(b.separator) + len(row) + 1)
+	if b.maxBytes > 0 && size > b.maxBytes && (b.rows > 0 || b.strict) {
 		return false
 	}
 	switch b.rows++; {
@@ -306,5 +308,5 @@ func (p *plan) responseTooLarge() error {
 	if p.action.writes() {
 		hint = "Send Prefer: return=minimal, or select fewer columns. Nothing was written."
 	}
-	return refuse(http.StatusBadRequest, programLimitExceeded, "The response would be larger than this server sends").hinted(hint)
+	return badRequest(programLimitExceeded, "The response would be larger than this server sends").hinted(hint)
 }

@@ -116,7 +116,8 @@ func (a *API) answer(ctx context.Context, c *fiber.Ctx, raw rawRequest) (*respon
 	}
 	schemas := a.schemas.Load()
 	if schemas == nil {
-		return nil, refuse(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
+		return nil, refuse(http.StatusServiceUnavailable, "PGRST002",
+			"Could not query the database for the schema cache. Retrying.")
 	}
 	caller, err := a.authenticate(c)
 	if err != nil {
@@ -139,7 +140,8 @@ func (a *API) answer(ctx context.Context, c *fiber.Ctx, raw rawRequest) (*respon
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.run(ctx, startCtx, schemas, plan, caller)
+	plan.caller = caller
+	result, err := a.run(ctx, startCtx, plan)
 	if err != nil {
 		release()
 		return nil, err
@@ -169,8 +171,8 @@ func (a *API) acquireSlot(ctx context.Context, caller Caller) (release func(), e
 		withHeader(fiber.HeaderRetryAfter, "1")
 }
 
-// largeBody is the size from which a body keeps its slot until the client has it, so that clients that read slowly do
-// not fill this process with bodies. The kernel takes smaller ones at once.
+// largeBody is the size from which a body keeps its slot until it is sent, so that clients that read slowly do not fill
+// this process with bodies. The kernel takes smaller ones at once.
 const largeBody = 64 << 10
 
 // A slotBody is a body that keeps a slot until the server has sent it or failed to.

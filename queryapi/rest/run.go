@@ -37,33 +37,34 @@ type result struct {
 
 // run executes the statement of a plan in a transaction of its own. Everything before the statement ends with
 // startCtx: a database that does not answer within it is taken for lost.
-func (a *API) run(ctx, startCtx context.Context, schemas *schemaCache, p *plan, caller Caller) (*result, error) {
+func (a *API) run(ctx, startCtx context.Context, p *plan) (*result, error) {
 	pooled, err := a.pool.Acquire(startCtx)
 	if err != nil {
 		stat := a.pool.Stat()
 		if errors.Is(err, context.DeadlineExceeded) && !a.lost.Load() && stat.AcquiredConns() == stat.MaxConns() {
-			return nil, refuse(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
+			return nil, refuse(http.StatusGatewayTimeout, "PGRST003",
+				"Timed out acquiring connection from connection pool.")
 		}
 		return nil, connectionError(err)
 	}
 	defer pooled.Release()
 	conn := pooled.Conn().PgConn()
 	var r *result
-	types, err := a.castTypes(startCtx, conn, schemas, p, caller)
+	types, err := a.castTypes(startCtx, conn, p)
 	if err == nil {
-		r, err = a.transact(ctx, startCtx, conn, p, caller, p.render(types))
+		r, err = a.transact(ctx, startCtx, conn, p, p.render(types))
 	}
 	if refusal, ok := errors.AsType[*Error](err); ok {
 		return nil, refusal
 	}
 	if err != nil {
-		return nil, databaseError(err, caller.Anonymous)
+		return nil, databaseError(err, p.caller.Anonymous)
 	}
 	return r, nil
 }
 
 // transact executes a statement as the caller, and commits unless the plan refuses its result.
-func (a *API) transact(ctx, startCtx context.Context, conn *pgconn.PgConn, p *plan, caller Caller, s *sqlText) (r *result, err error) {
+func (a *API) transact(ctx, startCtx context.Context, conn *pgconn.PgConn, p *plan, s *sqlText) (r *result, err error) {
 	defer func() {
 		if err != nil && conn.TxStatus() != 'I' {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -71,7 +72,7 @@ func (a *API) transact(ctx, startCtx context.Context, conn *pgconn.PgConn, p *pl
 			err = errors.Join(err, executeSQL(ctx, conn, "ROLLBACK"))
 		}
 	}()
-	if r, err = a.exchange(ctx, startCtx, conn, p, caller, s); err != nil {
+	if r, err = a.exchange(ctx, startCtx, conn, p, s); err != nil {
 		return nil, err
 	}
 	if err := p.checkResult(r); err != nil {
@@ -86,7 +87,7 @@ func (a *API) transact(ctx, startCtx context.Context, conn *pgconn.PgConn, p *pl
 // exchange sends all of a transaction but its end in one round trip, and reads the results. The flush request after
 // the settings lets their results arrive while the statement runs: without them by the end of startCtx the connection
 // is dead, and with them the statement is slow.
-func (a *API) exchange(ctx, startCtx context.Context, conn *pgconn.PgConn, p *plan, caller Caller, s *sqlText) (*result, error) {
+func (a *API) exchange(ctx, startCtx context.Context, conn *pgconn.PgConn, p *plan, s *sqlText) (*result, error) {
 	begin := "BEGIN READ WRITE"
 	if p.readOnly {
 		begin = "BEGIN READ ONLY"
@@ -96,7 +97,7 @@ func (a *API) exchange(ctx, startCtx context.Context, conn *pgconn.PgConn, p *pl
 	stopWaiting := context.AfterFunc(startCtx, abandon)
 	pipeline := conn.StartPipeline(ctx)
 	pipeline.SendQueryParams(begin, nil, nil, nil, nil)
-	settings := a.settings(p, caller)
+	settings := a.settings(p)
 	pipeline.SendQueryParams(settings.String(), settings.values, settings.types, nil, nil)
 	pipeline.SendFlushRequest()
 	explain := p.explain(s.casts)
@@ -218,7 +219,7 @@ func executeSQL(ctx context.Context, conn *pgconn.PgConn, sql string) error {
 }
 
 // settings returns the SELECT that gives a transaction the caller's role and claims.
-func (a *API) settings(p *plan, caller Caller) *sqlText {
+func (a *API) settings(p *plan) *sqlText {
 	headers, cookies := map[string]string{}, map[string]string{}
 	for _, h := range p.headers {
 		if strings.EqualFold(h[0], "Cookie") {
@@ -229,8 +230,8 @@ func (a *API) settings(p *plan, caller Caller) *sqlText {
 	}
 	settings := [][2]string{
 		{"search_path", a.searchPath(p.schema)},
-		{"role", caller.Role},
-		{"request.jwt.claims", string(caller.Claims)},
+		{"role", p.caller.Role},
+		{"request.jwt.claims", string(p.caller.Claims)},
 		{"request.method", p.method},
 		{"request.path", p.path},
 		{"request.headers", string(encodeObject(headers))},
@@ -261,7 +262,7 @@ func addCookies(cookies map[string]string, header string) {
 func (p *plan) checkResult(r *result) error {
 	switch {
 	case p.action == actionUpsert && r.rows != 1:
-		return refuse(http.StatusBadRequest, "PGRST115", "Payload values do not match URL in primary key column(s)")
+		return badRequest("PGRST115", "Payload values do not match URL in primary key column(s)")
 	case p.action == actionUpsert:
 		return nil
 	case p.media.singular() && r.rows != 1:
@@ -310,20 +311,20 @@ func (p *plan) estimateTotal(r *result, planned int64) {
 const maxCasts = 1000
 
 // castTypes returns the types that the names in casts mean to the caller.
-func (a *API) castTypes(ctx context.Context, conn *pgconn.PgConn, schemas *schemaCache, p *plan, caller Caller) (map[string]string, error) {
+func (a *API) castTypes(ctx context.Context, conn *pgconn.PgConn, p *plan) (map[string]string, error) {
 	types := map[string]string{}
 	for _, name := range p.casts {
-		typ := schemas.castType(qualified{p.schema, name})
+		typ := p.schemas.castType(qualified{p.schema, name})
 		if typ == "" {
-			values := [][]byte{[]byte(a.searchPath(p.schema)), []byte(caller.Role), []byte(name)}
+			values := [][]byte{[]byte(a.searchPath(p.schema)), []byte(p.caller.Role), []byte(name)}
 			read := conn.ExecParams(ctx, catalogQuery("type"), values, nil, nil, nil).Read()
 			if read.Err != nil {
 				return nil, read.Err
 			}
 			if typ = string(read.Rows[0][0]); typ == "" {
-				return nil, refuse(http.StatusBadRequest, "42704", `type "`+name+`" does not exist`)
+				return nil, badRequest("42704", `type "`+name+`" does not exist`)
 			}
-			schemas.addCastType(qualified{p.schema, name}, typ)
+			p.schemas.addCastType(qualified{p.schema, name}, typ)
 		}
 		types[name] = typ
 	}

@@ -93,7 +93,7 @@ func (l *loader) loadRelationships(ctx context.Context) error {
 	return nil
 }
 
-// A side is a table or view with the columns that show those of a key.
+// A side is a table or view with the columns that show a key.
 type side struct {
 	relation *relation
 	columns  []*column
@@ -166,10 +166,11 @@ func junctions(foreignKeys []*relationship) (list []*relationship) {
 				if source.constraint == target.constraint {
 					continue
 				}
-				list = append(list, &relationship{from: source.to, to: target.to, cardinality: manyToMany, junction: &junction{
+				j := &junction{
 					table: table, source: source.constraint, target: target.constraint,
 					sourceCols: source.inverse().columns, targetCols: target.inverse().columns,
-				}})
+				}
+				list = append(list, &relationship{from: source.to, to: target.to, cardinality: manyToMany, junction: j})
 			}
 		}
 	}
@@ -211,7 +212,8 @@ func (l *loader) loadComputed(ctx context.Context) error {
 	var typ string
 	computed := map[qualified][]*relationship{}
 	schemas := append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...)
-	err := l.each(ctx, "computed", []any{schemas}, []any{&name.schema, &name.name, &from, &to, &set, &one, &typ}, func() {
+	targets := []any{&name.schema, &name.name, &from, &to, &set, &one, &typ}
+	err := l.each(ctx, "computed", []any{schemas}, targets, func() {
 		source := l.byOID[from]
 		if source == nil {
 			return
@@ -272,18 +274,18 @@ type viewOrigins struct {
 	columns map[*relation]map[origin][]*column
 }
 
-// viewColumns traces the columns of views to those of tables, through other views too.
+// viewColumns traces the columns of views to columns of tables, through other views too.
 func (l *loader) viewColumns(ctx context.Context) (viewOrigins, error) {
 	v := viewOrigins{columns: map[*relation]map[origin][]*column{}}
 	var oid int64
 	var tree string
-	shown := map[int64][]shownColumn{}
+	byView := map[int64][]shownColumn{}
 	schemas := append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...)
-	err := l.each(ctx, "views", []any{schemas}, []any{&oid, &tree}, func() { shown[oid] = shownColumns(tree) })
+	err := l.each(ctx, "views", []any{schemas}, []any{&oid, &tree}, func() { byView[oid] = shownColumns(tree) })
 	if err != nil {
 		return v, err
 	}
-	for oid, columns := range shown {
+	for oid, columns := range byView {
 		view := l.byOID[oid]
 		if view == nil {
 			continue
@@ -292,12 +294,13 @@ func (l *loader) viewColumns(ctx context.Context) (viewOrigins, error) {
 		v.columns[view] = map[origin][]*column{}
 		for _, c := range columns {
 			from := c.origin
-			for range len(shown) { // a chain of views is no longer
-				below := slices.IndexFunc(shown[from.relation], func(d shownColumn) bool { return d.number == from.number })
-				if below < 0 {
+			for range len(byView) { // a chain of views is no longer
+				below := byView[from.relation]
+				i := slices.IndexFunc(below, func(c shownColumn) bool { return c.number == from.number })
+				if i < 0 {
 					break
 				}
-				from = shown[from.relation][below].origin
+				from = below[i].origin
 			}
 			if column := view.byNumber[c.number]; column != nil {
 				v.columns[view][from] = append(v.columns[view][from], column)

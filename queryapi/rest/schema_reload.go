@@ -30,8 +30,9 @@ func (a *API) Run(ctx context.Context) error {
 			return nil //nolint:nilerr // ctx has ended
 		}
 		if failure.due(err, time.Now()) {
-			a.log.Warn("schema cache not updated", "error", err, "next", "see that the database can be reached and its "+
-				"login may sign in; it is tried again every second, and the last schema is used")
+			a.log.Warn("schema cache not updated", "error", err,
+				"next", "see that the database can be reached and its login may sign in; "+
+					"it is tried again every second, and the last schema is used")
 		}
 	}
 }

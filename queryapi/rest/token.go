@@ -87,7 +87,8 @@ func (t Tokens) verify(token string, claims *tokenClaims) error {
 		return badToken("PGRST301", "Wrong or unsupported encoding algorithm").
 			detailed("JWT is unsecured but expected 'alg' was not 'none'")
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid), errors.Is(err, jwt.ErrTokenUnverifiable):
-		return badToken("PGRST301", "No suitable key or wrong key type").detailed("None of the keys was able to decode the JWT")
+		return badToken("PGRST301", "No suitable key or wrong key type").
+			detailed("None of the keys was able to decode the JWT")
 	}
 	return badToken("PGRST301", "JWT cryptographic operation failed")
 }

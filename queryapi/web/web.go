@@ -1,23 +1,22 @@
-// Package web serves the dashboard: one document for all its addresses, whose script shows the screen. What it shows
-// comes from /app/api: the surfaces of this service, with the cookie as the credential (package identity,
-// dashboard.go).
+// Package web serves the dashboard: one document for all its addresses, whose script shows the screen. The figures come
+// from /app/api: the surfaces of this service, with the cookie as the credential (package identity, dashboard.go).
 //
 // The script is written in TypeScript with Preact and bundled by `make page`; served/ has the result, which is
-// committed, so that Go alone builds the binary. A test says when it is not of the sources. In page/:
+// committed, so that Go alone builds the binary. A test fails when it does not match the sources. In page/:
 //
-//   - route.ts is the address: path and query as signals, go to change them. All state of a screen is in the address.
-//   - api.ts is the only file that asks: useAnswer for what is shown, write for changes, after which all is asked again.
-//     It turns errors into words, and a lost session into a sign-in that comes back.
-//   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows what the API answers.
-//   - parts/ has what screens are made of: Screen and Frame, FilterBar, Figure with interval and n, Card, Table with
-//     Pages, Trend, Dialog, FormDialog and Confirm for a write, Field, useAction for another form, Shown for an answer that
-//     is awaited, Empty for the next step.
+//   - route.ts is the address: path and query as signals, and go to change them. The address has all state of a screen.
+//   - api.ts sends all requests: useAnswer reads, write changes, after which everything is read again. It turns errors
+//     into messages, and a lost session into a sign-in that returns to the screen.
+//   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
+//   - parts/ has the building blocks of screens: Screen and Frame, FilterBar, Figure with interval and n, Card, Table
+//     with Pages, Trend, Dialog, FormDialog and Confirm for a write, Field, useAction for another form, Shown for an
+//     answer that is awaited, Empty for the next step.
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in the table of main.tsx and in screens of
-// web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. What it shows is compared with the API's
-// bodies in dashboard_screens_test.go, its tables in dashboard_rows_test.go. Texts of people and of answers are
-// children of elements, and addresses pass through parts/link.tsx.
+// web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. dashboard_screens_test.go compares it
+// with the API's bodies, dashboard_rows_test.go its tables. Texts of people and of answers are children of elements,
+// and addresses pass through parts/link.tsx.
 package web
 
 import (
@@ -52,16 +51,18 @@ import (
 //go:embed served
 var served embed.FS
 
-// screens are those of a brand, below /brands/{slug}.
-var screens = []string{"", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings"}
+// screens of a brand are below /brands/{slug}.
+var screens = []string{
+	"", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
+}
 
-// policy lets the document load what this host serves, and nothing else: no script of its own, no other host, no frame.
+// policy lets the document load from this host only: no script of its own, no other host, no frame.
 const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-// pageTimeout bounds what a page asks before the document is sent. A database may be silent.
+// pageTimeout bounds the look-ups before the document is sent.
 const pageTimeout = 4 * time.Second
 
-// A Dashboard is the pages. It is safe for concurrent use.
+// A Dashboard serves the pages. It is safe for concurrent use.
 type Dashboard struct {
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
@@ -74,7 +75,7 @@ func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *identity.Provide
 	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document()}
 }
 
-// Mount adds the pages and what they load to a server. What they show is below identity.DashboardPrefix.
+// Mount adds the pages and their assets to a server. Their data is below identity.DashboardPrefix.
 func (d *Dashboard) Mount(server *httpd.Server) {
 	mountAssets(server)
 	server.App.Get("/signin", d.signIn)
@@ -83,10 +84,11 @@ func (d *Dashboard) Mount(server *httpd.Server) {
 	}
 }
 
-// MountElsewhere says at the dashboard's address that nobody can sign in here, because tokens are another issuer's.
+// MountElsewhere answers at the dashboard's address where another issuer makes the tokens, so that no user can sign in.
 func MountElsewhere(server *httpd.Server) {
 	server.App.Get("/", func(c *fiber.Ctx) error {
-		return c.SendString("answerscope: the dashboard is for users of the built-in identity provider, which does not run here; docs/auth.md says how to have it. /api/v1 answers.\n")
+		return c.SendString("answerscope: the dashboard is for users of the built-in identity provider, " +
+			"which does not run here; docs/auth.md says how to have it. /api/v1 answers.\n")
 	})
 }
 
@@ -101,26 +103,27 @@ func (d *Dashboard) page(c *fiber.Ctx) error {
 		return c.Redirect("/signin?next="+url.QueryEscape(string(c.Request().URI().RequestURI())), http.StatusSeeOther)
 	}
 	if err != nil {
-		return d.away(c, err)
+		return d.sendUnavailable(c, err)
 	}
 	slug, rest := c.Params("slug"), c.Params("*")
 	if slug == "" {
 		return d.send(c, http.StatusOK)
 	}
-	if slug, err = url.PathUnescape(slug); err != nil || !isScreen(rest) || !utf8.ValidString(slug) || strings.ContainsRune(slug, 0) {
+	slug, err = url.PathUnescape(slug)
+	if err != nil || !isScreen(rest) || !utf8.ValidString(slug) || strings.ContainsRune(slug, 0) {
 		return d.send(c, http.StatusNotFound)
 	}
 	exists, err := d.exists(c.UserContext(), caller.OrganizationID, slug, rest)
 	switch {
 	case err != nil:
-		return d.away(c, err)
+		return d.sendUnavailable(c, err)
 	case !exists:
 		return d.send(c, http.StatusNotFound)
 	}
 	return d.send(c, http.StatusOK)
 }
 
-// exists says whether an organization has the brand of an address, and the answer that it may name.
+// exists reports whether an organization has the brand of an address, and its answer if it names one.
 func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, rest string) (bool, error) {
 	brand, err := d.db.BrandBySlug(ctx, organization, slug)
 	if errors.Is(err, postgres.ErrNotFound) {
@@ -130,15 +133,17 @@ func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, re
 	if err != nil || !named {
 		return true, err
 	}
-	id := uuid.FromStringOrNil(answer) // which no answer has
-	found, err := clickhouse.FindAnswer(ctx, d.warehouse, clickhouse.UUID(organization), []clickhouse.UUID{clickhouse.UUID(brand.ID)}, clickhouse.UUID(id))
-	return found != nil, err
+	id := uuid.FromStringOrNil(answer) // no answer has the nil UUID
+	brands := []clickhouse.UUID{clickhouse.UUID(brand.ID)}
+	row, err := clickhouse.FindAnswer(ctx, d.warehouse, clickhouse.UUID(organization), brands, clickhouse.UUID(id))
+	return row != nil, err
 }
 
-// away shows the page, which says what is wrong, while a database cannot be reached.
-func (d *Dashboard) away(c *fiber.Ctx, err error) error {
+// sendUnavailable sends the page, which explains the error, while a database cannot be reached.
+func (d *Dashboard) sendUnavailable(c *fiber.Ctx, err error) error {
 	kind, _ := problem.Of(err)
-	if !postgres.IsTransient(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable && !errors.Is(err, context.DeadlineExceeded) {
+	if !postgres.IsTransient(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable &&
+		!errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return d.send(c, http.StatusServiceUnavailable)
@@ -163,7 +168,7 @@ type asset struct {
 	text       []byte
 }
 
-// assets are by their names in served/.
+// assets returns the files of served/ by name.
 var assets = sync.OnceValue(func() map[string]asset {
 	entries, err := served.ReadDir("served")
 	if err != nil {
@@ -177,7 +182,8 @@ var assets = sync.OnceValue(func() map[string]asset {
 		}
 		sum := sha256.Sum256(text)
 		name, extension, _ := strings.Cut(entry.Name(), ".")
-		all[entry.Name()] = asset{"/assets/" + name + "." + hex.EncodeToString(sum[:8]) + "." + extension, mime.TypeByExtension("." + extension), text}
+		address := "/assets/" + name + "." + hex.EncodeToString(sum[:8]) + "." + extension
+		all[entry.Name()] = asset{address, mime.TypeByExtension("." + extension), text}
 	}
 	return all
 })
@@ -197,7 +203,7 @@ func mountAssets(server *httpd.Server) {
 
 const documentName = "index.html"
 
-// document is index.html with the addresses of the other files.
+// document returns index.html with the addresses of the other files.
 func document() []byte {
 	text := assets()[documentName].text
 	for name, a := range assets() {
