@@ -48,7 +48,7 @@ func (a *asker) ask(asking, requests context.Context) {
 	defer inFlight.Wait()
 	unblocking, stop := context.WithCancel(asking)
 	defer stop()
-	go a.unblockRuns(unblocking)
+	inFlight.Go(func() { a.unblockRuns(unblocking) })
 	for {
 		r, ok := a.queue.next(asking, a.Now)
 		if !ok {
@@ -117,7 +117,10 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, expectedToke
 	if requests.Err() != nil && err != nil {
 		return // the process stops, and the request's outcome is unknown
 	}
-	failure := failureOf(limited, err)
+	failure, classified := errors.AsType[*platform.Error](err)
+	if err != nil && !classified {
+		failure = &platform.Error{Class: platform.Unavailable, Cause: err}
+	}
 	a.metrics.observe(a.description.Slug, took, reply, failure)
 	if failure == nil {
 		failure = a.storeAnswer(r, reply, took)
@@ -133,20 +136,6 @@ func tokensOf(reply platform.Reply) int {
 		return 0
 	}
 	return int(reply.Usage.InputTokens + reply.Usage.OutputTokens)
-}
-
-// failureOf classifies the error of a request; nil if it has none.
-func failureOf(request context.Context, err error) *platform.Error {
-	failure, ok := errors.AsType[*platform.Error](err)
-	switch {
-	case err == nil:
-		return nil
-	case ok:
-		return failure
-	case request.Err() != nil:
-		return &platform.Error{Class: platform.Timeout, Cause: fmt.Errorf("no answer within %s", requestTimeout)}
-	}
-	return &platform.Error{Class: platform.Unavailable, Cause: err}
 }
 
 // storeAnswer stores the record of an answer, also for runs of other jobs with the same question. It fails if no record

@@ -382,7 +382,10 @@ func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platf
 		return reply, err
 	}
 	response, err := http.DefaultClient.Do(r)
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return reply, &platform.Error{Class: platform.Timeout, Cause: ctx.Err()}
+	case ctx.Err() != nil:
 		return reply, ctx.Err()
 	}
 	if err != nil {

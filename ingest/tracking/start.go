@@ -195,61 +195,6 @@ func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) (
 	return platforms, nil
 }
 
-// requestedTargets returns the platforms of the request, else the brand's, else all that need a key and have one.
-func (j *Jobs) requestedTargets(ctx context.Context, d *Draft, platforms []Platform) (targets []Target, err error) {
-	for _, slug := range d.request.Platforms {
-		targets = append(targets, Target{Platform: slug, Slot: d.createdAt})
-	}
-	if len(targets) > 0 {
-		return targets, nil
-	}
-	rows, err := j.DB.TrackedPlatforms(ctx, d.brand.ID)
-	for _, row := range rows {
-		if row.IsEnabled {
-			targets = append(targets, Target{row.Platform, row.Model, d.createdAt})
-		}
-	}
-	if err != nil || len(targets) > 0 {
-		return targets, err
-	}
-	for _, p := range platforms {
-		if p.NeedsKey && p.Unavailable == "" {
-			targets = append(targets, Target{Platform: p.Slug, Slot: d.createdAt})
-		}
-	}
-	return targets, nil
-}
-
-// checkTargets refuses unknown platforms, and models that no target's platform lists.
-func checkTargets(targets []Target, models []string, platforms []Platform) error {
-	var available []string
-	for _, target := range targets {
-		p, ok := findPlatform(platforms, target.Platform)
-		if !ok {
-			var slugs []string
-			for _, p := range platforms {
-				slugs = append(slugs, p.Slug)
-			}
-			return problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s",
-				target.Platform, strings.Join(slugs, ", "))
-		}
-		for _, m := range p.Models {
-			available = append(available, m.Slug)
-		}
-	}
-	if len(available) == 0 && len(targets) > 0 {
-		return nil // there is no choice of models
-	}
-	slices.Sort(available)
-	for _, model := range models {
-		if !slices.Contains(available, model) {
-			return problem.New(problem.Unprocessable, "model %.100q is on no platform of the request: want some of %s",
-				model, strings.Join(slices.Compact(available), ", "))
-		}
-	}
-	return nil
-}
-
 // addPrompt adds the runs of a prompt. costLimited refuses models without a price.
 func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk, costLimited bool) {
 	r := d.request
@@ -349,13 +294,4 @@ func (d *Draft) digest() []byte {
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return sum[:]
-}
-
-func firstNonEmpty(lists ...[]string) []string {
-	for _, list := range lists {
-		if len(list) > 0 {
-			return list
-		}
-	}
-	return nil
 }
