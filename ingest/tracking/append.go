@@ -111,7 +111,8 @@ func (w *worker) awaitLanded(ctx, asking context.Context) error {
 		if err == nil && len(missing) > 0 && w.Now().After(w.claim.CreatedAt.Add(landingTimeout)) {
 			w.log.Warn("answers of a tracking job have not landed in a day, and are given up", "answers", len(missing),
 				"next", "if the sink is behind, nothing: they land later; if the log lost them, track the brand again")
-			if err := w.giveUpRuns(ctx, missing, platform.Unavailable, "its answer is not in the warehouse"); err != nil {
+			err = w.giveUpRuns(ctx, missing, platform.Unavailable, "its answer is not in the warehouse")
+			if err != nil {
 				return err
 			}
 			break
