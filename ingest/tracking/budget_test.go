@@ -19,7 +19,7 @@ import (
 )
 
 // Eight starts at once never overspend: not a budget of runs, not one of cost, of all platforms or of one.
-func TestStartsTogetherKeepWithinABudget(t *testing.T) {
+func TestConcurrentStartsKeepWithinABudget(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
 	jobs, _ := e.jobs(t) // no worker runs
@@ -69,7 +69,7 @@ func TestStartsTogetherKeepWithinABudget(t *testing.T) {
 
 // What is reserved is given back when a job is cancelled, and becomes what it cost when it is answered, if that is
 // known. A platform without a price is left out where there is a budget of cost.
-func TestWhatIsSpentIsWhatItCost(t *testing.T) {
+func TestBudgetsCountActualCost(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(4)...)
 	spends := func(runs int64, cost string) {

@@ -102,7 +102,7 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 }
 
 // A cancelled job asks nothing more, and keeps the answers that were under way.
-func TestACancelledJobKeepsWhatIsInFlight(t *testing.T) {
+func TestACancelledJobKeepsAnswersInFlight(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(30)...)
 	e.Limits.InFlight = 3

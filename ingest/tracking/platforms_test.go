@@ -41,13 +41,13 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	}
 	other := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_XAI_API_KEY=other", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key"}), nil, secret.Ring{})
 	accounts := map[string]bool{}
-	for _, of := range []*tracking.Platforms{p, other, p} {
+	for _, platforms := range []*tracking.Platforms{p, other, p} {
 		for _, slug := range []string{"xai", "openai"} {
-			found, err := of.Find(t.Context(), uuid.Nil, slug)
-			if err != nil || strings.Contains(found.Account, "key") {
-				t.Errorf("%+v, %v", found, err)
+			p, err := platforms.Find(t.Context(), uuid.Nil, slug)
+			if err != nil || strings.Contains(p.Account, "key") {
+				t.Errorf("%+v, %v", p, err)
 			}
-			accounts[found.Account] = true
+			accounts[p.Account] = true
 		}
 	}
 	if len(accounts) != 4 || !accounts[""] { // two keys of xai, one of openai, none
@@ -189,7 +189,7 @@ func TestKeysAreEncryptedAnew(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKeyIsRefused(t *testing.T) {
+func TestWrongKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newOrganizations(t)
 	for _, c := range []struct{ slug, key, want string }{

@@ -124,15 +124,15 @@ func TestAnOldSlotIsGivenUp(t *testing.T) {
 
 // A brand whose start fails stops no other's, and a platform without a key is tried again within the hour, though the
 // brand's others were asked.
-func TestWhatCannotBeAskedStopsNothingElse(t *testing.T) {
+func TestARefusedBrandStopsNoOther(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, "which lamp?")
-	broken, asked := e.brand, e.addBrand(t, "Other", "which lamp?")
-	if bytes.Compare(asked.ID[:], broken.ID[:]) < 0 { // they are looked at by id
-		broken, asked = asked, broken
+	broken, healthy := e.brand, e.addBrand(t, "Other", "which lamp?")
+	if bytes.Compare(healthy.ID[:], broken.ID[:]) < 0 { // they are looked at by id
+		broken, healthy = healthy, broken
 	}
 	e.BrokenOrganization = broken.OrganizationID
-	for _, brand := range []postgres.Brand{broken, asked} {
+	for _, brand := range []postgres.Brand{broken, healthy} {
 		for _, platform := range []string{"alpha", "gamma"} {
 			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
 				t.Fatal(err)
@@ -143,11 +143,11 @@ func TestWhatCannotBeAskedStopsNothingElse(t *testing.T) {
 	now := time.Now()
 	due := tracking.NewSchedule(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
 	report, err := due.StartAll(t.Context(), nil)
-	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != asked.ID || !slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
+	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != healthy.ID || !slices.Equal(report.Skipped, []tracking.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	for at, want := range map[time.Time]bool{now: false, now.Add(time.Hour): true} {
-		rows, err := e.db.ScheduledPlatforms(t.Context(), &asked.OrganizationID, false, at)
+		rows, err := e.db.ScheduledPlatforms(t.Context(), &healthy.OrganizationID, false, at)
 		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool { return r.Platform == "gamma" && r.LastCheckedAt == nil })
 		if err != nil || again != want {
 			t.Errorf("gamma is due %s after it was refused: %+v, %v", at.Sub(now), rows, err)
