@@ -83,7 +83,7 @@ var dependencies = []dependency{
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
-	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/tracking", "internal/cli", "internal/lifecycle", "sql/clickhouse"}, "how long to wait before trying again"},
+	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "internal/cli", "internal/lifecycle", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/imports", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
 	{"github.com/maypok86/otter/v2", []string{"queryapi/metrics"}, "a cache bounded by bytes, for repeated questions"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},

@@ -99,7 +99,8 @@ func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Repor
 }
 
 func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand bool) (Report, error) {
-	p := &schedulePass{s, s.now().UTC(), onDemand, Report{Jobs: []Started{}, Skipped: []Skipped{}}}
+	now := s.now().UTC().Truncate(time.Microsecond) // PostgreSQL's precision
+	p := &schedulePass{s, now, onDemand, Report{Jobs: []Started{}, Skipped: []Skipped{}}}
 	rows, err := s.db.ScheduledPlatforms(ctx, organization, onDemand, p.now)
 	if err != nil {
 		return p.report, err
