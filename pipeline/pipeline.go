@@ -118,17 +118,22 @@ const groupResults = "answerscope-results"
 // sinks has the sink of each topic.
 var sinks = map[string]topicSink{
 	event.TopicAnswers: sinkOf(sink.NewAnswers),
-	event.TopicVisits: sinkOf(func(conn *clickhouse.Conn, metrics prometheus.Registerer, log *slog.Logger) *sink.Visits {
-		return sink.NewVisits(conn, sink.CachedVisitIDs, metrics, log)
-	}),
-	event.TopicCrawls: sinkOf(sink.NewCrawls),
+	event.TopicVisits:  sinkOf(newVisits),
+	event.TopicCrawls:  sinkOf(sink.NewCrawls),
+}
+
+func newVisits(conn *clickhouse.Conn, metrics prometheus.Registerer, log *slog.Logger) *sink.Visits {
+	return sink.NewVisits(conn, sink.CachedVisitIDs, metrics, log)
 }
 
 // A topicSink runs the sink of a topic, or recovers lost rows with it. Sinks have different types of rows.
 type topicSink struct {
 	part    func(Deps, event.Topic) (lifecycle.Part, error)
-	recover func(ctx context.Context, d Deps, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error)
+	recover func(context.Context, Deps, clickhouse.Month, progress) (reconcile.Recovered, error)
 }
+
+// progress receives the number of records that are done, and the total.
+type progress = func(done, total int64)
 
 func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *slog.Logger) *sink.Sink[R]) topicSink {
 	return topicSink{
@@ -141,7 +146,9 @@ func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *s
 			}
 			return consumerPart(d, "sink of "+topic.Name, cfg, target)
 		},
-		recover: func(ctx context.Context, d Deps, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+		recover: func(
+			ctx context.Context, d Deps, month clickhouse.Month, step progress,
+		) (reconcile.Recovered, error) {
 			reconciler, err := NewReconciler(d)
 			if err != nil {
 				return reconcile.Recovered{}, err
@@ -152,15 +159,18 @@ func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *s
 }
 
 // Recover puts back the rows that a topic's landing table has lost of a month, from the log.
-func Recover(ctx context.Context, d Deps, topic string, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+func Recover(
+	ctx context.Context, d Deps, topic string, month clickhouse.Month, step progress,
+) (reconcile.Recovered, error) {
 	return sinks[topic].recover(ctx, d, month, step)
 }
 
 // Sinks returns the sinks whose batches must not be under way while something is replaced, with a prefix of their
 // topics and groups.
-func Sinks(prefix string) (all []consume.Sink) {
+func Sinks(prefix string) (all []consume.SinkGroup) {
 	for _, topic := range event.Topics {
-		all = append(all, consume.Sink{Group: prefix + topic.Group, Topic: prefix + topic.Name, Landing: topic.Name})
+		group, name := prefix+topic.Group, prefix+topic.Name
+		all = append(all, consume.SinkGroup{Group: group, Topic: name, Landing: topic.Name})
 	}
 	return all
 }

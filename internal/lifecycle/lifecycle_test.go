@@ -44,7 +44,7 @@ func TestAllStopsLastToFirst(t *testing.T) {
 	})
 }
 
-// Of an All inside another's part only the outer one says why all stops.
+// If an All runs in a part of another one, only the outer one logs why all parts stop.
 func TestAStopIsLoggedOnce(t *testing.T) {
 	var log logbuffer.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))

@@ -29,8 +29,8 @@ func (p Position) Last() int64 {
 	return p.Committed - 1
 }
 
-// A Sink is a consumer group and its topic, both with their prefix, and the landing table.
-type Sink struct{ Group, Topic, Landing string }
+// A SinkGroup is the consumer group of a sink and its topic, both with their prefix, and the landing table.
+type SinkGroup struct{ Group, Topic, Landing string }
 
 // ErrPlanned is returned where no batch may be planned: a planned batch may have landed in some tables and not in
 // others, and its replay may come at any time.
@@ -38,7 +38,7 @@ var ErrPlanned = errors.New("is planned and has not landed")
 
 // CheckNoPlan returns an ErrPlanned that names a planned batch of the sinks, for one of the shards if any are given.
 // The caller holds the exclusive sink lock.
-func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shards ...int) error {
+func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []SinkGroup, shards ...int) error {
 	for _, sink := range sinks {
 		positions, err := Positions(ctx, c, sink.Group, sink.Topic)
 		if err != nil {
@@ -169,7 +169,7 @@ type Span struct {
 }
 
 // LandedSince returns a span of each partition: the landed records of a sink that were appended at a time or later.
-func LandedSince(ctx context.Context, c producer.Connection, sink Sink, since time.Time) ([]Span, error) {
+func LandedSince(ctx context.Context, c producer.Connection, sink SinkGroup, since time.Time) ([]Span, error) {
 	positions, err := Positions(ctx, c, sink.Group, sink.Topic)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func drawText(t *rapid.T, pool []string, limit int) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(append([]string{" "}, pool...)), 0, limit).Draw(t, "text"), "")
 }
 
-// The ways around the definition lead to what it says.
+// The fast paths give the same result as the definition.
 func TestFoldIsItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, letters, 12)
@@ -64,7 +64,7 @@ func TestFoldBySentences(t *testing.T) {
 	})
 }
 
-// What is folded, folds to itself: names may be folded again.
+// A folded text folds to itself: names may be folded twice.
 func FuzzFold(f *testing.F) {
 	f.Add(strings.Join(letters, ""))
 	f.Add("De’Longhi™ – Häagen\u00a0Dazs ΐ ŉ ﷺ")

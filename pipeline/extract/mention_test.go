@@ -108,7 +108,7 @@ func scan(text string, e *event.Entity) (starts []int) {
 	return starts
 }
 
-// Whatever the text and the name: no panic, no mention outside the text, and mentions of one entity from left to right.
+// Any text and name: no panic, no mention outside the text, and mentions of one entity from left to right.
 func FuzzMentions(f *testing.F) {
 	f.Add("Apple's Apples", "Apple", "apple.com", "Dell")
 	f.Add("अअा苹果アップル삼성은", "ा", "苹", "삼성")

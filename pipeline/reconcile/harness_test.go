@@ -40,7 +40,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) config() reconcile.Config {
 	cfg := reconcile.DefaultConfig()
 	cfg.Brokers = f.brokers
-	cfg.Sinks = []consume.Sink{{Group: f.prefix + "sink", Topic: f.prefix + "visits"}}
+	cfg.Sinks = []consume.SinkGroup{{Group: f.prefix + "sink", Topic: f.prefix + "visits"}}
 	cfg.SetTimes(5*time.Second, 3*time.Second, 50*time.Millisecond, 20)
 	return cfg
 }

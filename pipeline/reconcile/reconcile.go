@@ -37,11 +37,11 @@ import (
 // Config has the sinks and how long they are stopped.
 type Config struct {
 	producer.Connection
-	Sinks       []consume.Sink // every consumer group that inserts into landing tables
-	lockTimeout time.Duration  // to wait for the batches under way
-	outlast     time.Duration  // to stop the sinks if this process is killed while the server replaces a month
-	tries       int            // to stop the sinks, for one month of one rollup
-	pause       time.Duration  // between two tries
+	Sinks       []consume.SinkGroup // every consumer group that inserts into landing tables
+	lockTimeout time.Duration       // to wait for the batches under way
+	outlast     time.Duration       // to stop the sinks if this process is killed while the server replaces a month
+	tries       int                 // to stop the sinks, for one month of one rollup
+	pause       time.Duration       // between two tries
 }
 
 const (

@@ -85,7 +85,7 @@ func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 	}
 }
 
-// What is out of scope is not compared, but a month is repaired as a whole.
+// Months out of scope are not compared, but a month is repaired as a whole.
 func TestOnlyTheScopeIsCompared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -138,7 +138,7 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	}
 }
 
-// log_progress has the offsets of what landed, also of what has expired since, and no more than the sinks have reached.
+// log_progress has the offsets of landed rows, also of rows that expired since, and no more than the sinks have reached.
 func TestProgressIsRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -200,7 +200,7 @@ func TestBusySinksAreReported(t *testing.T) {
 	}
 }
 
-// A repeated batch may be in a rollup twice: its month is repaired, also of what is too much.
+// A repeated batch may be in a rollup twice: its month is repaired, even if the rollup has too much.
 func TestSuspectMonthsAreRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -45,7 +45,7 @@ func Recover[R sink.Row](
 	if err != nil {
 		return result, err
 	}
-	from := c.cfg.Sinks[slices.IndexFunc(c.cfg.Sinks, func(s consume.Sink) bool { return s.Landing == landing })]
+	from := c.cfg.Sinks[slices.IndexFunc(c.cfg.Sinks, func(s consume.SinkGroup) bool { return s.Landing == landing })]
 	spans, err := consume.LandedSince(ctx, c.cfg.Connection, from, month.First().Add(-appendedBefore))
 	if err != nil {
 		return result, err

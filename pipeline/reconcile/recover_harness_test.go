@@ -49,7 +49,7 @@ func newPipeline(t *testing.T) *pipeline {
 	p.cfg.Sinks = nil
 	for _, topic := range event.TopicNames() {
 		testkit.CreateTopic(t, p.brokers, p.prefix+topic)
-		p.cfg.Sinks = append(p.cfg.Sinks, consume.Sink{Group: p.prefix + "sink-" + topic, Topic: p.prefix + topic, Landing: topic})
+		p.cfg.Sinks = append(p.cfg.Sinks, consume.SinkGroup{Group: p.prefix + "sink-" + topic, Topic: p.prefix + topic, Landing: topic})
 	}
 	for _, table := range tables {
 		p.exec(t, "SYSTEM STOP MERGES "+table) // a part that is broken has no sources then, and contents change by inserts alone
@@ -84,7 +84,7 @@ func (p *pipeline) append(t *testing.T, topic string, rows int64, values ...[]by
 		return ""
 	})
 	wait.For(t, "the commit", func() bool {
-		at := slices.IndexFunc(p.cfg.Sinks, func(s consume.Sink) bool { return s.Landing == topic })
+		at := slices.IndexFunc(p.cfg.Sinks, func(s consume.SinkGroup) bool { return s.Landing == topic })
 		all, err := consume.Positions(t.Context(), p.cfg.Connection, p.cfg.Sinks[at].Group, p.cfg.Sinks[at].Topic)
 		return err == nil && all[0].Committed == all[0].End && all[0].Plan == nil
 	})
@@ -171,7 +171,7 @@ type part struct {
 	Path  string `ch:"path"`
 }
 
-// parts are those of March of the landing tables.
+// parts lists the parts of March of the landing tables.
 func (f *fixture) parts(t *testing.T) (all []part) {
 	t.Helper()
 	err := f.conn.Select(t.Context(), &all, `SELECT table, name, path FROM system.parts

@@ -131,7 +131,7 @@ func TestARecoveryBesideSinks(t *testing.T) {
 	}
 }
 
-// Records that have left the log do not come back, and the result says from when on the log has them.
+// Records that have expired on the log do not come back, and the result has the time from which the log is complete.
 func TestARecoveryOfAnExpiredLog(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -174,7 +174,7 @@ func (p *pipeline) expire(t *testing.T, topic string, before int64) {
 	}
 }
 
-// A recovery that is killed after any of its writes to the warehouse is run again: every row is there once.
+// After a recovery that is killed after any of its writes to the warehouse, the next one leaves every row once.
 func TestARecoveryIsKilled(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

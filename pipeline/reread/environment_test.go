@@ -177,7 +177,7 @@ func (r refusing) Insert(ctx context.Context, b *consume.Batch[sink.Answer], che
 	return r.Target.Insert(ctx, b, checkOwnership)
 }
 
-// sink inserts what is appended until stop, but for what is on refused partitions.
+// sink inserts appended answers until stop, except on refused partitions.
 func (e *environment) sink(t *testing.T, refused ...int32) (stop func()) {
 	t.Helper()
 	cfg := consume.DefaultConfig()

@@ -110,7 +110,7 @@ func (e *environment) appended(t *testing.T) (n int64) {
 	return n
 }
 
-// While live answers lag, rereads add no more than one page to what is to be inserted.
+// While live answers lag, rereads add no more than one page to the backlog.
 func TestNoPageFollowsOneThatIsNotInserted(t *testing.T) {
 	e := newEnvironment(t, testkit.Kafka(t))
 	stop := e.sink(t)

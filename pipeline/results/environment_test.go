@@ -105,7 +105,7 @@ func (e *environment) renamed(n int) *event.Answer {
 	return a
 }
 
-// answers are those of a range.
+// answers makes the answers of a range.
 func (e *environment) answers(from, to int) []*event.Answer {
 	var all []*event.Answer
 	for n := from; n < to; n++ {
@@ -187,7 +187,7 @@ func writeBatch[T any](t *testing.T, topic string, target consume.Target[T], ans
 	}
 }
 
-// rows are those of prompt_results, the newest first: a short text for each.
+// rows reads prompt_results, the newest first: a short text for each row.
 func (e *environment) rows(t *testing.T) []string {
 	t.Helper()
 	return e.query(t, `response || ' ' || revision || ': ' || mention_count || '@' || coalesce(mention_position::text, '-') || ' among '

@@ -71,9 +71,8 @@ func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
 func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []postgres.OutdatedResult) error {
 	keys := make([]clickhouse.Key, len(outdated))
 	for i, o := range outdated {
-		keys[i] = clickhouse.Key{
-			OrganizationID: clickhouse.UUID(o.OrganizationID), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(o.ID),
-		}
+		organization, id := clickhouse.UUID(o.OrganizationID), clickhouse.UUID(o.ID)
+		keys[i] = clickhouse.Key{OrganizationID: organization, BrandID: clickhouse.UUID(brand), ID: id}
 	}
 	current, err := clickhouse.CurrentAnswers(ctx, r.warehouse, keys, clickhouse.LogLimit{})
 	if err != nil {

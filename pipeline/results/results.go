@@ -167,7 +167,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		records: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_results_records_total",
 			Help: "Records of topic answers by their outcome in prompt_results: inserted, corrected, duplicate, old, " +
-				"orphaned (the prompt is deleted), skipped (given up, or a dead letter), refused.",
+				"orphaned (the prompt is deleted), skipped (a dead letter, or a given-up run), refused.",
 		}, []string{"outcome"}),
 		pruned: register.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_results_pruned_total", Help: "Rows of prompt_results that were deleted for their age.",

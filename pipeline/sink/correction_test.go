@@ -198,7 +198,7 @@ func (e *editing) next(brand int) *event.Answer {
 	}
 }
 
-// fold is what records come to, naively: the last of each id, where a reread counts if it is of a later revision.
+// fold computes the result of records, naively: the last of each id; a reread counts if it has a later revision.
 func fold(records []*event.Answer) []*event.Answer {
 	final := map[uuid.UUID]*event.Answer{}
 	for _, a := range records {
@@ -298,7 +298,7 @@ func (w *environment) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answe
 	}
 }
 
-// different says where two lists differ.
+// different describes where two lists differ.
 func different(got, want []string) string {
 	only := func(of, beside []string) string {
 		var lines []string

@@ -81,7 +81,7 @@ func (w *environment) landCrawls(t *testing.T, s *sink.Crawls, partition int32, 
 	return s.Insert(t.Context(), b, isOwner)
 }
 
-// However often and in whichever partition it is recorded, a crawl is there once.
+// A crawl that is recorded several times, in any partitions, is counted once.
 func TestEachCrawlOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)

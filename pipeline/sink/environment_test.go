@@ -215,7 +215,7 @@ func run[T any](t *testing.T, w *environment, target consume.Target[T], limits c
 	wait.For(t, "the consumer", func() bool { return done(c) })
 }
 
-// followed is a target that notes what it has landed, so that no test needs to ask the warehouse for that.
+// followed is a target that records the offsets that it has inserted, so that no test needs to ask the warehouse.
 type followed[T any] struct {
 	consume.Target[T]
 	w *environment
@@ -231,7 +231,7 @@ func (f *followed[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwne
 	return err
 }
 
-// hasLanded says whether everything up to an offset of a partition has landed.
+// hasLanded reports whether everything up to an offset of a partition has landed.
 func (w *environment) hasLanded(partition int32, offset int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -81,7 +81,7 @@ func TestStoppedSinksPlanNothing(t *testing.T) {
 	}
 }
 
-// lockAwaited says whether a process waits for the sink lock.
+// lockAwaited reports whether a process waits for the sink lock.
 func (w *environment) lockAwaited(t *testing.T) bool {
 	t.Helper()
 	var n int

@@ -118,7 +118,7 @@ func ownBroker(t *testing.T, kind string) (s *server, brokers []string) {
 	return s, brokers
 }
 
-// reading counts what was read and what has landed.
+// reading counts the records that were decoded and inserted.
 type reading struct {
 	consume.Target[sink.Answer]
 	read, landed, attempts atomic.Int64

@@ -110,7 +110,7 @@ var (
 	large = consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 )
 
-// landed says whether everything up to an offset of partition 0 has landed.
+// landed reports whether everything up to an offset of partition 0 has landed.
 func (w *environment) landed(offset int64) func(*consume.Consumer[sink.Answer]) bool {
 	return func(*consume.Consumer[sink.Answer]) bool { return w.hasLanded(0, offset) }
 }
@@ -162,7 +162,7 @@ func (c *crashing[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwne
 }
 
 // A consumer that ends between its plan and its insert, or between its insert and its commit, leaves a plan. Its
-// successor has other limits and meets more records, and must land the planned batch all the same, once.
+// successor has other limits and meets more records, and must still land the planned batch, once.
 func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 	t.Parallel()
 	replayed := func(t *testing.T, brokers []string, after bool) {
@@ -237,7 +237,7 @@ func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
 	}
 }
 
-// A record of a newer version stays on the log: what is before it lands, and readiness names the partition and the
+// A record of a newer version stays on the log: the records before it land, and readiness names the partition and the
 // reason.
 func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func (w *environment) landOthers(t *testing.T, first int64, from int) {
 	}
 }
 
-// Whatever an earlier try has left in whichever table, and if no table knows its token any more, a batch is counted
+// If an earlier attempt has left rows in any tables, even if no table has its token any more, a batch is counted
 // once in all of them when its months have been reconciled, and as often as it is repeated.
 func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 	t.Parallel()

@@ -140,7 +140,7 @@ func testIDsOfAReplayOnAnotherShardAreCached(t *testing.T, w *environment) {
 	w.wantVisits(t, 15)
 }
 
-// Whatever part of the ids a sink has in memory, a visit is there once.
+// A visit is counted once, for any part of the ids that a sink has in memory.
 func TestEachVisitOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
@@ -202,7 +202,7 @@ func TestAVisitOfAClockThatIsAheadIsThereOnce(t *testing.T) {
 }
 
 // An insert that failed half-way is repeated as it was, by the same consumer, by another, and by the first again after
-// the other went on: its cache was that of a batch that had not landed.
+// the other went on: its cache had the ids of a batch that had not landed.
 func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)

@@ -39,7 +39,7 @@ type Migrator struct {
 	Postgres   string // DSN
 	ClickHouse clickhouse.Config
 	Topics     producer.TopicsConfig
-	Sinks      []consume.Sink                  // every consumer group that inserts into a landing table
+	Sinks      []consume.SinkGroup             // every consumer group that inserts into a landing table
 	Report     func(done, pending int, s Step) // called after each step
 	Log        *slog.Logger
 

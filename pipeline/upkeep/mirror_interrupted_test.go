@@ -3,12 +3,7 @@ package upkeep_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/url"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,7 +113,7 @@ func (e *mirroringEnvironment) connected(t *testing.T, n int) {
 	})
 }
 
-// The pauses between tries grow only while none succeeds. They once grew over the whole run of the process, to 5 s
+// The waits between attempts grow only while none succeeds. They once grew over the whole run of the process, to 5 s
 // after its sixth interruption.
 func TestPausesBeginShortAfterASuccess(t *testing.T) {
 	e := newMirroring(t)
@@ -135,98 +130,21 @@ func TestPausesBeginShortAfterASuccess(t *testing.T) {
 	}
 }
 
-// A proxy passes bytes between a mirror and Postgres until drop makes it lose them, as a broken network does.
-type proxy struct {
-	listener net.Listener
-	to       string
-	dropped  atomic.Int64 // connections up to this one lose what they are sent
-	mu       sync.Mutex
-	open     []net.Conn
-}
-
-func newProxy(t *testing.T, to string) *proxy {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{listener: listener, to: to}
-	go p.serve()
-	t.Cleanup(func() {
-		listener.Close()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, c := range p.open {
-			c.Close()
-		}
-	})
-	return p
-}
-
-func (p *proxy) serve() {
-	for n := int64(1); ; n++ {
-		near, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		far, err := net.Dial("tcp", p.to)
-		if err != nil {
-			near.Close()
-			return
-		}
-		p.mu.Lock()
-		p.open = append(p.open, near, far)
-		p.mu.Unlock()
-		go p.pass(n, far, near)
-		go p.pass(n, near, far)
-	}
-}
-
-func (p *proxy) pass(n int64, to, from net.Conn) {
-	b := make([]byte, 64<<10)
-	for {
-		got, err := from.Read(b)
-		if p.dropped.Load() >= n {
-			io.Copy(io.Discard, from)
-			return
-		}
-		if err == nil {
-			_, err = to.Write(b[:got])
-		}
-		if err != nil {
-			to.Close()
-			return
-		}
-	}
-}
-
-// drop loses what the open connections are sent from now on.
-func (p *proxy) drop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dropped.Store(int64(len(p.open) / 2))
-}
-
-// A mirror once waited for ever on a connection whose other end was lost without a reset.
+// A mirror waited indefinitely on a connection whose other end was lost without a reset.
 func TestAMirrorNoticesALostConnection(t *testing.T) {
 	e := newMirroring(t)
-	address, err := url.Parse(e.pg.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newProxy(t, address.Host)
-	address.Host = p.listener.Addr().String()
-	pg := e.pg
-	pg.DSN = address.String()
+	proxy, pg := testkit.NewProxy(t, e.pg.DSN), e.pg
+	pg.DSN = proxy.DSN
 	e.from = store.OpenControlPlane(t, pg)
 	log := make(interruptions, 100)
 	m := e.mirror(slog.New(log))
 	m.SetTimeout(500 * time.Millisecond)
 	defer testkit.Start(t, m.Run)()
 	e.connected(t, 1)
-	p.drop()
+	proxy.Drop()
 	log.next(t)
 	e.cut(t) // as Postgres does itself after a while: the lost connection still holds the lock
+	proxy.Pass()
 	wantReady(t, m)
 	root := e.root(t)
 	defer root.Close()

@@ -121,7 +121,7 @@ func (e *purgingEnvironment) number(t *testing.T, question string) (n uint64) {
 	return n
 }
 
-// consumed says that the whole log is inserted and committed: log_progress is ahead of other views while a batch is
+// consumed reports that the whole log is inserted and committed: log_progress is ahead of other views while a batch is
 // inserted. The last record is of a brand that was not deleted.
 func (e *purgingEnvironment) consumed(t *testing.T) bool {
 	if e.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") < uint64(3*e.appended) {
@@ -132,7 +132,7 @@ func (e *purgingEnvironment) consumed(t *testing.T) bool {
 	return !slices.ContainsFunc(positions, func(p consume.Position) bool { return p.Plan != nil })
 }
 
-// purgedSince says that nothing is due: every deletion was purged again a second after it.
+// purgedSince reports that nothing is due: every deletion was purged again a second after it.
 func (e *purgingEnvironment) purgedSince(t *testing.T) bool {
 	due, err := e.db.DueTombstones(t.Context(), time.Second, time.Hour)
 	must(t, err)

@@ -25,7 +25,7 @@ type RetentionConfig struct {
 	producer.Connection
 	Months      map[string]int // by topic; a topic that is not in it is kept
 	DeadLetters int            // months, by the time of the record on the log
-	Sinks       []consume.Sink
+	Sinks       []consume.SinkGroup
 	lockTimeout time.Duration // for the sinks to end their batches
 }
 

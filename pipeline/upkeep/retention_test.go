@@ -44,7 +44,7 @@ func newExpiring(t *testing.T) *expiringEnvironment {
 	}
 	prefix := testkit.Prefix(t)
 	e.cfg.Brokers = testkit.Kafka(t)
-	e.cfg.Sinks = []consume.Sink{
+	e.cfg.Sinks = []consume.SinkGroup{
 		{Group: prefix + "sink", Topic: prefix + "answers"},
 		{Group: prefix + "sink-visits", Topic: prefix + "visits"},
 		{Group: prefix + "sink-crawls", Topic: prefix + "crawls"},

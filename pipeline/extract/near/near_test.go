@@ -61,7 +61,7 @@ func TestWhatIsNear(t *testing.T) {
 	}
 }
 
-// An answer counts once for a name, whatever brands it is read for; the most frequent come first.
+// An answer counts once for a name, even if it is read for several brands; the most frequent come first.
 func TestAnswersAreCounted(t *testing.T) {
 	t.Parallel()
 	var f Finder
@@ -103,7 +103,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzRead: any text is read, and what is near is in it.
+// FuzzRead reads any text; texts near a name are part of it.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"Try AcmeCorp.", "Löwenbrä", "Fern\xffwood Fernwo\xc3", "De’Longhis ﷺ", "Яндексе"} {
 		f.Add(text)
@@ -123,7 +123,7 @@ func FuzzRead(f *testing.F) {
 // realAnswers are kept beside the repository and not in it.
 const realAnswers = "../../../../shared/data/real-answers/"
 
-// What is near the names of brands in real answers is shown; no name that is plainly another word is among it.
+// Texts near the names of brands in real answers are logged; no other word is among them.
 func TestRealAnswers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(realAnswers + "brands.json")
