@@ -77,9 +77,9 @@ func FuzzReadPlan(f *testing.F) {
 			t.Errorf("a plan %+v that ends before %d", p, first)
 		}
 		if p != nil {
-			again, err := readPlan(first, p.metadata())
-			if err != nil || *again != *p {
-				t.Errorf("%+v came back as %+v, %v", p, again, err)
+			parsed, err := readPlan(first, p.metadata())
+			if err != nil || *parsed != *p {
+				t.Errorf("%+v came back as %+v, %v", p, parsed, err)
 			}
 		}
 	})

@@ -47,9 +47,9 @@ func TestFoldBySentences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, pool, 20)
 		folded, cut := foldSentences(s, true)
-		whole, _ := foldSentences(s, false)
-		if string(folded) != string(whole) {
-			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, folded, whole)
+		unsplit, _ := foldSentences(s, false)
+		if string(folded) != string(unsplit) {
+			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, folded, unsplit)
 		}
 		var text strings.Builder
 		for i, each := range cut.all {

@@ -51,9 +51,9 @@ func TestLocateFindsWhatReadCounts(t *testing.T) {
 		names := [][]string{append(a.Brand.Aliases, a.Brand.Name), {a.Competitors[0].Name, "apple.example"}}
 		for version := 1; version <= Version; version++ {
 			read, _ := At(version)
-			counted, found := read(&a), make([]uint32, 2)
+			counted, located := read(&a), make([]uint32, 2)
 			for _, m := range Locate(version, a.Text, &a.Brand.Entity, a.Competitors) {
-				found[m.Entity]++
+				located[m.Entity]++
 				part := string([]rune(a.Text)[m.Start:m.End])
 				if !slices.ContainsFunc(names[m.Entity], func(name string) bool {
 					return strings.Contains(Fold(Prose(part)), strings.TrimSpace(Fold(name))) || strings.Contains(Fold(Prose(part)), Fold(Spelled(name)))
@@ -61,8 +61,8 @@ func TestLocateFindsWhatReadCounts(t *testing.T) {
 					t.Fatalf("%+q at %d is none of %+q in %+q", part, m.Start, names[m.Entity], a.Text)
 				}
 			}
-			if want := []uint32{counted.Brand.Mentions, counted.Competitors[0].Mentions}; !slices.Equal(found, want) {
-				t.Fatalf("version %d finds %v in %+q, want %v", version, found, a.Text, want)
+			if want := []uint32{counted.Brand.Mentions, counted.Competitors[0].Mentions}; !slices.Equal(located, want) {
+				t.Fatalf("version %d finds %v in %+q, want %v", version, located, a.Text, want)
 			}
 		}
 	})

@@ -53,8 +53,8 @@ func (f *fixture) sinking(t *testing.T) (stop func()) {
 	t.Helper()
 	topic := f.prefix + "visits"
 	client := &kafka.Client{Addr: kafka.TCP(f.brokers...)}
-	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}})
-	if err = errors.Join(err, made.Errors[topic]); err != nil {
+	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}})
+	if err = errors.Join(err, created.Errors[topic]); err != nil {
 		t.Fatal(err)
 	}
 	cfg := consume.DefaultConfig()

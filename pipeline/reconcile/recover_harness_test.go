@@ -229,9 +229,9 @@ func (p *pipeline) mustRecover(t *testing.T, table string, want reconcile.Recove
 func (p *pipeline) fill(t *testing.T) {
 	t.Helper()
 	first := func(t *testing.T, n int) []byte { return p.answer(t, n, 1) }
-	again := func(t *testing.T, n int) []byte { return p.answer(t, n, 2) }
+	rereadAnswer := func(t *testing.T, n int) []byte { return p.answer(t, n, 2) }
 	p.append(t, "answers", 40, upTo(t, 0, 40, first)...)
-	p.append(t, "answers", 80, append(upTo(t, 10, 30, again), first(t, 3), []byte("garbage"))...)
+	p.append(t, "answers", 80, append(upTo(t, 10, 30, rereadAnswer), first(t, 3), []byte("garbage"))...)
 	p.append(t, "visits", 10, upTo(t, 0, 10, p.visit)...)
 	p.append(t, "visits", 40, upTo(t, 5, 40, p.visit)...)
 	p.append(t, "crawls", 40, upTo(t, 0, 40, p.crawl)...)

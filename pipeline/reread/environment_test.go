@@ -244,36 +244,36 @@ func (e *environment) done(t *testing.T, brand uuid.UUID) postgres.RereadState {
 func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, competitors ...string) {
 	t.Helper()
 	s := e.snapshot(t, brand)
-	of := "brand_id = '" + brand.String() + "'"
+	ofBrand := "brand_id = '" + brand.String() + "'"
 	named := n * 8 / 10 // neither given up nor shopping
 	wants := map[string]int64{
-		"SELECT sum(sign) FROM answers WHERE " + of:                                                          n,
-		"SELECT uniqExact(id) FROM answers WHERE " + of:                                                      n,
-		"SELECT sum(answers) FROM answer_daily WHERE " + of:                                                  named,
-		"SELECT sum(given_up) FROM answer_daily WHERE " + of:                                                 n / 10,
-		"SELECT sum(runs) FROM answer_daily WHERE " + of:                                                     n * 9 / 10,
-		"SELECT sum(sign) FROM shopping_cards WHERE " + of:                                                   2 * n / 10,
-		"SELECT count() FROM answers WHERE sign = 1 AND NOT given_up AND text != '' AND " + of:               n * 9 / 10,
-		"SELECT sum(sign) FROM answers WHERE " + of + fmt.Sprintf(" AND revision = %d", s.Revision):          n,
-		"SELECT toInt64(round(sum(cost_usd) * 1000)) FROM answers WHERE " + of:                               n,
-		"SELECT uniqExact(prompt_id, topic_id, prompt_text, prompt_set_id, job_id) FROM answers WHERE " + of: 5,
-		"SELECT sum(sign) FROM citations WHERE owned AND " + of:                                              named,
-		"SELECT countIf(s != 1) FROM (SELECT id, sum(sign) AS s FROM answers WHERE " + of + " GROUP BY id)":  0,
-		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id = brand_id AND " + of:          named,
-		"SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND " + of:                           0,
-		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND " + of:         0,
-		"SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND " + of:                  0,
+		"SELECT sum(sign) FROM answers WHERE " + ofBrand:                                                          n,
+		"SELECT uniqExact(id) FROM answers WHERE " + ofBrand:                                                      n,
+		"SELECT sum(answers) FROM answer_daily WHERE " + ofBrand:                                                  named,
+		"SELECT sum(given_up) FROM answer_daily WHERE " + ofBrand:                                                 n / 10,
+		"SELECT sum(runs) FROM answer_daily WHERE " + ofBrand:                                                     n * 9 / 10,
+		"SELECT sum(sign) FROM shopping_cards WHERE " + ofBrand:                                                   2 * n / 10,
+		"SELECT count() FROM answers WHERE sign = 1 AND NOT given_up AND text != '' AND " + ofBrand:               n * 9 / 10,
+		"SELECT sum(sign) FROM answers WHERE " + ofBrand + fmt.Sprintf(" AND revision = %d", s.Revision):          n,
+		"SELECT toInt64(round(sum(cost_usd) * 1000)) FROM answers WHERE " + ofBrand:                               n,
+		"SELECT uniqExact(prompt_id, topic_id, prompt_text, prompt_set_id, job_id) FROM answers WHERE " + ofBrand: 5,
+		"SELECT sum(sign) FROM citations WHERE owned AND " + ofBrand:                                              named,
+		"SELECT countIf(s != 1) FROM (SELECT id, sum(sign) AS s FROM answers WHERE " + ofBrand + " GROUP BY id)":  0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id = brand_id AND " + ofBrand:          named,
+		"SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND " + ofBrand:                           0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND " + ofBrand:         0,
+		"SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND " + ofBrand:                  0,
 	}
 	for _, c := range s.Competitors {
 		for _, name := range competitors {
 			if c.Name != name {
 				continue
 			}
-			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND "+of] += named
-			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE "+of+" AND entity_id = '"+c.ID.String()+"'"] = named
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND "+ofBrand] += named
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE "+ofBrand+" AND entity_id = '"+c.ID.String()+"'"] = named
 			if name == "Blaze" {
-				wants["SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND "+of] = n / 10
-				wants["SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND "+of] = named
+				wants["SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND "+ofBrand] = n / 10
+				wants["SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND "+ofBrand] = named
 			}
 		}
 	}

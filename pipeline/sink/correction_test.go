@@ -19,10 +19,10 @@ import (
 
 // reread is an answer that was recorded before, with the names of a revision.
 func reread(a *event.Answer, revision int64) *event.Answer {
-	again := *a
-	again.Brand.Revision = revision
-	again.Reread = &event.Reread{MinExtractVersion: 1}
-	return &again
+	copied := *a
+	copied.Brand.Revision = revision
+	copied.Reread = &event.Reread{MinExtractVersion: 1}
+	return &copied
 }
 
 // batch is records as a consumer hands them over.
@@ -56,11 +56,11 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 	s := w.sinkWith(t, registry)
 	first := answer(0)
 	first.Usage = &event.Usage{InputTokens: 7, CostUSD: "0.5"}
-	again := reread(first, 2)
-	again.Brand.Aliases = []string{"Glow"}
-	again.Competitors = []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000f")), Name: "Sol"}}
+	renamed := reread(first, 2)
+	renamed.Brand.Aliases = []string{"Glow"}
+	renamed.Competitors = []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000f")), Name: "Sol"}}
 	before := w.batch(t, s, 0, 0, first)
-	correction := w.batch(t, s, 0, 1, again, again, first, reread(first, 1), reread(answer(1), 2))
+	correction := w.batch(t, s, 0, 1, renamed, renamed, first, reread(first, 1), reread(answer(1), 2))
 	for _, b := range []*consume.Batch[sink.Answer]{before, correction, correction} { // the last once more, as after a crash
 		if err := s.Insert(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
@@ -138,13 +138,13 @@ func named(a *event.Answer, brand int, revision int64) *event.Answer {
 			Domains: []string{[]string{"lumen.example", "glow.example", "sol.example"}[pick.IntN(3)]},
 		}
 	}
-	again := *a
-	again.Brand = event.Brand{Entity: entity(1), Revision: revision}
-	again.Competitors = nil
+	copied := *a
+	copied.Brand = event.Brand{Entity: entity(1), Revision: revision}
+	copied.Competitors = nil
 	for id := range byte(pick.IntN(4)) {
-		again.Competitors = append(again.Competitors, entity(10+id))
+		copied.Competitors = append(copied.Competitors, entity(10+id))
 	}
-	return &again
+	return &copied
 }
 
 // run is a new answer of a brand, or a run that was given up.
@@ -202,8 +202,8 @@ func (e *editing) next(brand int) *event.Answer {
 func fold(records []*event.Answer) []*event.Answer {
 	final := map[uuid.UUID]*event.Answer{}
 	for _, a := range records {
-		was, there := final[a.ID]
-		if !there && a.Reread == nil || there && a.Reread != nil && a.Brand.Revision > was.Brand.Revision {
+		previous, ok := final[a.ID]
+		if !ok && a.Reread == nil || ok && a.Reread != nil && a.Brand.Revision > previous.Brand.Revision {
 			final[a.ID] = a
 		}
 	}

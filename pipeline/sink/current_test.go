@@ -46,26 +46,26 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 }
 
 // something is a value of a type that is not its zero value.
-func something(of reflect.Type) reflect.Value {
-	v := reflect.New(of).Elem()
+func something(typ reflect.Type) reflect.Value {
+	v := reflect.New(typ).Elem()
 	switch v.Kind() {
 	case reflect.Slice:
-		return reflect.MakeSlice(of, 1, 1)
+		return reflect.MakeSlice(typ, 1, 1)
 	case reflect.Pointer:
-		return reflect.New(of.Elem())
+		return reflect.New(typ.Elem())
 	case reflect.Array:
-		v.Index(0).Set(something(of.Elem()))
+		v.Index(0).Set(something(typ.Elem()))
 	case reflect.String:
 		v.SetString("x")
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Struct:
-		if of == reflect.TypeFor[time.Time]() {
+		if typ == reflect.TypeFor[time.Time]() {
 			return reflect.ValueOf(time.Unix(1, 0))
 		}
 		return reflect.ValueOf(decimal.NewFromInt(1))
 	default:
-		v.Set(reflect.ValueOf(1).Convert(of))
+		v.Set(reflect.ValueOf(1).Convert(typ))
 	}
 	return v
 }

@@ -72,11 +72,11 @@ func newEnvironmentOn(t *testing.T, conn *clickhouse.Conn, brokers []string, par
 		return w
 	}
 	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
-	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: w.topic, NumPartitions: partitions, ReplicationFactor: 1,
 	}}})
 	if err == nil {
-		err = made.Errors[w.topic]
+		err = created.Errors[w.topic]
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +89,9 @@ func (w *environment) addPartitions(t *testing.T, partitions int) {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
 	wait.For(t, "the partitions to be added", func() bool {
-		made, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: w.topic, Count: int32(partitions)}}})
+		created, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: w.topic, Count: int32(partitions)}}})
 		if err == nil {
-			err = made.Errors[w.topic]
+			err = created.Errors[w.topic]
 		}
 		if err != nil {
 			t.Log(err) // a topic just created may not be in the broker's metadata yet
@@ -235,8 +235,8 @@ func (f *followed[T]) Insert(ctx context.Context, b *consume.Batch[T], checkOwne
 func (w *environment) hasLanded(partition int32, offset int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last, known := w.last[partition]
-	return known && last >= offset
+	last, ok := w.last[partition]
+	return ok && last >= offset
 }
 
 // number is the result of a query for one number.

@@ -151,7 +151,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	remove := func(kind string, id, organization uuid.UUID) {
 		execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ($1, $2, $3)", kind, id, organization)
 	}
-	of := func(n, organization int, brand uuid.UUID) *event.Answer {
+	answerOf := func(n, organization int, brand uuid.UUID) *event.Answer {
 		a := answer(n)
 		a.OrganizationID, a.Brand.ID = organizations[organization], brand
 		return a
@@ -166,7 +166,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	batch := w.batch(t, s, 0, 0, of(0, 0, uuid.UUID{11}), of(1, 0, uuid.UUID{12}), of(2, 1, uuid.UUID{13}), of(3, 0, uuid.UUID{12}), reread(of(4, 0, uuid.UUID{11}), 2))
+	batch := w.batch(t, s, 0, 0, answerOf(0, 0, uuid.UUID{11}), answerOf(1, 0, uuid.UUID{12}), answerOf(2, 1, uuid.UUID{13}), answerOf(3, 0, uuid.UUID{12}), reread(answerOf(4, 0, uuid.UUID{11}), 2))
 	batch.Lock = lock
 	if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 		t.Fatal(err)
@@ -260,13 +260,13 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 	for n, target := range []string{"answers", "entity_prompt_daily", "citation_daily", "log_progress"} {
 		t.Run(target, func(t *testing.T) {
 			s := w.sink(t)
-			kept, goes := uuid.UUID{2, byte(n)}, uuid.UUID{1, byte(n)}
+			remaining, deleted := uuid.UUID{2, byte(n)}, uuid.UUID{1, byte(n)}
 			var records []*event.Answer
 			for i := range 12 { // over three months
 				a := answer(i)
-				a.Brand.ID = kept
+				a.Brand.ID = remaining
 				if i%4 == 1 {
-					a.Brand.ID = goes
+					a.Brand.ID = deleted
 				}
 				records = append(records, a)
 			}
@@ -277,7 +277,7 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 				t.Fatal("a view that throws let a batch pass")
 			}
 			repair()
-			execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)", goes)
+			execPostgres(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)", deleted)
 			for range 2 {
 				if err := s.Insert(t.Context(), batch, isOwner); err != nil {
 					t.Fatal(err)
@@ -288,7 +288,7 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 				"SELECT count() FROM answers", "SELECT toUInt64(sum(answers)) FROM answer_daily", "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
 				"SELECT count() FROM citations", "SELECT toUInt64(sum(citations)) FROM citation_daily", "SELECT count() FROM shopping_cards",
 			} {
-				questions[question] = fmt.Sprintf("%s WHERE brand_id = '%s'", question, kept)
+				questions[question] = fmt.Sprintf("%s WHERE brand_id = '%s'", question, remaining)
 			}
 			w.reconcile(t)
 			w.wantNumbers(t, 9, questions)

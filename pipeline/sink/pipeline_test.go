@@ -262,9 +262,9 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{w.topic}}); err != nil {
 		t.Fatal(err)
 	}
-	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: w.topic, NumPartitions: 1, ReplicationFactor: 1}}})
-	if err != nil || made.Errors[w.topic] != nil {
-		t.Fatal(err, made.Errors)
+	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: w.topic, NumPartitions: 1, ReplicationFactor: 1}}})
+	if err != nil || created.Errors[w.topic] != nil {
+		t.Fatal(err, created.Errors)
 	}
 	w.append(t, answers(t, 10, 12)...)
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
@@ -371,9 +371,9 @@ func TestAPanicStopsThePartition(t *testing.T) {
 func TestARereadWaitsForANewerBuild(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
-	again := answer(0)
-	again.Reread = &event.Reread{MinExtractVersion: extract.Version + 1}
-	w.append(t, encoded(t, answer(0)), encoded(t, again))
+	later := answer(0)
+	later.Reread = &event.Reread{MinExtractVersion: extract.Version + 1}
+	w.append(t, encoded(t, answer(0)), encoded(t, later))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), fmt.Sprint("offset 1: a reread for extract version ", extract.Version+1)) && w.number(t, "SELECT count() FROM answers") == 1

@@ -92,11 +92,11 @@ func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 		if line.Topic != w.topic {
 			continue
 		}
-		whole, err := clickhouse.DeadLettersAt(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
-		if err != nil || len(whole) != 1 {
-			t.Fatalf("%d dead letters at %s, %v", len(whole), line.LogPosition, err)
+		letters, err := clickhouse.DeadLettersAt(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
+		if err != nil || len(letters) != 1 {
+			t.Fatalf("%d dead letters at %s, %v", len(letters), line.LogPosition, err)
 		}
-		all[line.Offset] = whole[0]
+		all[line.Offset] = letters[0]
 	}
 	return all
 }

@@ -146,12 +146,12 @@ func (e *purgingEnvironment) wantRowsOf(t *testing.T, living ...postgres.Brand) 
 	t.Helper()
 	var ids string
 	for _, brand := range living {
-		of := fmt.Sprintf(" WHERE brand_id = '%s'", brand.ID)
+		where := fmt.Sprintf(" WHERE brand_id = '%s'", brand.ID)
 		for table, sum := range map[string]string{
 			"answers": "count()", "answer_daily": "sum(answers)", "entity_prompt_daily": "sum(answers)", "citations": "count()",
 			"citation_daily": "sum(citations)", "shopping_cards": "count()",
 		} {
-			if n := e.number(t, "SELECT toUInt64("+sum+") FROM "+table+of); n != uint64(e.appended) {
+			if n := e.number(t, "SELECT toUInt64("+sum+") FROM "+table+where); n != uint64(e.appended) {
 				t.Errorf("%s has %d of brand %s, want %d", table, n, brand.Slug, e.appended)
 			}
 		}

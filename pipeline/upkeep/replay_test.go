@@ -152,9 +152,9 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	var states []string
 	for _, l := range e.lines(t) {
 		states = append(states, fmt.Sprintf("%d %s replayed %v", l.Partition, l.Reason, !l.ReplayedAt.IsZero()))
-		whole, err := clickhouse.DeadLettersAt(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
-		if err != nil || len(whole) != 1 || whole[0].Key == "" && (whole[0].Value != "\xffgarbage" || !slices.Equal(whole[0].HeaderValues, []string{"afar"})) {
-			t.Errorf("%s: %+v, %v", l.LogPosition, whole, err)
+		letters, err := clickhouse.DeadLettersAt(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
+		if err != nil || len(letters) != 1 || letters[0].Key == "" && (letters[0].Value != "\xffgarbage" || !slices.Equal(letters[0].HeaderValues, []string{"afar"})) {
+			t.Errorf("%s: %+v, %v", l.LogPosition, letters, err)
 		}
 	}
 	if want := []string{"0 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed false"}; !slices.Equal(states, want) {
