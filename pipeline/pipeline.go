@@ -1,4 +1,4 @@
-// Package pipeline wires what reads the log into the warehouse, and the scheduled tasks that keep the warehouse right.
+// Package pipeline wires the consumers of the log and the scheduled tasks of the warehouse.
 package pipeline
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Deps are what the pipeline works with.
+// Deps has the dependencies of the pipeline.
 type Deps struct {
 	DB        *postgres.DB
 	Warehouse *clickhouse.Conn
@@ -41,7 +41,7 @@ type Deps struct {
 	Log     *slog.Logger
 }
 
-// What parts wait for.
+// The stores that parts wait for.
 var (
 	databases  = []lifecycle.Store{lifecycle.Postgres, lifecycle.ClickHouse}
 	everything = append(databases, lifecycle.Kafka)
@@ -88,9 +88,9 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 		return nil, err
 	}
 	table.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	// About how long rollups may be wrong after a batch was repeated.
+	// Rollups may be wrong for about so long after a repeated batch.
 	table.Every("reconcile suspect months", timetable.Interval(10*time.Second), reconciler.Suspects)
-	// How soon a part that was broken at a start is known.
+	// A part that was broken at a start is reported after so long.
 	table.Every("broken parts", timetable.Interval(30*time.Second), reconciler.BrokenParts)
 	table.OnFollow(reconciler.ForgetBrokenParts)
 
@@ -102,7 +102,7 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("retention", timetable.Hourly(37), expiry.Enforce)
 	purger := upkeep.NewPurger(d.DB, d.Warehouse, purgeLeader, d.Metrics, d.Log)
 	table.Every("purge", timetable.Daily(4, 10), purger.Nightly)
-	// Collectors do so too; their salts must go also when none runs any more.
+	// Collectors drop salts, too; but salts must also go when no collector runs any more.
 	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
 
 	return append(parts,
@@ -158,15 +158,15 @@ func sinkOf[R sink.Row](newSink func(*clickhouse.Conn, prometheus.Registerer, *s
 	}
 }
 
-// Recover puts back the rows that a topic's landing table has lost of a month, from the log.
+// Recover puts back, from the log, the rows of a month that a topic's landing table has lost.
 func Recover(
 	ctx context.Context, d Deps, topic string, month clickhouse.Month, step progress,
 ) (reconcile.Recovered, error) {
 	return sinks[topic].recover(ctx, d, month, step)
 }
 
-// Sinks returns the sinks whose batches must not be under way while something is replaced, with a prefix of their
-// topics and groups.
+// Sinks returns the groups of all sinks, with a prefix of their topics and groups. None may have a batch under way
+// while a table is replaced.
 func Sinks(prefix string) (all []consume.SinkGroup) {
 	for _, topic := range event.Topics {
 		group, name := prefix+topic.Group, prefix+topic.Name

@@ -76,13 +76,14 @@ func (h *health) err(now time.Time) error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(h.partitions)) {
 		s := h.partitions[id]
-		took := now.Sub(s.began).Round(time.Second)
+		took := now.Sub(s.began)
 		switch {
 		case s.failure == nil:
 		case s.began.IsZero():
 			errs = append(errs, s.failure)
 		case took > failureGrace:
-			errs = append(errs, fmt.Errorf("partition %d has not landed a batch for %s: %w", id, took, s.failure))
+			const format = "partition %d has not landed a batch for %s: %w"
+			errs = append(errs, fmt.Errorf(format, id, took.Round(time.Second), s.failure))
 		}
 	}
 	return errors.Join(errs...)

@@ -68,9 +68,9 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 //
 // A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing:
 // tables forget tokens at different times, and a server that lost power has the parts, which it syncs, and not the
-// tokens, which it does not. So the landing table is read. A month lands whole or not at all, so the
-// missing rows are whole months. They keep the batch's token, which each month remembers for itself: an earlier insert
-// may still be under way. The batch's months are suspect until their rollups are reconciled.
+// tokens, which it does not. So the landing table is read. A month lands whole or not at all, so the missing rows are
+// whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
+// under way. The batch's months are suspect until their rollups are reconciled.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)
 	landed, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))
