@@ -180,6 +180,7 @@ const MaxName = 512
 // IsName reports whether brands, competitors, topics, keys and the like may have the name, as private.is_name does. A
 // name with controls, or with characters that turn the direction of text, could be shown as another one.
 func IsName(name string) bool {
+	isHidden := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 	return len(name) <= MaxName && strings.Trim(name, " ") != "" && utf8.ValidString(name) &&
-		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+		!strings.ContainsFunc(name, isHidden)
 }

@@ -30,12 +30,12 @@ func (db *DB) TrackedPlatforms(ctx context.Context, brand uuid.UUID) ([]TrackedP
 }
 
 // AddBrandPlatform adds a platform to a brand, with its default model ("") or another one; the frequency is hourly,
-// daily, weekly, monthly or manual. ErrConflict if the brand has it.
+// daily, weekly, monthly or manual. ErrConflict if it exists.
 func (db *DB) AddBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model, frequency string) error {
 	return wrap(exec(ctx, db, "add_brand_platform", brand, platform, model, frequency), "add platform %s", platform)
 }
 
-// EnsureBrandPlatform adds a platform to a brand, with its default model, unless the brand has it.
+// EnsureBrandPlatform adds a platform to a brand, with its default model, unless it exists.
 func (db *DB) EnsureBrandPlatform(ctx context.Context, brand uuid.UUID, platform, frequency string) error {
 	err := db.AddBrandPlatform(ctx, brand, platform, "", frequency)
 	if _, exists := errors.AsType[ErrConflict](err); exists {
@@ -45,7 +45,9 @@ func (db *DB) EnsureBrandPlatform(ctx context.Context, brand uuid.UUID, platform
 }
 
 // EditBrandPlatform changes a platform of a brand. ErrNotFound if the brand does not have it.
-func (db *DB) EditBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model string, e BrandPlatformEdit) error {
+func (db *DB) EditBrandPlatform(
+	ctx context.Context, brand uuid.UUID, platform, model string, e BrandPlatformEdit,
+) error {
 	err := execOne(ctx, db, "edit_brand_platform", brand, platform, model, e.CheckFrequency, e.IsEnabled)
 	return wrap(err, "edit platform %s", platform)
 }
@@ -67,8 +69,8 @@ type ScheduledPlatform struct {
 	TimeZone       string     `db:"time_zone"` // of the organization
 }
 
-// ScheduledPlatforms returns the scheduled platforms of an organization's active brands, or of all organizations' (nil),
-// brand by brand: those that may be due at now, or all.
+// ScheduledPlatforms returns the scheduled platforms of an organization's active brands, or of all organizations'
+// (nil), brand by brand: those that may be due at now, or all.
 func (db *DB) ScheduledPlatforms(
 	ctx context.Context, organization *uuid.UUID, all bool, now time.Time,
 ) ([]ScheduledPlatform, error) {

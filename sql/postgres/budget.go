@@ -22,7 +22,7 @@ type Budget struct {
 // LimitsCost reports whether the budget has a limit of cost.
 func (b Budget) LimitsCost() bool { return b.CostPerDay != nil || b.CostPerMonth != nil }
 
-// BudgetUsage is a budget, or a platform without one, and what was spent on it.
+// BudgetUsage is a budget, or a platform without one, and the spending on it.
 type BudgetUsage struct {
 	Budget
 	Spent Spent `db:"spent" json:"spent"`
@@ -37,12 +37,12 @@ type Spent struct {
 	CostMonth string `json:"costMonth"`
 }
 
-// Budgets returns the budgets of an organization, that of all platforms first.
+// Budgets returns the budgets of an organization, the one of all platforms first.
 func (db *DB) Budgets(ctx context.Context, organization uuid.UUID) ([]Budget, error) {
 	return queryAll[Budget](ctx, db, "budgets", organization)
 }
 
-// BudgetUsage returns the budgets of an organization and what it spent in the day and the month of an instant: of all
+// BudgetUsage returns the budgets of an organization and its spending in the day and the month of an instant: of all
 // platforms together first, even without a budget, then of each platform that has a budget or was asked.
 func (db *DB) BudgetUsage(ctx context.Context, organization uuid.UUID, at time.Time) ([]BudgetUsage, error) {
 	return queryAll[BudgetUsage](ctx, db, "budget_usage", organization, at)
@@ -77,7 +77,9 @@ func (e *BudgetError) Error() string {
 	if e.What == "cost" {
 		unit = " USD"
 	}
-	return fmt.Sprintf("the budget of %s a %s%s is %s%s, of which %s%s are spent or reserved; this needs %s%s; it resets at %s",
+	const text = "the budget of %s a %s%s is %s%s, of which %s%s are spent or reserved; " +
+		"this needs %s%s; it resets at %s"
+	return fmt.Sprintf(text,
 		e.What, e.Period, platform, e.Limit, unit, e.Spent, unit, e.Wanted, unit, e.Resets.Format(time.RFC3339))
 }
 

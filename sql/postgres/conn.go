@@ -1,8 +1,8 @@
 // Package postgres owns the control plane: the schema in migrate/, the statements in query/, and the Go types of their
 // parameters and rows.
 //
-// Connections act as role answerscope_service, whatever the login, so that row-level security holds for them too. A
-// caller's own transactions run through DB.As. Postgres refuses texts with a zero byte.
+// Connections act as role answerscope_service, with any login, so that row-level security applies to them too.
+// PostgreSQL refuses texts with a zero byte.
 package postgres
 
 import (
@@ -26,19 +26,19 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// Config says where the server is and how it is used.
+// Config holds the address of the server and the use of it.
 type Config struct {
 	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns int    // connections at once
-	Actor    string // who changes things, for the audit log; "": the login
+	Actor    string // the author of changes in the audit log; "": the login
 }
 
-// DefaultConfig needs a DSN.
+// DefaultConfig lacks only the DSN.
 func DefaultConfig() Config {
 	return Config{MaxConns: 8}
 }
 
-// Validate returns everything that is wrong with c.
+// Validate returns every mistake of c.
 func (c Config) Validate() error {
 	var errs []error
 	if _, err := pgxpool.ParseConfig(c.DSN); err != nil || c.DSN == "" {
@@ -53,11 +53,11 @@ func (c Config) Validate() error {
 // DB is a pool of connections that act as answerscope_service. It is safe for concurrent use.
 type DB struct {
 	*pgxpool.Pool
-	sinkLocks       *pgxpool.Pool // of connections that hold a shared sink lock; Pool stays free for statements
-	sinkLockTimeout time.Duration // for the server to answer a question about the sink lock
+	sinkLocks       *pgxpool.Pool // connections that hold a shared sink lock, so that Pool stays free for statements
+	sinkLockTimeout time.Duration // of every question about the sink lock
 }
 
-// Close closes every connection once it was given back.
+// Close closes every connection once it is idle.
 func (db *DB) Close() {
 	db.sinkLocks.Close()
 	db.Pool.Close()
@@ -76,8 +76,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// OpenLater is Open without the check: it connects at the first statement, which returns what is wrong with the server
-// or its roles.
+// OpenLater is Open without the check: the first statement connects, and returns an error of the server or its roles.
 func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -112,15 +111,15 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	return &DB{pool, sinkLocks, 10 * time.Second}, nil
 }
 
-// Reach checks that the server answers on the pool and takes a new connection: one that is stopped, or cut off by a
-// firewall, may do the first alone for a while.
+// Reach checks that the server answers on the pool and accepts a new connection: a stopped server, or one behind a
+// firewall, may do only the first for a while.
 func (db *DB) Reach(ctx context.Context) error {
 	if err := db.Ping(ctx); err != nil {
 		return fmt.Errorf("ping postgres: %w", err)
 	}
 	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig)
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "53300" {
-		return nil // no connection is free, and the pool has its own
+		return nil // too many connections, and the pool has its own
 	}
 	if err != nil {
 		return fmt.Errorf("connect to postgres: %w", err)
@@ -128,8 +127,8 @@ func (db *DB) Reach(ctx context.Context) error {
 	return closeConn(conn)
 }
 
-// openConn opens a connection beside the pool, for what lasts as long as a connection: a lock, or LISTEN. A statement
-// waits for a lock at most for lockTimeout; 0 is without limit.
+// openConn opens a connection outside the pool, for a lock or a LISTEN that lasts as long as the connection. Its
+// statements wait for locks at most for lockTimeout; 0 is without limit.
 func (db *DB) openConn(ctx context.Context, lockTimeout time.Duration) (*pgx.Conn, error) {
 	cfg := db.Config()
 	maps.Copy(cfg.ConnConfig.RuntimeParams, lockSession(lockTimeout))
@@ -143,8 +142,8 @@ func (db *DB) openConn(ctx context.Context, lockTimeout time.Duration) (*pgx.Con
 	return conn, nil
 }
 
-// lockSession are the settings of a session that holds a lock: it does not end for being idle, and the server ends it,
-// and its locks, within 30 s of losing sight of this machine.
+// lockSession returns the settings of a session that holds a lock: it does not end when it is idle, and the server ends
+// it, and its locks, within 30 s of losing this machine.
 func lockSession(lockTimeout time.Duration) map[string]string {
 	return map[string]string{
 		"lock_timeout":            strconv.FormatInt(lockTimeout.Milliseconds(), 10),
@@ -183,7 +182,7 @@ func become(ctx context.Context, conn *pgx.Conn, role string) error {
 	case err == nil:
 		return nil
 	case ok && refused.Code == "22023":
-		return fmt.Errorf("become %s: there is no such role; run `answerscope migrate`: %w", role, err)
+		return fmt.Errorf("become %s: the role does not exist; run `answerscope migrate`: %w", role, err)
 	case ok && refused.Code == "42501":
 		login := conn.Config().User
 		return fmt.Errorf("become %s: the login %s may not; run `answerscope migrate` with it, or GRANT %s TO %q: %w",

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrNotFound says that there is no such row, or that a row it refers to does not exist.
+// ErrNotFound reports that a row, or a row that it refers to, does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrConflict says that another row has a value that must be unique.
+// ErrConflict reports that another row has a value that must be unique.
 type ErrConflict struct{ What string } // "slug", "email", …
 
 func (e ErrConflict) Error() string { return e.What + " is taken" }
@@ -33,7 +33,7 @@ var uniqueValues = map[string]string{
 	"api_key_hashes_hash_key":                     "key",
 }
 
-// wrap says in an error what was being done; nil stays nil.
+// wrap adds the operation to an error; nil stays nil.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -41,8 +41,8 @@ func wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// typed returns the error of a statement: ErrNotFound, ErrConflict and refused values alone, because the caller knows
-// what they are about, and any other with the statement's name.
+// typed returns the error of a statement: ErrNotFound, ErrConflict and refused values alone, because the caller adds
+// their subject, and any other with the statement's name.
 func typed(err error, statement string) error {
 	if err == nil {
 		return nil
@@ -63,14 +63,14 @@ func typed(err error, statement string) error {
 	return fmt.Errorf("query %s: %w", statement, err)
 }
 
-// refusedValue is what the schema refuses, in its own words.
+// refusedValue is the error of a value that the schema refuses, with the message of its check.
 type refusedValue struct{ cause *pgconn.PgError }
 
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
 
-// IsTransient reports whether a statement may succeed if it is sent again: the connection failed, no connection was free
-// or no answer came in time, the server is starting, stopping, read-only or out of a resource, or it cancelled the
+// IsTransient reports whether a statement may succeed if it is sent again: the connection failed, no connection was
+// free or no answer came in time, the server is starting, stopping, read-only or out of a resource, or it cancelled the
 // statement or its transaction, as after a deadlock.
 func IsTransient(err error) bool {
 	if errors.Is(err, context.Canceled) {
@@ -80,15 +80,16 @@ func IsTransient(err error) bool {
 		return true
 	}
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refused.Code == readOnly || slices.Contains(passing, refused.Code[:min(2, len(refused.Code))])
+		return refused.Code == readOnly || slices.Contains(transientClasses, refused.Code[:min(2, len(refused.Code))])
 	}
 	_, lost := errors.AsType[*net.OpError](err)
-	return lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+	return lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
+		pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }
 
-// passing are the classes of SQLSTATE whose cause passes: connection, rollback of a transaction, resources, and operator
-// intervention.
-var passing = []string{"08", "40", "53", "57"}
+// transientClasses are classes of SQLSTATE: connection exception, transaction rollback, insufficient resources and
+// operator intervention.
+var transientClasses = []string{"08", "40", "53", "57"}
 
-// readOnly is the SQLSTATE of a write on a server that takes none, as a primary that has become a standby.
+// readOnly is the SQLSTATE of a write on a read-only server, such as a primary that has become a standby.
 const readOnly = "25006"

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// listener is a connection of its own that is notified of changes. Connecting and every statement must be answered
-// within timeout, because a connection whose other end has gone would stay silent for a quarter of an hour. It is not
-// safe for concurrent use.
+// listener is a connection outside the pool that is notified of changes. The server must answer the connect and every
+// statement within timeout, because a dead connection would stay silent for a quarter of an hour. It is not safe for
+// concurrent use.
 type listener struct {
 	conn    *pgx.Conn
 	timeout time.Duration
@@ -28,8 +28,8 @@ func (db *DB) openListener(ctx context.Context, timeout time.Duration) (*listene
 	return &listener{conn, timeout}, nil
 }
 
-// Wait returns when there may be a change that was not there when Wait was last called, or after atMost: notified says
-// which. Any number of notifications that have come end it once. The connection stays open when ctx ends.
+// Wait waits for a notification since its last call, at most for atMost, and reports whether one came. It takes all
+// that have come. The connection stays open when ctx ends.
 func (l *listener) Wait(ctx context.Context, atMost time.Duration) (notified bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
@@ -41,16 +41,17 @@ func (l *listener) Wait(ctx context.Context, atMost time.Duration) (notified boo
 		return false, fmt.Errorf("wait for a notification: %w", err)
 	}
 	cancel()
-	for err == nil { // with an ended context it returns what has come, and waits for no more
+	for err == nil { // with an ended context it only returns notifications that have come
 		_, err = l.conn.WaitForNotification(bounded)
 	}
 	return true, nil
 }
 
-// Close closes the connection, and ends what it holds.
+// Close closes the connection, which ends its locks.
 func (l *listener) Close() error { return closeConn(l.conn) }
 
-// Change is a row of the outbox: a brand, competitor, prompt or topic as it is, or as it was when it was Deleted.
+// Change is a row of the outbox: the state of a brand, competitor, prompt or topic, or its last state if it was
+// deleted.
 type Change struct {
 	ID             int64      `db:"id"`   // the row's version: a later change of one row has a higher id
 	Kind           string     `db:"kind"` // brand, competitor, prompt or topic
@@ -78,12 +79,11 @@ type ChangedRow struct {
 	IsBranded *bool      `json:"is_branded"` // prompt; nil: decided by its text
 }
 
-// Outbox reads the changes that the warehouse lacks, and is notified of them. Of all Outboxes in all processes one at a
-// time holds the lock, which ends with its connection; the others must leave the changes alone.
+// Outbox reads the changes that the warehouse lacks, and is notified of them. One Outbox of all processes holds the
+// lock at a time, which ends with its connection; the others must not read or delete.
 type Outbox struct{ *listener }
 
-// OpenOutbox connects. Each statement must be answered within timeout. Until TryLock succeeds, the outbox is another
-// process's.
+// OpenOutbox connects, without the lock. The server must answer each statement within timeout.
 func (db *DB) OpenOutbox(ctx context.Context, timeout time.Duration) (*Outbox, error) {
 	l, err := db.openListener(ctx, timeout)
 	if err != nil {
@@ -92,8 +92,8 @@ func (db *DB) OpenOutbox(ctx context.Context, timeout time.Duration) (*Outbox, e
 	return &Outbox{l}, nil
 }
 
-// TryLock reports whether this Outbox now holds the lock. It does not wait: a statement that waits holds back what
-// VACUUM may clean.
+// TryLock takes the lock if it is free, and reports whether it did. It does not wait: a waiting statement holds back
+// VACUUM.
 func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -105,12 +105,12 @@ func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// Read returns the first changes, at most most. Until they are deleted, Read returns them again. A change may appear
-// after another row's with a higher id, so changes are deleted by their ids.
-func (o *Outbox) Read(ctx context.Context, most int) ([]Change, error) {
+// Read returns the first changes, and returns them again until they are deleted. A change may appear after another
+// row's with a higher id, so changes are deleted by their ids.
+func (o *Outbox) Read(ctx context.Context, limit int) ([]Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	return queryAll[Change](ctx, o.conn, "outbox_changes", most)
+	return queryAll[Change](ctx, o.conn, "outbox_changes", limit)
 }
 
 // Delete deletes changes that the warehouse has.
@@ -124,7 +124,7 @@ func (o *Outbox) Delete(ctx context.Context, changes []Change) error {
 	return exec(ctx, o.conn, "delete_changes", ids)
 }
 
-// Site is a brand with the hosts that are its own, in lower case and punycode.
+// Site is a brand with its own hosts, in lower case and punycode.
 type Site struct {
 	BrandID        uuid.UUID `db:"brand_id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
@@ -134,8 +134,8 @@ type Site struct {
 // Sites reads the brands and their domains, and is notified when they change.
 type Sites struct{ *listener }
 
-// OpenSites connects; every change from then on ends a Wait. Each statement must be answered within timeout, and Read
-// within ten times of it.
+// OpenSites connects; every later change ends a Wait. The server must answer each statement within timeout, and Read
+// within ten times that.
 func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, error) {
 	l, err := db.openListener(ctx, timeout)
 	if err != nil {
@@ -149,15 +149,15 @@ func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, err
 	return &Sites{l}, nil
 }
 
-// Version is another text after any change, notified or not; it costs one look at each brand. What is read after
-// Version is never older than it.
+// Version returns a text that differs after any change, notified or not; it reads every brand. A later Read is never
+// older than it.
 func (s *Sites) Version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return queryOne[string](ctx, s.conn, "sites_version")
 }
 
-// Read returns every brand, also those without a domain, in the order of ids.
+// Read returns every brand, also those without a domain, by id.
 func (s *Sites) Read(ctx context.Context) ([]Site, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*s.timeout)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all
-// stores.
+// WithMigrationLock runs do while no other process holds the lock of this database's migrations, which covers the
+// migrations of all stores.
 func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended('answerscope_migrate', 0))"); err != nil {
@@ -29,9 +29,9 @@ func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
 	})
 }
 
-// Migrate creates the roles and runs the numbered files of migrate/ that were not run yet, each in one transaction with
-// its version, so that it may be killed and run again at any point. The login must be able to create roles, or be a
-// member of existing ones. progress is called after each file.
+// Migrate creates the roles and runs the pending files of migrate/, each in one transaction with its version, so that
+// it may be killed and run again at any point. The login must be able to create roles, or be a member of existing ones.
+// progress is called after each file.
 func Migrate(ctx context.Context, dsn string, progress func(version uint, name string)) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, mustRead("roles.sql")); err != nil {
@@ -65,17 +65,17 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 		if len(pending) == 0 {
 			return nil
 		}
-		if _, err := conn.Exec(ctx, "NOTIFY pgrst, 'reload schema'"); err != nil { // a running /rest/v1 learns of new tables
+		if _, err := conn.Exec(ctx, "NOTIFY pgrst, 'reload schema'"); err != nil { // for a running /rest/v1
 			return fmt.Errorf("announce postgres migrations: %w", err)
 		}
 		return nil
 	})
 }
 
-// ErrNewer is returned for a schema that a newer release has migrated: this one knows what of it was there before.
+// ErrNewer is returned for a schema that a newer release has migrated.
 var ErrNewer = errors.New("a newer release has migrated it")
 
-// Pending lists the migrations that Migrate would run, in order. A login of services may ask, too.
+// Pending lists the migrations that Migrate would run, in order. The login may be one that cannot migrate.
 func Pending(ctx context.Context, dsn string) (names []string, err error) {
 	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		pending, err := pendingMigrations(ctx, conn)
@@ -87,7 +87,7 @@ func Pending(ctx context.Context, dsn string) (names []string, err error) {
 	return names, err
 }
 
-// withLogin runs do with one connection, as the login.
+// withLogin runs do with one connection as the login, without a role of ours.
 func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (err error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -109,13 +109,13 @@ type migration struct {
 	name    string // of the file, without .up.sql
 }
 
-// pendingMigrations are those with a higher version than the last that was run, in order.
+// pendingMigrations returns the migrations after the last that was run, in order.
 func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration, err error) {
 	applied, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
-	known := uint(0)
+	newest := uint(0)
 	paths, err := fs.Glob(files, "migrate/*.up.sql") // in order
 	for _, file := range paths {
 		name := strings.TrimSuffix(path.Base(file), ".up.sql")
@@ -124,30 +124,31 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 		if err != nil {
 			panic(err) // a misnamed embedded file is a build mistake
 		}
-		if known = uint(version); known > applied {
-			pending = append(pending, migration{known, name})
+		if newest = uint(version); newest > applied {
+			pending = append(pending, migration{newest, name})
 		}
 	}
-	if applied > known {
-		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied, known, ErrNewer)
+	if applied > newest {
+		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied, newest, ErrNewer)
 	}
 	return pending, err
 }
 
-// appliedVersion is the version of the last migration that was run, 0 before the first.
+// appliedVersion returns the version of the last migration that was run, 0 before the first.
 func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err error) {
-	var begun, owns bool
+	var isMigrated, isOwner bool
 	err = conn.QueryRow(ctx, `
 		SELECT EXISTS (
 			SELECT FROM pg_catalog.pg_class AS c
 			JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 			WHERE n.nspname = 'private' AND c.relname = 'schema_migrations'),
-		EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))`, ownerRole).Scan(&begun, &owns)
-	if err != nil || !begun {
+		EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))`,
+		ownerRole).Scan(&isMigrated, &isOwner)
+	if err != nil || !isMigrated {
 		return 0, err
 	}
-	role := serviceRole // of a login that migrates nothing
-	if owns {
+	role := serviceRole // of a login that cannot migrate
+	if isOwner {
 		role = ownerRole
 	}
 	if err := become(ctx, conn, role); err != nil {
@@ -172,7 +173,7 @@ func (m migration) run(ctx context.Context, conn *pgx.Conn) error {
 	})
 }
 
-// located says in which line of a text an error occurred, if the server does.
+// located adds to an error the line of the text where it occurred, if the server reports a position.
 func located(err error, name, text string) error {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || refused.Position == 0 {
@@ -182,13 +183,13 @@ func located(err error, name, text string) error {
 	return fmt.Errorf("%s, line %d: %w", name, 1+strings.Count(before, "\n"), err)
 }
 
-// QueueSchema is where the tables of the queue's library, River, are.
+// QueueSchema is the schema of River's tables.
 const QueueSchema = "private"
 
-// queueMigration is the migration that lets our processes use River's tables.
+// queueMigration grants our processes the use of River's tables, which must exist before it.
 const queueMigration = "0027_queue"
 
-// migrateQueue brings River's tables up. Its own migrator keeps which of its migrations were run, so it may be killed
+// migrateQueue migrates River's tables. River's migrator records which of its migrations were run, so it may be killed
 // and run again at any point.
 func migrateQueue(ctx context.Context, dsn string) error {
 	cfg, err := pgxpool.ParseConfig(dsn)
@@ -201,12 +202,11 @@ func migrateQueue(ctx context.Context, dsn string) error {
 		return fmt.Errorf("open postgres: %w", err)
 	}
 	defer pool.Close()
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: QueueSchema, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return fmt.Errorf("migrate the queue: %w", err)
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{
+		Schema: QueueSchema, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err == nil {
+		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("migrate the queue: %w", err)
-	}
-	return nil
+	return wrap(err, "migrate the queue")
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Result is an answer with its reading, a row of prompt_results by the names of its columns. U+FFFD is stored for a
-// zero byte of a text, and for what is no UTF-8.
+// Result is an answer with its reading: a row of prompt_results, by the names of its columns. U+FFFD replaces zero
+// bytes and invalid UTF-8 in its texts.
 type Result struct {
 	ID             uuid.UUID `json:"id"` // the answer's
 	PromptID       uuid.UUID `json:"prompt_id"`
 	BrandID        uuid.UUID `json:"brand_id"`
 	OrganizationID uuid.UUID `json:"organization_id"`
 	Platform       string    `json:"platform"`
-	Model          string    `json:"model_used"`   // requested; "" where none was
-	ServedModel    string    `json:"served_model"` // "" where the platform does not say
-	Region         string    `json:"region"`       // "" where none was given
+	Model          string    `json:"model_used"`   // requested; "": none
+	ServedModel    string    `json:"served_model"` // "": unknown
+	Region         string    `json:"region"`       // "": none
 	Sample         int64     `json:"sample"`
 	Response       string    `json:"response"`
 	SearchQueries  []string  `json:"search_queries"`
 	JobID          uuid.UUID `json:"job_id"` // nil for none
 	AnsweredAt     time.Time `json:"created_at"`
 
-	Revision       int64              `json:"revision"`        // of the names that it is read by
-	ExtractVersion int                `json:"extract_version"` // of the reader
+	Revision       int64              `json:"revision"`        // of the brand's names
+	ExtractVersion int                `json:"extract_version"` // of the extractor
 	Mentions       int                `json:"mention_count"`
 	Citations      int                `json:"citation_count"`   // of the brand's own domains
-	Position       int                `json:"mention_position"` // 1-based; 0: not named
+	Position       int                `json:"mention_position"` // 1-based; 0: not mentioned
 	Sentiment      string             `json:"sentiment"`        // positive, neutral, negative or unknown
 	Visibility     int                `json:"visibility_score"` // 0..100
 	Sources        []ResultSource     `json:"citations"`
@@ -50,42 +50,41 @@ type ResultSource struct {
 	Type  string `json:"type"`  // owned, competitor, forum, social, review, institutional or editorial
 }
 
-// ResultCompetitor is what an answer says of a competitor.
+// ResultCompetitor is the reading of an answer for a competitor.
 type ResultCompetitor struct {
 	ID         uuid.UUID `json:"competitor_id"`
 	Name       string    `json:"name"`
 	Mentions   int       `json:"mention_count"`
 	Citations  int       `json:"citation_count"`
 	Visibility int       `json:"visibility_score"`
-	Position   *int      `json:"mention_position"` // nil: not named
+	Position   *int      `json:"mention_position"` // nil: not mentioned
 }
 
-// ResultCounts counts what became of results. Those that are in neither Added nor Changed had a reading as new, if they
-// are Current.
+// ResultCounts counts results. Current results in neither Added nor Changed already had a reading at least as new.
 type ResultCounts struct {
-	Live    int64 `db:"live"`    // whose brand and prompt exist
-	Current int64 `db:"current"` // of those, not old, or the newest of their prompt and platform
-	Added   int64 `db:"added"`   // of those, new
-	Changed int64 `db:"changed"` // of those, with a newer reading
+	Live    int64 `db:"live"`    // their brand and prompt exist
+	Current int64 `db:"current"` // live, and not old or the newest of their prompt and platform
+	Added   int64 `db:"added"`   // current and new
+	Changed int64 `db:"changed"` // current, with a newer reading
 }
 
-// OutdatedResult is a result with a reading by an earlier extractor.
+// OutdatedResult is a result whose reading is by an earlier extractor.
 type OutdatedResult struct {
 	ID             uuid.UUID `db:"id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// ErrRefused says that Postgres will never take a row.
+// ErrRefused reports that PostgreSQL will never accept a row.
 var ErrRefused = errors.New("refused")
 
-// StoreResults adds the first results of answers that have none, then gives those of rereads their newer reading, or
-// adds them; all or nothing. Neither list has an id twice. Results whose brand or prompt was deleted are left out, and
-// so are those from before old that are not the newest of their prompt and platform. The error is ErrRefused when
-// Postgres does not take a row.
-func (db *DB) StoreResults(ctx context.Context, first, rereads []Result, old time.Time) (added, changed ResultCounts, err error) {
-	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		var err error
+// StoreResults adds the first results of answers, then updates or adds the results of rereads; all or nothing. Neither
+// list has an id twice. It leaves out results whose brand or prompt was deleted, and results from before old that are
+// not the newest of their prompt and platform. The error is ErrRefused when PostgreSQL does not accept a row.
+func (db *DB) StoreResults(
+	ctx context.Context, first, rereads []Result, old time.Time,
+) (added, changed ResultCounts, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) (err error) {
 		if added, err = storeResults(ctx, tx, first, old, false); err != nil {
 			return err
 		}
@@ -93,12 +92,12 @@ func (db *DB) StoreResults(ctx context.Context, first, rereads []Result, old tim
 		return err
 	})
 	if err != nil {
-		return ResultCounts{}, ResultCounts{}, fmt.Errorf("store %d results and %d rereads: %w", len(first), len(rereads), err)
+		added, changed = ResultCounts{}, ResultCounts{}
 	}
-	return added, changed, nil
+	return added, changed, wrap(err, "store %d results and %d rereads", len(first), len(rereads))
 }
 
-func storeResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Time, change bool) (ResultCounts, error) {
+func storeResults(ctx context.Context, tx Tx, results []Result, old time.Time, change bool) (ResultCounts, error) {
 	if len(results) == 0 {
 		return ResultCounts{}, nil
 	}
@@ -108,12 +107,13 @@ func storeResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Tim
 	}
 	counts, err := queryOne[ResultCounts](ctx, tx, "store_prompt_results", rows, old, change)
 	if err == nil && slices.ContainsFunc(results, func(r Result) bool { return r.AnsweredAt.Before(old) }) {
-		err = exec(ctx, tx, "drop_superseded_results", rows, old) // a history that comes in its order would stay whole until the next pruning
+		// A history in order of time would otherwise stay complete until the next pruning.
+		err = exec(ctx, tx, "drop_superseded_results", rows, old)
 	}
 	return counts, refusal(err)
 }
 
-// rowsOf are results as JSON, with U+FFFD for every zero byte, which Postgres cannot store.
+// rowsOf encodes results in JSON, with U+FFFD for every zero byte, which PostgreSQL cannot store.
 func rowsOf(results []Result) (string, error) {
 	text, err := json.Marshal(results)
 	if err != nil {
@@ -122,43 +122,46 @@ func rowsOf(results []Result) (string, error) {
 	return zeroBytes.Replace(string(text)), nil
 }
 
-// zeroBytes replaces zero bytes as JSON writes them. An escaped backslash before the letter u is not the start of one.
+// zeroBytes replaces escaped zero bytes of JSON. An escaped backslash before the letter u does not begin one.
 var zeroBytes = strings.NewReplacer(`\\`, `\\`, `\u0000`, "\uFFFD")
 
-// refusal is ErrRefused where a value does not fit its type, a check or an index.
+// refusal returns ErrRefused where a value does not fit its type, a check or an index.
 func refusal(err error) error {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (strings.HasPrefix(refused.Code, "22") || refused.Code == "23514" || strings.HasPrefix(refused.Code, "54")) {
+	if ok && (refused.Code == "23514" || slices.Contains([]string{"22", "54"}, refused.Code[:2])) {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return err
 }
 
-// PruneResults deletes results from before old that are not the newest of their prompt and platform, at most most of
-// them, and returns how many.
-func (db *DB) PruneResults(ctx context.Context, old time.Time, most int) (int64, error) {
-	deleted, err := execRows(ctx, db, "prune_prompt_results", old, most)
+// PruneResults deletes at most limit results from before old that are not the newest of their prompt and platform, and
+// returns how many it deleted.
+func (db *DB) PruneResults(ctx context.Context, old time.Time, limit int) (int64, error) {
+	deleted, err := execRows(ctx, db, "prune_prompt_results", old, limit)
 	return deleted, wrap(err, "prune results from before %s", old.Format(time.DateOnly))
 }
 
-// OutdatedResultBrands are the brands that have results of an extractor before extractVersion.
+// OutdatedResultBrands returns the brands that have results of extractors before extractVersion.
 func (db *DB) OutdatedResultBrands(ctx context.Context, extractVersion int) ([]uuid.UUID, error) {
 	brands, err := queryAll[uuid.UUID](ctx, db, "outdated_result_brands", extractVersion)
 	return brands, wrap(err, "find results of extractors before %d", extractVersion)
 }
 
-// OutdatedResults are a brand's results of an extractor before extractVersion, newest first, at most most of them, that
-// come after one of them; nil starts.
-func (db *DB) OutdatedResults(ctx context.Context, brand uuid.UUID, extractVersion int, after *OutdatedResult, most int) ([]OutdatedResult, error) {
+// OutdatedResults returns a page of a brand's results of extractors before extractVersion, newest first: at most limit
+// of them after one of them; nil starts.
+func (db *DB) OutdatedResults(
+	ctx context.Context, brand uuid.UUID, extractVersion int, after *OutdatedResult, limit int,
+) ([]OutdatedResult, error) {
 	if after == nil {
 		after = &OutdatedResult{CreatedAt: time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)}
 	}
-	outdated, err := queryAll[OutdatedResult](ctx, db, "outdated_results", brand, extractVersion, after.CreatedAt, after.ID, most)
+	outdated, err := queryAll[OutdatedResult](ctx, db, "outdated_results",
+		brand, extractVersion, after.CreatedAt, after.ID, limit)
 	return outdated, wrap(err, "find results of brand %s by extractors before %d", brand, extractVersion)
 }
 
-// RenewResults updates the readings of results where the given ones are newer, and returns how many it updated. Of a
-// Result only its ids and its reading count.
+// RenewResults updates the readings of stored results that are older than these, and returns how many it updated. It
+// uses only the ids and the reading of a Result.
 func (db *DB) RenewResults(ctx context.Context, results []Result) (int64, error) {
 	rows, err := rowsOf(results)
 	if err != nil {

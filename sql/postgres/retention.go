@@ -24,8 +24,8 @@ func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	return now, wrap(err, "read the clock of postgres")
 }
 
-// FrozenMonths returns those of the months of a topic (without its prefix) that are frozen: their raw facts expire, and
-// no record of them is inserted.
+// FrozenMonths returns the frozen ones of the months of a topic (without its prefix): their raw facts expire, and no
+// record of them is inserted.
 func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
 	list, err := queryAll[time.Time](ctx, db, "frozen_months", topic, months)
 	return set(list), wrap(err, "read frozen months of %s", topic)
@@ -40,8 +40,8 @@ func set[T comparable](list []T) map[T]bool {
 	return elements
 }
 
-// SplitFrozen separates the facts of a topic from those of frozen months, of which the warehouse no longer knows which
-// it has.
+// SplitFrozen splits the facts of a topic by whether their month is frozen. Of a frozen month the warehouse no longer
+// knows which facts it has.
 func SplitFrozen[T any](
 	ctx context.Context, db *DB, topic string, facts []T, at func(T) time.Time,
 ) (open, frozen []T, err error) {

@@ -30,7 +30,7 @@ type DashboardAccount struct {
 	Renewed   bool      `db:"renewed"` // just now: the cookie gets a new expiry
 }
 
-// ErrTokenUsed says that a refresh token was used before.
+// ErrTokenUsed reports that a refresh token was used before.
 var ErrTokenUsed = errors.New("refresh token was used before")
 
 // Scopes of EndSessions, relative to one session.
@@ -62,9 +62,9 @@ func (db *DB) OpenSession(ctx context.Context, user uuid.UUID, hash [32]byte) (s
 	return session, wrap(err, "open session of %s", user)
 }
 
-// RefreshSession replaces a refresh token by the next one; both are given by their SHA-256. ErrNotFound if the token does
-// not exist, is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. A reused token was
-// stolen, so its session ends, unless the two requests overlapped, as two pages of one browser do.
+// RefreshSession replaces a refresh token by the next one; both are given by their SHA-256. ErrNotFound if the token
+// does not exist, is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. A reused token
+// was stolen, so its session ends, unless the two requests overlapped, as two pages of one browser do.
 func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, session uuid.UUID, err error) {
 	var old refreshToken
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) (err error) {
@@ -98,8 +98,8 @@ func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32
 	return wrap(execOne(ctx, db, "open_dashboard_session", user, hash[:]), "open session of %s", user)
 }
 
-// AccountByCookie finds the user of a dashboard session by the hash of its cookie, which works for 30 days from its last
-// use; ErrNotFound if the cookie is unknown or its session has ended.
+// AccountByCookie finds the user of a dashboard session by the hash of its cookie, which works for 30 days from its
+// last use; ErrNotFound if the cookie is unknown or its session has ended.
 func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
 	a, err := queryOne[DashboardAccount](ctx, db, "account_by_cookie", hash[:])
 	return a, wrap(err, "find account of a cookie")

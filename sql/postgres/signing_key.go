@@ -39,8 +39,8 @@ type AnonKey struct {
 	Verifies bool     `db:"verifies"` // its signing key still exists
 }
 
-// AnonKey returns the key that clients of /rest/v1 send. If there is none, or its signing key is gone, it stores the one
-// that mint returns with its signing key; concurrent processes get the same.
+// AnonKey returns the key that clients of /rest/v1 send. If there is none, or its signing key is gone, it stores the
+// one that mint returns with its signing key; concurrent processes get the same.
 func (db *DB) AnonKey(
 	ctx context.Context, mint func(context.Context) (key string, signingKey uuid.UUID, err error),
 ) (AnonKey, error) {

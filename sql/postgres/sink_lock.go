@@ -23,8 +23,8 @@ import (
 // The lock ends with its connection, but a plan stays. So the holder of the exclusive lock must also check that no
 // partition has an open plan, and release the lock at once if one has.
 //
-// Every question about the lock is bounded by DB.sinkLockTimeout: after a network failure the kernel reports nothing for
-// a quarter of an hour, and a batch that waits that long looks as if it were under way.
+// Every question about the lock is bounded by DB.sinkLockTimeout: after a network failure the kernel reports nothing
+// for a quarter of an hour, and a batch that waits that long looks as if it were under way.
 
 const (
 	// sharedLockTimeout bounds a sink's wait for the shared lock; it then returns ErrSinksBusy, and retries.
@@ -44,8 +44,8 @@ type sinkLock struct {
 	timeout time.Duration
 }
 
-// Held returns nil if the lock was held without a gap since it was taken: once lost with its connection it stays lost. A
-// sink asks after it has planned a batch. It may lose the lock after that, since the open plan then stops the others.
+// Held returns nil if the lock was held without a gap since it was taken: once lost with its connection it stays lost.
+// A sink asks after it has planned a batch. It may lose the lock after that, since the open plan then stops the others.
 func (l *sinkLock) Held(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
@@ -62,7 +62,9 @@ type Tombstones struct {
 // Tombstones returns which of the brands and organizations were deleted, and which months of a topic (without its
 // prefix) are frozen. No month is frozen while the lock is held or a plan is open; a brand may be deleted at any time,
 // and is purged then. A reply proves, as Held does, that the lock was not lost before.
-func (l *sinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
+func (l *sinkLock) Tombstones(
+	ctx context.Context, topic string, brands, organizations []uuid.UUID,
+) (Tombstones, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	row, err := queryOne[struct {
@@ -113,8 +115,8 @@ func (l *SharedSinkLock) discard() {
 	l.pooled.Release()
 }
 
-// ActiveSinks returns the connections under which batches are being inserted. Once one is missing, the batch that it had
-// before is in every table, unless its process has died.
+// ActiveSinks returns the connections under which batches are being inserted. Once one is missing, the batch that it
+// had before is in every table, unless its process has died.
 func (db *DB) ActiveSinks(ctx context.Context) ([]int, error) {
 	return queryAll[int](ctx, db, "active_sinks")
 }
@@ -159,9 +161,11 @@ func (l *ExclusiveSinkLock) Release() error {
 }
 
 // HoldAfterExit keeps the lock for at most atMost even if this process is killed, because a statement that it sent to
-// another server may still run there. No other statement may use l until end is called. An error of end says that the
-// lock may have been lost before.
-func (l *ExclusiveSinkLock) HoldAfterExit(ctx context.Context, db *DB, atMost time.Duration) (end func() error, err error) {
+// another server may still run there. No other statement may use l until end is called. If end fails, the lock may
+// have been lost before.
+func (l *ExclusiveSinkLock) HoldAfterExit(
+	ctx context.Context, db *DB, atMost time.Duration,
+) (end func() error, err error) {
 	// A server that checks its clients would otherwise end the session of a killed one.
 	if _, err := l.conn.Exec(ctx, "SET client_connection_check_interval = 0"); err != nil {
 		return nil, fmt.Errorf("hold the sink lock of shard %d: %w", l.shard, err)
@@ -229,8 +233,8 @@ func (l *ExclusiveSinkLock) cancelHold(ended chan error, abort func()) error {
 	}
 }
 
-// LockPurge waits until no process holds a sink lock exclusively; after 15 s it returns ErrSinksBusy. No process gets one
-// until release is called; sinks and other purges continue.
+// LockPurge waits until no process holds a sink lock exclusively; after 15 s it returns ErrSinksBusy. No process gets
+// one until release is called; sinks and other purges continue.
 func (db *DB) LockPurge(ctx context.Context) (release func() error, err error) {
 	conn, err := db.openConn(ctx, sharedLockTimeout)
 	if err != nil {
@@ -251,10 +255,10 @@ func busy(err error) error {
 	return err
 }
 
-// WarehouseVersion returns a number that rises after every change of the warehouse that answerscope makes: of facts when
-// the sink lock is released under which they were inserted, repaired or deleted, of dimensions when the mirror has copied
-// them. A result read after a version, from a warehouse without replicas, is right as long as the version is the same,
-// unless a process died between a change and its version; the next change raises it.
+// WarehouseVersion returns a number that rises after every change of the warehouse that answerscope makes: of facts
+// when the sink lock is released under which they were inserted, repaired or deleted, of dimensions when the mirror has
+// copied them. A result read after a version, from a warehouse without replicas, is right as long as the version is the
+// same, unless a process died between a change and its version; the next change raises it.
 func (db *DB) WarehouseVersion(ctx context.Context) (int64, error) {
 	return queryOne[int64](ctx, db, "warehouse_version")
 }

@@ -121,11 +121,9 @@ func openSpan(ctx context.Context, statement string) (context.Context, trace.Spa
 	}
 	operation := verb(statements[statement])
 	name := operation + " " + statement
-	return parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		semconv.DBSystemNamePostgreSQL,
-		semconv.DBOperationName(operation),
-		semconv.DBQuerySummary(name),
-	))
+	return parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(
+			semconv.DBSystemNamePostgreSQL, semconv.DBOperationName(operation), semconv.DBQuerySummary(name)))
 }
 
 // closeSpan ends the span of a statement that returned or affected rows. A missing row is no failure.

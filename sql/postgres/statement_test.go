@@ -104,6 +104,13 @@ type statementCall struct {
 	isOneColumn bool     // the row is a single value
 }
 
+// statementArgument locates the statement among the arguments of each function that runs one, and counts the parameters
+// that the function adds to those of its caller.
+var statementArgument = map[string]struct{ index, added int }{
+	"queryAll": {2, 0}, "queryOne": {2, 0}, "exec": {2, 0}, "execRows": {2, 0}, "execOne": {2, 0},
+	"leaseNext": {2, 2}, "extend": {1, 2}, "execLeased": {1, 1},
+}
+
 // statementCalls finds the calls of the functions that run statements, in the sources of this package.
 func statementCalls(t *testing.T) (calls []statementCall) {
 	t.Helper()
@@ -146,14 +153,21 @@ func statementCalls(t *testing.T) (calls []statementCall) {
 				c.isOneColumn = c.columns == nil
 			}
 			name, ok := function.(*ast.Ident)
-			if !ok || !slices.Contains([]string{"queryAll", "queryOne", "exec", "execRows", "execOne"}, name.Name) {
+			if method, isMethod := function.(*ast.SelectorExpr); isMethod {
+				name, ok = method.Sel, true
+			}
+			if !ok {
 				return true
 			}
-			c.arguments = len(call.Args) - 3
+			place, isKnown := statementArgument[name.Name]
+			if !isKnown || len(call.Args) <= place.index {
+				return true
+			}
+			c.arguments = len(call.Args) - place.index - 1 + place.added
 			if call.Ellipsis.IsValid() {
 				c.arguments = -1
 			}
-			if literal, ok := call.Args[2].(*ast.BasicLit); ok {
+			if literal, ok := call.Args[place.index].(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if c.statement, err = strconv.Unquote(literal.Value); err != nil {
 					t.Fatal(err)
 				}

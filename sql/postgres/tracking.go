@@ -110,7 +110,7 @@ func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key str
 
 // StartTracking starts a job, all or nothing; or returns the job that was started with the same key, or that is running
 // with the same plan. A lock serializes the starts of an organization, so that each sees the spending of the others.
-// enqueue is called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
+// enqueue is called in the same transaction. The errors are *BudgetError, ErrAsked and any of enqueue.
 func (db *DB) StartTracking(
 	ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error,
 ) (job uuid.UUID, err error) {
@@ -132,8 +132,8 @@ func (db *DB) StartTracking(
 		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
-		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job", n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs),
-			n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job",
+			n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TrackingClaim is a job that a worker has claimed. The next worker that claims it voids this claim: writes under a void
-// claim are ErrNotFound.
+// TrackingClaim is a job that a worker has claimed. The next worker that claims it voids this claim: writes under a
+// void claim are ErrNotFound.
 type TrackingClaim struct {
 	ID             uuid.UUID `db:"id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
@@ -95,7 +95,8 @@ func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]
 	return runs, prompts, err
 }
 
-// Ask marks runs as being asked, and returns those that the worker may ask. A call whose reply was lost may be repeated.
+// Ask marks runs as being asked, and returns those that the worker may ask. A call whose reply was lost may be
+// repeated.
 func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID, error) {
 	for {
 		granted, err := queryAll[uuid.UUID](ctx, c.db, "ask_tracking_runs", c.ID, c.Claim, runs)
@@ -105,7 +106,7 @@ func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID,
 	}
 }
 
-// Free returns those of the runs that are still queued, and whether no other job is asking their questions.
+// Free returns the runs that are still queued, and whether no other job is asking their questions.
 func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uuid.UUID]bool, err error) {
 	queued, err := queryAll[struct {
 		ID     uuid.UUID `db:"id"`
@@ -132,7 +133,8 @@ func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (hasOthe
 			return err
 		}
 		if !job.IsOurs {
-			outcomes = slices.DeleteFunc(slices.Clone(outcomes), func(o RunOutcome) bool { return o.State != "answered" })
+			unanswered := func(o RunOutcome) bool { return o.State != "answered" }
+			outcomes = slices.DeleteFunc(slices.Clone(outcomes), unanswered)
 		}
 		return endRuns(ctx, tx, c.ID, outcomes)
 	})

@@ -27,8 +27,8 @@ type NewUser struct {
 	Role           string // owner, admin, member or viewer
 }
 
-// AddUser adds a user to their organization. An id or an email in use is ErrConflict, a missing organization ErrNotFound.
-// The case of emails does not matter.
+// AddUser adds a user to their organization. An id or an email in use is ErrConflict, a missing organization
+// ErrNotFound. The case of emails does not matter.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	id := uuid.NullUUID{UUID: u.ID, Valid: !u.ID.IsNil()}
 	user, err := queryOne[User](ctx, db, "add_user", u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
@@ -67,7 +67,8 @@ func (db *DB) SetUserActive(ctx context.Context, address string, active bool) er
 	return wrap(execOne(ctx, db, "set_user_active", address, active), "change user %s", address)
 }
 
-// SetPassword replaces a user's password, a PHC string, and ends their sessions. ErrNotFound if the user does not exist.
+// SetPassword replaces a user's password, a PHC string, and ends their sessions. ErrNotFound if the user does not
+// exist.
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
 	return wrap(execOne(ctx, db, "set_password", address, hash), "set password of %s", address)
 }

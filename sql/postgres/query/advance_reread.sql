@@ -1,15 +1,15 @@
--- advance_reread: saves the progress of a reread after a page, and returns whether it was requested again. Day and id
--- are null at the start.
+-- advance_reread: stores the progress of a reread after a page, extends its lease by $3 seconds, and returns whether it
+-- was requested again. Day and id of the cursor are null at the start.
 UPDATE private.rereads
 SET
-    cursor_day = $3,
-    cursor_id = $4,
-    done = done + $5,
-    total = greatest(total, done + $5),
-    left_over = left_over + $6,
-    revision = $7,
-    extract_version = $8,
-    held_until = clock_timestamp() + make_interval(secs => $9),
+    cursor_day = $4,
+    cursor_id = $5,
+    done = done + $6,
+    total = greatest(total, done + $6),
+    left_over = left_over + $7,
+    revision = $8,
+    extract_version = $9,
+    held_until = clock_timestamp() + make_interval(secs => $3),
     worked_at = clock_timestamp(),
     last_error = NULL
 WHERE brand_id = $1
