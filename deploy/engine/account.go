@@ -14,29 +14,28 @@ import (
 	"syscall"
 )
 
-// The users and groups of the engines when we are root: ids that no system gives to people, services or containers
-// (systemd, UIDS-GIDS: 60706 to 61183 are unused).
+// The users and groups of the engines under root: ids that no system gives to people, services or containers (systemd,
+// UIDS-GIDS: 60706 to 61183 are unused).
 const (
 	clickHouseUID = 60811
 	postgresUID   = 60812
 )
 
-// nobody is the user that PostgreSQL once ran as.
-const nobody = 65534
+// nobodyUID is the user of PostgreSQL in earlier releases.
+const nobodyUID = 65534
 
 // account is the user that an engine runs as.
 type account struct {
 	uid    int
-	gid    int    // of its own group, under root
-	dir    string // the engine's
-	root   bool   // we are root, the account is not
-	closed string // the directory above dir that is closed to the account, so that dir is entered by us; "": none
+	gid    int    // its own group, under root
+	dir    string // of the engine
+	root   bool   // this process is root, and the account is not
+	closed string // a directory above dir that the account cannot pass, so this process enters dir for it; "": none
 }
 
-// chooseAccount returns the account of an engine that keeps dir: our own user, or under root the one with id own, or
-// whom somebody has made the owner of dir. What the account writes, directory data, becomes its own; the rest stays
-// ours.
-func chooseAccount(dir string, own int) (*account, error) {
+// chooseAccount returns the account of an engine in dir: the process's user, or under root the owner of dir, or by
+// default the user engineUID. The account becomes the owner of the directory data, in which it writes.
+func chooseAccount(dir string, engineUID int) (*account, error) {
 	if os.Getuid() != 0 {
 		return &account{uid: os.Getuid(), dir: dir}, nil
 	}
@@ -45,23 +44,23 @@ func chooseAccount(dir string, own int) (*account, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.uid, a.gid = owner, owner; owner == 0 || owner == nobody {
-		a.uid, a.gid = own, own
-		if err := os.Chown(dir, 0, own); err != nil {
+	if a.uid, a.gid = owner, owner; owner == 0 || owner == nobodyUID {
+		a.uid, a.gid = engineUID, engineUID
+		if err := os.Chown(dir, 0, engineUID); err != nil {
 			return nil, fmt.Errorf("give %s to the engine's user: %w", dir, err)
 		}
 	}
 	if err := errors.Join(a.share(dir), a.give(filepath.Join(dir, "data"))); err != nil {
 		return nil, err
 	}
-	if a.closed, err = closedParent(a.uid, filepath.Dir(dir)); err == nil && a.closed != "" && !entersClosed {
-		err = fmt.Errorf("directory %s is closed to uid %d, which runs an engine: chmod o+x %s, or use another --data-dir, "+
-			"or give the address of a server", a.closed, a.uid, a.closed)
+	if a.closed, err = closedParent(a.uid, filepath.Dir(dir)); err == nil && a.closed != "" && !canEnterClosed {
+		err = fmt.Errorf("directory %[1]s is closed to uid %[2]d, which runs an engine: chmod o+x %[1]s, "+
+			"or use another --data-dir, or give the address of a server", a.closed, a.uid)
 	}
 	return a, err
 }
 
-// stayRoot is root in place of the account, which becomes the owner of all data again once it can be the account.
+// stayRoot returns root as the account. The account becomes the owner of the data again once the directory is open.
 func (a *account) stayRoot() (*account, error) {
 	err := os.Chown(filepath.Join(a.dir, "data"), 0, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +69,7 @@ func (a *account) stayRoot() (*account, error) {
 	return &account{dir: a.dir}, err
 }
 
-// share lets the account read files of ours, and pass directories.
+// share lets the account read files of this process, and pass directories.
 func (a *account) share(paths ...string) error {
 	if !a.root {
 		return nil
@@ -91,7 +90,7 @@ func (a *account) share(paths ...string) error {
 	return nil
 }
 
-// give makes the account the owner of a directory and of everything in it. The directory itself comes last: it says
+// give makes the account the owner of a directory and of everything in it. The directory itself comes last, as the mark
 // that the rest is done.
 func (a *account) give(dir string) error {
 	owner, err := ownerOf(dir)
@@ -120,22 +119,22 @@ func (a *account) give(dir string) error {
 	return nil
 }
 
-// named is the account, or if it has no name the user nobody with its group, for programs that want to know their
-// user's name.
-func (a *account) named() *account {
+// withName returns the account or, if it has no name, user 65534 with its group, for programs that look up the
+// name of their user.
+func (a *account) withName() *account {
 	if _, err := user.LookupId(strconv.Itoa(a.uid)); !a.root || err == nil {
 		return a
 	}
 	b := *a
-	b.uid = nobody
+	b.uid = nobodyUID
 	return &b
 }
 
-// programs is where common copies of programs are kept for accounts that may not reach the programs themselves.
-var programs = "/var/cache/answerscope"
+// programCopies is the directory of copied programs, for accounts that cannot reach the programs themselves.
+var programCopies = "/var/cache/answerscope"
 
-// reachable returns the directory of a package, or of a copy if the package is below a directory that is closed to the
-// account: programs look for their files by absolute names.
+// reachable returns the directory of a package, or of its copy if the account cannot pass a directory above: programs
+// look for their files by absolute names.
 func (a *account) reachable(pkg string) (string, error) {
 	if !a.root {
 		return pkg, nil
@@ -143,43 +142,45 @@ func (a *account) reachable(pkg string) (string, error) {
 	if closed, err := closedParent(a.uid, pkg); err != nil || closed == "" {
 		return pkg, err
 	}
-	var of struct{ Name, Version string }
-	if err := readJSON(filepath.Join(pkg, "package.json"), &of); err != nil {
+	var manifest struct{ Name, Version string }
+	if err := readJSON(filepath.Join(pkg, "package.json"), &manifest); err != nil {
 		return "", err
 	}
-	common := filepath.Join(programs, strings.Trim(strings.ReplaceAll(of.Name, "/", "-"), "@")+"-"+of.Version)
-	if _, err := os.Stat(common); err == nil {
-		return common, nil
+	name := strings.Trim(strings.ReplaceAll(manifest.Name, "/", "-"), "@") + "-" + manifest.Version
+	shared := filepath.Join(programCopies, name)
+	if _, err := os.Stat(shared); err == nil {
+		return shared, nil
 	}
-	if err := os.MkdirAll(programs, 0o755); err != nil {
+	if err := os.MkdirAll(programCopies, 0o755); err != nil {
 		return "", err
 	}
-	fresh, err := os.MkdirTemp(programs, ".copy-*")
+	fresh, err := os.MkdirTemp(programCopies, ".copy-*")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(fresh)
 	err = errors.Join(os.CopyFS(fresh, os.DirFS(pkg)), os.Chmod(fresh, 0o755))
 	if err == nil {
-		err = os.Rename(fresh, common)
+		err = os.Rename(fresh, shared)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = nil // another process was faster
 	}
 	if err != nil {
-		return "", fmt.Errorf("copy programs of an engine to %s, since %s is closed to uid %d: %w", common, pkg, a.uid, err)
+		return "", fmt.Errorf("copy programs of an engine to %s, since %s is closed to uid %d: %w",
+			shared, pkg, a.uid, err)
 	}
-	return common, nil
+	return shared, nil
 }
 
-// execAs says how runExec becomes a program.
+// execAs has the arguments of runExec.
 type execAs struct {
 	UID, GID int
-	Parent   int            // pid; it ends if that is no longer its parent
-	OnDeath  syscall.Signal // sent to it when the parent dies
+	Parent   int            // pid; the program ends if that is no longer its parent
+	OnDeath  syscall.Signal // sent to the program when the parent dies
 }
 
-// command is cmd run as the account, in directory dir. onDeath is the signal that it will be spawned with.
+// command makes cmd run as the account in dir. onDeath is the signal with which it will be spawned.
 func (a *account) command(cmd *exec.Cmd, dir string, onDeath syscall.Signal) (*exec.Cmd, error) {
 	if a.closed != "" {
 		as, err := json.Marshal(execAs{UID: a.uid, GID: a.gid, Parent: os.Getpid(), OnDeath: onDeath})
@@ -196,8 +197,7 @@ func (a *account) command(cmd *exec.Cmd, dir string, onDeath syscall.Signal) (*e
 	return cmd, nil
 }
 
-// engineEnv is the environment of every engine: none of our secrets, nor of the variables of its clients (PGDATA,
-// PGPORT…).
+// engineEnv is the environment of every engine, without our secrets and the variables of its clients (PGDATA, PGPORT…).
 func engineEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"} }
 
 func ownerOf(path string) (uid int, err error) {
@@ -208,7 +208,7 @@ func ownerOf(path string) (uid int, err error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// closedParent returns the directory at or above path that uid may not pass; "" if it may pass all.
+// closedParent returns the directory at or above path that uid cannot pass; "" if it can pass all.
 func closedParent(uid int, path string) (string, error) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// entersClosed says that an account can work in a directory that it could not enter.
-const entersClosed = true
+// canEnterClosed means that an account can work in a directory that it could not enter itself.
+const canEnterClosed = true
 
-// runExec becomes a program (its path, then its arguments from the zeroth on) of another user, in the present
-// directory. SysProcAttr cannot do this: it changes the directory as that user, to whom a directory above (/root, say)
-// may be closed.
+// runExec becomes a program (its path, then its arguments from the zeroth on) of another user, in the current
+// directory. SysProcAttr changes the directory as that user, who may not be able to pass a directory above, such as
+// /root.
 func runExec(as execAs, command []string) error {
-	// Each of these changes the calling thread only; exec makes it the process.
+	// Each call changes only the calling thread; exec makes it the process.
 	runtime.LockOSThread()
 	uid, gid := uintptr(as.UID), uintptr(as.GID)
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
@@ -29,7 +29,7 @@ func runExec(as execAs, command []string) error {
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, uid); errno != 0 {
 		return fmt.Errorf("set user %d: %w", uid, errno)
 	}
-	// The change of user cleared what spawn had asked for.
+	// The change of user has cleared the signal that spawn had set.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(as.OnDeath), 0, 0, 0); err != nil {
 		return fmt.Errorf("set parent-death signal: %w", err)
 	}
@@ -42,8 +42,8 @@ func runExec(as execAs, command []string) error {
 	return nil
 }
 
-// workingDir names the working directory, also for a process to which a directory above it is closed.
+// workingDir is a name of the working directory, also for a process that cannot pass a directory above it.
 const workingDir = "/proc/self/cwd"
 
-// inherited is the name of the file that a child has inherited beside its lock.
+// inherited is the name of the file that a child has inherited besides its lock.
 func inherited(*os.File) string { return "/proc/self/fd/4" }

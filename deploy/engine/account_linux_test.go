@@ -41,7 +41,7 @@ func TestEnginesRunAsUsersOfTheirOwn(t *testing.T) {
 		return
 	}
 	t.Setenv("CRON_SECRET", "of-the-cron")
-	programs = tempdir.Passable(t)
+	programCopies = tempdir.Passable(t)
 	for name, mode := range map[string]os.FileMode{"open": 0o755, "closed": 0o700} {
 		t.Run(name, func(t *testing.T) {
 			dir := tempdir.Passable(t)
@@ -100,7 +100,7 @@ func TestAnEarlierReleasesDirectoryIsTakenOver(t *testing.T) {
 		t.Log("not root: the engines are our own user")
 		return
 	}
-	for name, before := range map[string]int{"clickhouse": 0, "postgres": nobody} {
+	for name, before := range map[string]int{"clickhouse": 0, "postgres": nobodyUID} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(tempdir.Passable(t), name)
 			first, err := stores[name](t, dir)

@@ -22,21 +22,22 @@ import (
 var (
 	//go:embed kafka/server.properties
 	kafkaProperties         string
-	kafkaPropertiesTemplate = template.Must(template.New("server.properties").Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(kafkaProperties))
+	kafkaPropertiesTemplate = template.Must(template.New("server.properties").
+				Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(kafkaProperties))
 
 	//go:embed kafka/log4j2.properties
 	kafkaLogging []byte
 )
 
-// ApacheKafkaConfig says where an Apache Kafka keeps its log and listens.
+// ApacheKafkaConfig configures an Apache Kafka.
 type ApacheKafkaConfig struct {
-	Dir       string // everything it keeps; created
+	Dir       string // of all its files; created
 	Logs      string // directory of its log; Dir/log if empty
 	Listeners []KafkaListener
 	Log       *slog.Logger
 }
 
-// A KafkaListener is one that takes clients beside the plain one.
+// A KafkaListener is an additional listener for clients.
 type KafkaListener struct {
 	Name       string   // in upper case, such as SECURED
 	Protocol   string   // SSL, SASL_SSL or SASL_PLAINTEXT
@@ -51,15 +52,15 @@ type ApacheKafka struct {
 	listeners map[string]string
 }
 
-// StartApacheKafka starts the Apache Kafka of a directory, formatted the first
-// time, and returns when the broker takes requests. It makes no topic by itself.
+// StartApacheKafka starts the Apache Kafka of a directory, which it formats the first time, and waits until the broker
+// takes requests. It creates no topic by itself.
 func StartApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka, error) {
 	begin := time.Now()
 	k, err := startApacheKafka(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("start apache kafka: %w", err)
 	}
-	cfg.Log.Info("engine ready", "engine", "apache kafka", "address", k.address, "pid", k.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	logReady(cfg.Log, "apache kafka", k.address, begin, "pid", k.PID())
 	return k, nil
 }
 
@@ -69,24 +70,25 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 		return nil, err
 	}
 	if _, err := exec.LookPath("java"); err != nil {
-		return nil, fmt.Errorf("%w; Apache Kafka needs Java 17 (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)", err)
+		const next = "apt-get install openjdk-17-jre-headless"
+		return nil, fmt.Errorf("%w; Apache Kafka needs Java 17 (Debian, Ubuntu: %s)", err, next)
 	}
 	lock, err := lockDirs(ctx, &cfg.Dir, &cfg.Logs)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	broker, err := keptPort(cfg.Dir, "kafka", 0)
+	broker, err := storedPort(cfg.Dir, "kafka", 0)
 	if err != nil {
 		return nil, err
 	}
-	controller, err := keptPort(cfg.Dir, "kafka-controller", 0)
+	controller, err := storedPort(cfg.Dir, "kafka-controller", 0)
 	if err != nil {
 		return nil, err
 	}
 	k := &ApacheKafka{address: address(broker), listeners: map[string]string{}}
 	for _, l := range cfg.Listeners {
-		port, err := keptPort(cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
+		port, err := storedPort(cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +118,7 @@ func (k *ApacheKafka) Brokers() []string { return []string{k.address} }
 // Listener is the address to bootstrap from by another listener.
 func (k *ApacheKafka) Listener(name string) string { return k.listeners[name] }
 
-// Stop ends the broker after it handed over and flushed what it holds. An
-// ApacheKafka started again on the same Dir has the same address.
+// Stop ends the broker after a flush. An ApacheKafka on the same Dir has the same address again.
 func (k *ApacheKafka) Stop(ctx context.Context) error {
 	return k.stop(ctx, func() error { return k.signal(syscall.SIGTERM) })
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// Database is the one that StartClickHouse and StartPostgres create.
+// Database is the database that StartClickHouse and StartPostgres create.
 const Database = "answerscope"
 
 const clickHouseUser = "answerscope"
@@ -44,32 +44,32 @@ var (
 	}
 )
 
-// ClickHouseConfig says where a ClickHouse lives and listens.
+// ClickHouseConfig configures a ClickHouse.
 type ClickHouseConfig struct {
-	Dir      string // everything it keeps; created
-	Port     int    // native protocol; 0 chooses a free one, kept across restarts
-	KeepFree int64  // bytes of the disk that inserts and merges leave to others
+	Dir      string // of all its files; created
+	Port     int    // native protocol; 0 chooses a free one, the same after restarts
+	KeepFree int64  // bytes of the disk that inserts and merges leave free
 	Logs     string // directory of its log; Dir/log if empty
 	NoSync   bool   // tests only: inserted parts are not synced to the disk
 	Log      *slog.Logger
 
-	httpPort int             // that of the last start, on a restart
-	damaged  map[string]bool // parts for which it was started again; shared by all starts
+	httpPort int             // of the last start, for a restart
+	damaged  map[string]bool // parts for which it was restarted; shared by all starts
 }
 
 // ClickHouse is a running ClickHouse server, a child of this process.
 type ClickHouse struct {
 	*process
 	account        *account
-	cfg            ClickHouseConfig // with the ports and directories that it has
-	users          string           // the listing of users.d that it has read
+	cfg            ClickHouseConfig // with its actual ports and directories
+	users          string           // the listing of users.d at its start
 	native, http   string
 	user, password string
 	damage         damage
 }
 
-// StartClickHouse starts the ClickHouse of a directory and returns when it
-// answers queries. Database answerscope (Atomic) exists then.
+// StartClickHouse starts the ClickHouse of a directory and waits until it answers queries. Database answerscope
+// (Atomic) exists then.
 func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
 	begin := time.Now()
 	c, err := startClickHouse(ctx, cfg)
@@ -79,8 +79,13 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	if err != nil {
 		return nil, fmt.Errorf("start clickhouse: %w", err)
 	}
-	cfg.Log.Info("engine ready", "engine", "clickhouse", "address", c.native, "pid", c.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	logReady(cfg.Log, "clickhouse", c.native, begin, "pid", c.PID())
 	return c, nil
+}
+
+func logReady(log *slog.Logger, engine, address string, begin time.Time, attributes ...any) {
+	attributes = append([]any{"engine", engine, "address", address}, attributes...)
+	log.Info("engine ready", append(attributes, "took", time.Since(begin).Round(time.Millisecond))...)
 }
 
 func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
@@ -123,7 +128,7 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		return err
 	})
 	if err == nil {
-		err = c.keepTrail(ctx)
+		err = c.createQueryLog(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -135,8 +140,8 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	return c, nil
 }
 
-// keepTrail makes the table of queries and the view that fills it.
-func (c *ClickHouse) keepTrail(ctx context.Context) error {
+// createQueryLog creates audit.query_log and the view that fills it.
+func (c *ClickHouse) createQueryLog(ctx context.Context) error {
 	for statement := range strings.SplitSeq(auditSQL, ";\n") {
 		if strings.TrimSpace(statement) == "" {
 			continue
@@ -149,29 +154,28 @@ func (c *ClickHouse) keepTrail(ctx context.Context) error {
 	return nil
 }
 
-// chooseClickHouseAccount stays with root where the account could not reach the directory: the engine wants absolute
-// names.
+// chooseClickHouseAccount chooses root if the account could not reach the directory: the engine wants absolute names.
 func chooseClickHouseAccount(cfg ClickHouseConfig) (*account, error) {
 	a, err := chooseAccount(cfg.Dir, clickHouseUID)
 	if err != nil || a.closed == "" {
 		return a, err
 	}
-	cfg.Log.Warn("engine runs as root, with whom foreign SQL then runs", "engine", "clickhouse", "closed", a.closed,
+	cfg.Log.Warn("engine runs as root, and so do analysts' queries", "engine", "clickhouse", "closed", a.closed,
 		"next", "chmod o+x "+a.closed+", or another --data-dir, so that it can be a user of its own")
 	return a.stayRoot()
 }
 
-// command chooses address and password, writes the configuration and returns the command of the server.
+// command chooses the address and the password, writes the configuration and returns the command of the server.
 func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd, error) {
 	var err error
-	if c.password, err = keptPassword(cfg.Dir, "password"); err != nil {
+	if c.password, err = storedPassword(cfg.Dir, "password"); err != nil {
 		return nil, err
 	}
-	native, err := keptPort(cfg.Dir, "clickhouse", cfg.Port)
+	native, err := storedPort(cfg.Dir, "clickhouse", cfg.Port)
 	if err != nil {
 		return nil, err
 	}
-	web, err := keptPort(cfg.Dir, "clickhouse-http", cfg.httpPort)
+	web, err := storedPort(cfg.Dir, "clickhouse-http", cfg.httpPort)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +192,7 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd,
 		"--tcp_port="+strconv.Itoa(native),
 		"--http_port="+strconv.Itoa(web),
 		"--output-format=TSV",
-		"--log-level=warning", // without it the engine logs at trace, whatever its configuration says
+		"--log-level=warning", // the engine ignores the level in its configuration, and logs at trace
 		"--query="+listenQuery)
 	if err != nil {
 		return nil, err
@@ -200,23 +204,24 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd,
 	return cmd, nil
 }
 
-// writeConfig writes config.xml and users.xml into the directory, for the account to read. Files that others put into
-// config.d and users.d beside them are included.
+// writeConfig writes config.xml and users.xml, readable by the account. The engine includes the files in config.d and
+// users.d, which are the operator's.
 func (c *ClickHouse) writeConfig() error {
 	dir, logs := c.cfg.Dir, filepath.Join(c.cfg.Logs, "clickhouse")
-	for _, own := range []string{filepath.Join(dir, "data"), logs} {
-		if err := errors.Join(os.MkdirAll(own, 0o750), c.account.give(own)); err != nil {
+	for _, writable := range []string{filepath.Join(dir, "data"), logs} {
+		if err := errors.Join(os.MkdirAll(writable, 0o750), c.account.give(writable)); err != nil {
 			return err
 		}
 	}
 	if err := c.account.share(c.cfg.Logs); err != nil {
 		return err
 	}
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(c.password)))
 	values := struct {
 		Logs, Backups, User, PasswordSHA256 string
 		KeepFree                            int64
 		Sync                                bool
-	}{logs, backupsDir(dir), clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), c.cfg.KeepFree, !c.cfg.NoSync}
+	}{logs, backupsDir(dir), clickHouseUser, hash, c.cfg.KeepFree, !c.cfg.NoSync}
 	for _, t := range clickHouseTemplates {
 		var text bytes.Buffer
 		if err := t.Execute(&text, values); err != nil {
@@ -239,8 +244,7 @@ func (c *ClickHouse) writeConfig() error {
 	return nil
 }
 
-// listenQuery opens the listeners and then never ends, which keeps the engine's
-// command line, and with it the process, alive.
+// listenQuery opens the listeners and then never ends, so that the engine's command line, and its process, stay alive.
 const listenQuery = `SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(0.1) FROM system.numbers
 SETTINGS function_sleep_max_microseconds_per_block = 0, max_block_size = 1
@@ -248,25 +252,25 @@ FORMAT Null`
 
 // DSN is the native address with credentials and database.
 func (c *ClickHouse) DSN() string {
-	return (&url.URL{Scheme: "clickhouse", User: url.UserPassword(c.user, c.password), Host: c.native, Path: "/" + Database}).String()
+	user := url.UserPassword(c.user, c.password)
+	return (&url.URL{Scheme: "clickhouse", User: user, Host: c.native, Path: "/" + Database}).String()
 }
 
 // HTTPAddr is the host and port of the HTTP interface.
 func (c *ClickHouse) HTTPAddr() string { return c.http }
 
-// Stop ends the server; it finishes what it is writing. A ClickHouse started
-// again on the same Dir has the same address.
+// Stop ends the server after its writes. A ClickHouse on the same Dir has the same address again.
 func (c *ClickHouse) Stop(ctx context.Context) error {
 	return c.stop(ctx, func() error {
-		c.flushTrail(ctx)
-		// The command line is the only query without a user; when it ends, the server
-		// shuts down in order, which it does on no signal.
+		c.flushQueryLog(ctx)
+		// The command line is the only query without a user. When it ends, the server shuts down in order, which it
+		// does on no signal.
 		_, err := c.query(ctx, "KILL QUERY WHERE user = '' ASYNC")
 		return err
 	})
 }
 
-// serverError is the answer to a statement that the server refuses.
+// serverError is the server's refusal of a statement.
 type serverError string
 
 func (e serverError) Error() string { return string(e) }
@@ -295,4 +299,21 @@ func (c *ClickHouse) query(ctx context.Context, statement string) (string, error
 		return "", serverError(text)
 	}
 	return text, nil
+}
+
+// backupsDir is the only directory in which the embedded ClickHouse writes and reads backups.
+func backupsDir(clickHouseDir string) string { return filepath.Join(clickHouseDir, "data", "backups") }
+
+// BackupDir returns the directory of a named backup of the ClickHouse of a data directory.
+func BackupDir(dataDir, name string) string {
+	return filepath.Join(backupsDir(clickHouseDir(dataDir)), name)
+}
+
+// GiveBackup lets the ClickHouse of a data directory read the backups there.
+func GiveBackup(dataDir string) error {
+	a, err := chooseAccount(clickHouseDir(dataDir), clickHouseUID)
+	if err != nil || a.closed != "" { // then it runs as our own user
+		return err
+	}
+	return a.give(backupsDir(clickHouseDir(dataDir)))
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// removeLostTokens drops the tokens of parts that are not there from the deduplication logs of every table below data,
-// the directory of a server that does not run. MergeTree writes a token and then renames the part into place: killed in
-// between, it would take the replay of that insert for a duplicate. Parts that left in another way are no danger: at
+// removeLostTokens removes the tokens of missing parts from the deduplication logs of every table below data, the
+// directory of a stopped server. MergeTree writes a token and then renames the part into place: killed in between, it
+// would take the replay of that insert for a duplicate. Parts that were removed in another way do not matter, since at
 // most the last insert of each writer is replayed.
 func removeLostTokens(data string, log *slog.Logger) error {
 	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
@@ -34,22 +34,23 @@ func removeLostTokens(data string, log *slog.Logger) error {
 			return fmt.Errorf("repair %s: %w", path, err)
 		}
 		if len(removed) > 0 {
-			log.Info("inserts that a kill cut short may be repeated", "engine", "clickhouse", "table", filepath.Base(table), "parts", removed)
+			log.Info("inserts that a kill cut short may be repeated", "engine", "clickhouse",
+				"table", filepath.Base(table), "parts", removed)
 		}
 	}
 	return nil
 }
 
-// part is a range of blocks of one partition: an insert's, or what inserts were merged to.
+// part is a range of blocks of one partition: one insert, or several that were merged.
 type part struct {
 	partition string
 	min, max  int64
 }
 
-// partName is PARTITION_MIN_MAX_LEVEL, with _MUTATION behind it where rows were rewritten.
+// partName is PARTITION_MIN_MAX_LEVEL, with a suffix _MUTATION if rows were rewritten.
 var partName = regexp.MustCompile(`^(.+?)_(\d+)_(\d+)_\d+(?:_\d+)?$`)
 
-func readPart(name string) (part, bool) {
+func parsePart(name string) (part, bool) {
 	m := partName.FindStringSubmatch(name)
 	if m == nil {
 		return part{}, false
@@ -59,7 +60,7 @@ func readPart(name string) (part, bool) {
 	return part{m[1], lowest, highest}, errMin == nil && errMax == nil
 }
 
-// partsOf lists the parts of a table that are in place.
+// partsOf lists the complete parts of a table.
 func partsOf(table string) ([]part, error) {
 	entries, err := os.ReadDir(table)
 	if err != nil {
@@ -67,35 +68,35 @@ func partsOf(table string) ([]part, error) {
 	}
 	var parts []part
 	for _, entry := range entries {
-		if p, ok := readPart(entry.Name()); ok && entry.IsDir() && !strings.HasPrefix(entry.Name(), "tmp") {
+		if p, ok := parsePart(entry.Name()); ok && entry.IsDir() && !strings.HasPrefix(entry.Name(), "tmp") {
 			parts = append(parts, p)
 		}
 	}
 	return parts, nil
 }
 
-// removeTokensIn rewrites one log without the tokens of parts that are not there, and returns the names of these parts.
-// The line of an inserted token is 1, the part and the token.
+// removeTokensIn rewrites a log without the tokens of missing parts, and returns the names of these parts. The line of
+// an inserted token has 1, the part and the token.
 func removeTokensIn(path string, parts []part) (removed []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var kept bytes.Buffer
+	var rest bytes.Buffer
 	for line := range bytes.Lines(text) {
 		fields := strings.Split(string(line), "\t")
 		if len(fields) == 3 && fields[0] == "1" {
-			if p, ok := readPart(fields[1]); ok && !slices.ContainsFunc(parts, p.within) {
+			if p, ok := parsePart(fields[1]); ok && !slices.ContainsFunc(parts, p.within) {
 				removed = append(removed, fields[1])
 				continue
 			}
 		}
-		kept.Write(line)
+		rest.Write(line)
 	}
 	if len(removed) == 0 {
 		return nil, nil
 	}
-	return removed, disk.ReplaceFile(path, kept.Bytes(), 0o640)
+	return removed, disk.ReplaceFile(path, rest.Bytes(), 0o640)
 }
 
 func (p part) within(other part) bool {

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	usersInterval = 300 * time.Millisecond // how often the owner of a ClickHouse looks into its users.d
-	drainTimeout  = time.Second            // for running queries before a restart; by itself the engine waits 5 s
-	refused       = ".refused"             // ends the name of a file that the engine did not start with
+	usersInterval = 300 * time.Millisecond // between checks of users.d
+	drainTimeout  = time.Second            // for running queries before a restart; the engine itself waits 5 s
+	refused       = ".refused"             // suffix of a file with which the engine did not start
 )
 
 func clickHouseDir(dataDir string) string { return filepath.Join(dataDir, "clickhouse") }
 
 func usersDir(dir string) string { return filepath.Join(dir, "users.d") }
 
-// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds users beside its own, one XML file
-// each. The owner of the engines restarts it within a second when a file there changes: this engine, unlike a server,
-// reads users only when it starts.
+// ClickHouseUsersDir is the directory of additional users of a data directory's ClickHouse, one XML file each. The
+// owner of the engines restarts it within a second after a change: unlike a server, this engine reads users only at its
+// start.
 func ClickHouseUsersDir(dataDir string) string { return usersDir(clickHouseDir(dataDir)) }
 
-// usersChanged says whether users.d holds other files than c has read. Files that cannot be read, or are still being
-// written, wait for the next look: an engine that refuses them would not come back.
+// usersChanged reports whether users.d has changed since the start. Files that cannot be read, or are still being
+// written, wait for the next check: the engine would not start with them.
 func (c *ClickHouse) usersChanged() bool {
 	dir := usersDir(c.cfg.Dir)
 	now, err := usersListing(dir)
@@ -38,14 +38,15 @@ func (c *ClickHouse) usersChanged() bool {
 		return false
 	}
 	if err := wellFormed(dir); err != nil {
-		c.cfg.Log.Warn("users are not read yet", "engine", "clickhouse", "error", err, "next", "nothing while the file is being written; else correct it")
+		c.cfg.Log.Warn("users are not read yet", "engine", "clickhouse", "error", err,
+			"next", "nothing while the file is being written; else correct it")
 		return false
 	}
 	return true
 }
 
-// drain ends the engine, to start it again. One that does not end in time is killed: what was acknowledged is on the
-// disk, and what was not is sent again.
+// drain ends the engine before a restart, and kills it after a timeout: acknowledged rows are on the disk, and others
+// are sent again.
 func (c *ClickHouse) drain(ctx context.Context) {
 	c.cfg.Log.Info("restarting engine", "engine", "clickhouse")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
@@ -55,14 +56,13 @@ func (c *ClickHouse) drain(ctx context.Context) {
 	}
 }
 
-func (c *ClickHouse) again(ctx context.Context) (child, error) { return StartClickHouse(ctx, c.cfg) }
+func (c *ClickHouse) restart(ctx context.Context) (child, error) { return StartClickHouse(ctx, c.cfg) }
 
-// acceptedUsers keeps the listing of the files that the engine last started with.
+// acceptedUsers has the listing of users.d at the last successful start.
 func acceptedUsers(dir string) string { return filepath.Join(dir, "users.accepted") }
 
-// startWithoutNewUsers starts an engine that has just failed to start, perhaps by a mistake in a file of users.d that
-// it has never started with. These get the suffix .refused, and their names back if it does not start without them
-// either.
+// startWithoutNewUsers retries a failed start, perhaps caused by a mistake in a new file of users.d, without these
+// files. They get the suffix .refused, and their names back if the engine does not start without them either.
 func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error) (*ClickHouse, error) {
 	dir := usersDir(cfg.Dir)
 	accepted, err := os.ReadFile(acceptedUsers(cfg.Dir))
@@ -94,14 +94,15 @@ func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error
 		return nil, errors.Join(cause, err)
 	}
 	cfg.Log.Error("files of users are refused and renamed", "engine", "clickhouse", "files", renamed, "cause", cause,
-		"next", "correct the files, whose names end in "+refused+" now, and give them their names back; their users cannot log in meanwhile")
+		"next", "correct the files, whose names end in "+refused+" now, and give them their names back; "+
+			"their users cannot log in meanwhile")
 	return c, nil
 }
 
-// usersFile is a file of users.d. Its line has the name and what changes with the content.
+// usersFile is a file of users.d. Its line has the name, the size and the time of the last change.
 type usersFile struct{ path, line string }
 
-// usersListing is the lines of the files of a users.d.
+// usersListing joins the lines of the files of a users.d.
 func usersListing(dir string) (string, error) {
 	files, err := usersFiles(dir)
 	var listing strings.Builder
@@ -111,7 +112,7 @@ func usersListing(dir string) (string, error) {
 	return listing.String(), err
 }
 
-// usersFiles are the files that the engine reads as configuration, by name; none when there is no such directory.
+// usersFiles lists the files that the engine reads as configuration, by name; none if there is no such directory.
 func usersFiles(dir string) ([]usersFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +135,7 @@ func usersFiles(dir string) ([]usersFile, error) {
 	return files, nil
 }
 
-// wellFormed returns an error for the first file of a users.d that is no XML and should be.
+// wellFormed returns an error for the first XML file of a users.d that is malformed.
 func wellFormed(dir string) error {
 	files, err := usersFiles(dir)
 	if err != nil {

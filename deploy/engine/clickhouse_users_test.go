@@ -25,18 +25,18 @@ func openedClickHouse(t *testing.T, dir, user, password string) (*Engines, *Clic
 		t.Fatal(err)
 	}
 	mustEnd(t, engines)
-	return engines, &ClickHouse{http: engines.ClickHouseHTTP(), user: user, password: password}
+	return engines, &ClickHouse{http: engines.ClickHouseHTTP, user: user, password: password}
 }
 
 // ourselves is the ClickHouse of a directory as its own user.
 func ourselves(t *testing.T, engines *Engines) *ClickHouse {
 	t.Helper()
-	u, err := url.Parse(engines.ClickHouse())
+	u, err := url.Parse(engines.ClickHouse)
 	if err != nil {
 		t.Fatal(err)
 	}
 	password, _ := u.User.Password()
-	return &ClickHouse{http: engines.ClickHouseHTTP(), user: u.User.Username(), password: password}
+	return &ClickHouse{http: engines.ClickHouseHTTP, user: u.User.Username(), password: password}
 }
 
 func (c *ClickHouse) mayEnter(t *testing.T) bool {
@@ -116,7 +116,8 @@ func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
 		others(t, engines, analyst)
 	})
 	t.Run("before it starts", func(t *testing.T) {
-		// The file has its name already if the engine was stopped before its start was over, when it let the analyst in.
+		// The file has its name already if the engine was stopped before its start was over, when it let the analyst
+		// in.
 		if err := os.Rename(bad+refused, bad); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}

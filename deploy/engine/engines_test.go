@@ -34,8 +34,8 @@ func TestOpenJoinsRunningEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEnd(t, engines)
-	if !engines.Joined() || len(engines.Kafka()) != 1 {
-		t.Errorf("joined %v, brokers %q", engines.Joined(), engines.Kafka())
+	if !engines.Joined() || len(engines.Kafka) != 1 {
+		t.Errorf("joined %v, brokers %q", engines.Joined(), engines.Kafka)
 	}
 	select {
 	case <-engines.Lost():

@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// installation is the directory with the manifests, their lock files and the
-// packages fetched by them: deploy/engine of a checkout.
+// installation is the directory of manifests, lock files and fetched packages: deploy/engine of a checkout.
 type installation string
 
 const installationEnv = "ANSWERSCOPE_ENGINES_HOME"
 
-// findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the first deploy/engine
-// with a lock file beside the executable's folder or above the working directory.
+// findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the first deploy/engine with a lock file next to the
+// executable's folder or above the working directory.
 func findInstallation() (installation, error) {
-	if given := os.Getenv(installationEnv); given != "" {
-		if !isInstallation(given) {
-			return "", fmt.Errorf("find engines: %s holds no package-lock.json", given)
+	if dir := os.Getenv(installationEnv); dir != "" {
+		if !isInstallation(dir) {
+			return "", fmt.Errorf("find engines: %s holds no package-lock.json", dir)
 		}
-		given, err := filepath.Abs(given)
-		return installation(given), err
+		dir, err := filepath.Abs(dir)
+		return installation(dir), err
 	}
 	var roots []string
 	if self, err := os.Executable(); err == nil {
@@ -41,11 +40,12 @@ func findInstallation() (installation, error) {
 		roots = append(roots, dir)
 	}
 	for _, root := range append(roots, dir) {
-		if found := filepath.Join(root, "deploy", "engine"); isInstallation(found) {
-			return installation(found), nil
+		if candidate := filepath.Join(root, "deploy", "engine"); isInstallation(candidate) {
+			return installation(candidate), nil
 		}
 	}
-	return "", errors.New("find engines: no deploy/engine beside the executable or above the working directory; set " + installationEnv)
+	return "", errors.New("find engines: no deploy/engine beside the executable or above the working directory; " +
+		"set " + installationEnv)
 }
 
 func isInstallation(dir string) bool {
@@ -53,7 +53,7 @@ func isInstallation(dir string) bool {
 	return err == nil
 }
 
-// npmNames are the packages of each engine by platform.
+// npmNames has the packages of each engine by platform.
 var npmNames = map[string]map[string]string{
 	"clickhouse": {
 		"linux/amd64":  "@chdb/lib-linux-x64-gnu",
@@ -69,8 +69,7 @@ var npmNames = map[string]map[string]string{
 	},
 }
 
-// npmPackage finds the directory of an engine's package for this platform and
-// compares its version with the lock file's.
+// npmPackage finds the directory of an engine's package for this platform and compares its version with the lock file.
 func npmPackage(engine string) (string, error) {
 	in, err := findInstallation()
 	if err != nil {
@@ -86,25 +85,27 @@ func npmPackage(engine string) (string, error) {
 	}
 	pinned := lock.Packages["node_modules/"+name].Version
 	if name == "" || pinned == "" {
-		return "", fmt.Errorf("find engine %s: none is packaged for %s: give the address of a server in ANSWERSCOPE_%s_DSN", engine, platform, strings.ToUpper(engine))
+		const next = "give the address of a server in ANSWERSCOPE_%s_DSN"
+		return "", fmt.Errorf("find engine %s: none is packaged for %s: "+next, engine, platform, strings.ToUpper(engine))
 	}
 	packages := filepath.Join(string(in), "node_modules")
 	dir := filepath.Join(packages, filepath.FromSlash(name))
-	var found struct{ Version string }
-	err = readJSON(filepath.Join(dir, "package.json"), &found)
+	var installed struct{ Version string }
+	err = readJSON(filepath.Join(dir, "package.json"), &installed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("find engine %s: %s is not in %s; run: make engines", engine, name, packages)
 	case err != nil:
 		return "", fmt.Errorf("find engine %s: %w", engine, err)
-	case found.Version != pinned:
-		return "", fmt.Errorf("find engine %s: %s is %s, but %s is pinned; run: make engines", engine, name, found.Version, pinned)
+	case installed.Version != pinned:
+		return "", fmt.Errorf("find engine %s: %s is %s, but %s is pinned; run: make engines",
+			engine, name, installed.Version, pinned)
 	}
 	return dir, nil
 }
 
-// apacheLibs finds the directory of Apache Kafka's jars and compares their names, which carry their versions, with the
-// lock file's. `make kafka-apache` has compared their content.
+// apacheLibs finds the directory of Apache Kafka's jars and compares their names, which include versions, with the lock
+// file. `make kafka-apache` has compared their content.
 func apacheLibs() (string, error) {
 	in, err := findInstallation()
 	if err != nil {

@@ -12,15 +12,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The embedded broker reads a request before it looks whether the client has logged in: it allocates as many bytes as
-// the request's first four say, and ends this process at a kind of request that it does not know. So what a client
-// sends before that is read here first.
+// The embedded broker reads a request before it checks the login: it allocates the length in the request's first four
+// bytes, and ends this process at an unknown kind of request. So requests before a login are checked here first.
 const (
 	loginTimeout = 10 * time.Second
-	loginBytes   = 64 << 10 // of a request; those of a login have a few hundred
+	loginBytes   = 64 << 10 // of a request; a login needs a few hundred
 )
 
-// loginListener accepts connections on which a client has to log in first.
+// loginListener accepts connections on which a client must log in first.
 type loginListener struct{ net.Listener }
 
 func listenForLogins(network, address string) (net.Listener, error) {
@@ -39,18 +38,18 @@ func (l loginListener) Accept() (net.Conn, error) {
 	return &loginConn{Conn: conn}, conn.SetReadDeadline(time.Now().Add(loginTimeout))
 }
 
-// loginConn lets requests of a login pass until the server has answered one with its signature, and then everything. A
-// request is its length (int32), kind (int16), version (int16) and the rest; see kafka.apache.org/protocol.
+// loginConn passes only requests of a login until the server answers one with its signature. A request has its length
+// (int32), kind (int16), version (int16) and content; see kafka.apache.org/protocol.
 type loginConn struct {
 	net.Conn
 	loggedIn atomic.Bool
 	version  atomic.Int32 // of the last SaslAuthenticate request
 
-	head []byte // of the request that is read, as much as was not handed on
-	rest int    // bytes of it that are not read
+	head []byte // unread bytes of the current request's head
+	rest int    // bytes of the request behind its head
 }
 
-// Read hands on no more than one request.
+// Read returns bytes of one request at most.
 func (c *loginConn) Read(p []byte) (n int, err error) {
 	if len(c.head) == 0 && c.rest == 0 {
 		if c.loggedIn.Load() {
@@ -93,7 +92,7 @@ func (c *loginConn) readHead() error {
 	return nil
 }
 
-// Write notices the answer that ends a login: a SCRAM server's signature, "v=" (RFC 5802).
+// Write detects the answer that ends a login: a SCRAM server's signature, "v=" (RFC 5802).
 func (c *loginConn) Write(p []byte) (int, error) {
 	if !c.loggedIn.Load() && isLogin(p, int16(c.version.Load())) {
 		c.loggedIn.Store(true)
@@ -104,7 +103,7 @@ func (c *loginConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// isLogin reads a response: its length and number (int32), for some versions tags, and the answer.
+// isLogin parses a response: its length and number (int32), in some versions tags, and the answer.
 func isLogin(response []byte, version int16) bool {
 	answer := kmsg.NewPtrSASLAuthenticateResponse()
 	answer.SetVersion(version)

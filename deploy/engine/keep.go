@@ -8,27 +8,27 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// An engine that ends by itself is started again. One that ends maxEnds times in endsWindow is lost: more starts would
-// not repair it, and a supervisor, or a person, must see that.
+// An engine that ends by itself is restarted. One that ends maxEnds times in endsWindow is lost: more restarts would
+// not repair it, and a supervisor or a person must notice.
 const (
 	maxEnds    = 5
 	endsWindow = 10 * time.Minute
 )
 
-// child is an engine that is a process of its own.
+// child is an engine in a process of its own.
 type child interface {
 	running
 	Done() <-chan struct{}
 	Err() error
-	again(ctx context.Context) (child, error) // starts it with the same files, credentials and port
-	lastLines() string                        // of its log
+	restart(ctx context.Context) (child, error) // with the same files, credentials and port
+	lastLines() string                          // of its log
 }
 
-// keep starts the engine of running[i] again when it ends, and a ClickHouse also when it has to end. It closes lost
-// when that does not help.
+// keep restarts the engine running[i] when it ends, and ClickHouse also for other reasons. It closes lost if that does
+// not help.
 func (e *Engines) keep(ctx context.Context, i int, c child) {
-	look := time.NewTicker(usersInterval)
-	defer look.Stop()
+	tick := time.NewTicker(usersInterval)
+	defer tick.Stop()
 	r := restarts{Engines: e, pauses: backoff.NewExponentialBackOff()}
 	r.pauses.MaxInterval = 15 * time.Second
 	for {
@@ -39,9 +39,9 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 			if !r.pauseAfter(ctx, c, c.Err()) {
 				return
 			}
-		case <-look.C:
+		case <-tick.C:
 			clickhouse, ok := c.(*ClickHouse)
-			if !ok || !clickhouse.endIfItMust(ctx, e.room() != nil) {
+			if !ok || !clickhouse.endForRestart(ctx, e.room() != nil) {
 				continue
 			}
 		}
@@ -54,9 +54,9 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 	}
 }
 
-// endIfItMust ends the engine when its users have changed, a full disk has damaged parts, or a query has passed its
+// endForRestart ends the engine if its users have changed, a full disk has damaged parts, or a query has passed its
 // limits.
-func (c *ClickHouse) endIfItMust(ctx context.Context, full bool) (ended bool) {
+func (c *ClickHouse) endForRestart(ctx context.Context, full bool) (ended bool) {
 	if c.usersChanged() || c.isDamaged(ctx, full) {
 		c.drain(ctx)
 		return true
@@ -64,17 +64,17 @@ func (c *ClickHouse) endIfItMust(ctx context.Context, full bool) (ended bool) {
 	return c.endRunaway(ctx)
 }
 
-// restarts are those of one engine.
+// restarts counts the restarts of one engine.
 type restarts struct {
 	*Engines
 	pauses *backoff.ExponentialBackOff
 	ends   []time.Time // in the last endsWindow
 }
 
-// start starts an engine that has ended, as often as it takes; nil when that does not help, or ctx has ended.
+// start tries to restart an engine until it succeeds; nil if it is lost, or ctx has ended.
 func (r *restarts) start(ctx context.Context, c child) child {
 	for {
-		next, err := c.again(ctx)
+		next, err := c.restart(ctx)
 		if err == nil {
 			return next
 		}
@@ -84,9 +84,9 @@ func (r *restarts) start(ctx context.Context, c child) child {
 	}
 }
 
-// pauseAfter waits until an engine that has ended, or did not start, is to be started; false when it is lost, or ctx
-// has ended. Ends on a full disk do not count: room will help.
-func (r *restarts) pauseAfter(ctx context.Context, c child, cause error) (again bool) {
+// pauseAfter waits before the restart of an engine that has ended or failed to start; false if it is lost, or ctx has
+// ended. Ends on a full disk do not count: room will help.
+func (r *restarts) pauseAfter(ctx context.Context, c child, cause error) (retry bool) {
 	if full := r.room(); full != nil {
 		r.log.Error("engine ended; it is started again", "error", cause, "disk", full, "next", "make room on the disk")
 		return pause(ctx, r.pauses.NextBackOff()) == nil
@@ -99,7 +99,8 @@ func (r *restarts) pauseAfter(ctx context.Context, c child, cause error) (again 
 		r.pauses.Reset()
 	}
 	if len(r.ends) < maxEnds {
-		r.log.Error("engine ended; it is started again", "error", cause, "times", len(r.ends), "next", "read its log, which the error names")
+		r.log.Error("engine ended; it is started again", "error", cause, "times", len(r.ends),
+			"next", "read its log, which the error names")
 		return pause(ctx, r.pauses.NextBackOff()) == nil
 	}
 	r.lose(fmt.Errorf("%w, %d times in %s; the last lines of its log:\n%s", cause, maxEnds, endsWindow, c.lastLines()))

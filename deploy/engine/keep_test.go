@@ -62,7 +62,7 @@ func TestAnEngineThatIsKilledIsStartedAgainAtItsAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute := func(statement string) error {
-		conn, err := pgx.Connect(t.Context(), engines.Postgres())
+		conn, err := pgx.Connect(t.Context(), engines.Postgres)
 		if err != nil {
 			return err
 		}

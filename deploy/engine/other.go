@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// spawn starts cmd so that it gets sig when this process dies, even by SIGKILL. Without a parent-death signal in the
-// kernel, a copy of this binary runs cmd and watches the pipe that we hold: see runWatchdog. The ClickHouse child is a
-// copy of this binary already and watches for itself.
+// spawn starts cmd so that it gets sig when this process dies, even by SIGKILL. Without a parent-death signal of the
+// kernel, a copy of this binary runs cmd and watches a pipe to this process: see runWatchdog. The ClickHouse child is a
+// copy of this binary and watches itself.
 func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -30,18 +30,18 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
 	return cmd.Start()
 }
 
-// entersClosed: only on Linux can an account work in a directory that it could not enter.
+// Only on Linux can an account work in a directory that it could not enter itself.
 const (
-	entersClosed = false
-	workingDir   = ""
+	canEnterClosed = false
+	workingDir     = ""
 )
 
 func runExec(execAs, []string) error { return errors.New("only for Linux") }
 
 func inherited(file *os.File) string { return file.Name() }
 
-// boundMemory: other kernels do not count what is mapped.
+// boundMemory does nothing: other kernels do not count private mappings.
 func boundMemory() error { return nil }
 
-// restrict is for Linux only, whose packages it knows.
+// restrict does nothing: only the packages for Linux are known.
 func restrict(string) error { return nil }

@@ -12,48 +12,54 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// owner is the file engines.json of a data directory: which process runs the engines, and where they are, for those who
-// join. It is valid only while the lock is held, since a killed owner leaves it behind.
+// owner is the content of the file engines.json of a data directory: the process that runs the engines, and their
+// addresses, for processes that join. It is valid only while the lock is held, since a killed owner leaves it behind.
 type owner struct {
-	Session   string `json:"session"` // differs each time that engines are started
+	Session   string `json:"session"` // differs for each start of engines
 	PID       int    `json:"pid"`
 	Owner     string `json:"owner"`
 	Exclusive bool   `json:"exclusive"`
-	Address   string `json:"address,omitempty"`
+	Addresses
+}
 
-	ClickHouse      string   `json:"clickhouse,omitempty"`
-	ClickHouseHTTP  string   `json:"clickhouse_http,omitempty"`
-	Postgres        string   `json:"postgres,omitempty"`
-	PostgresService string   `json:"postgres_service,omitempty"`
-	PostgresGateway string   `json:"postgres_gateway,omitempty"`
-	Kafka           []string `json:"kafka,omitempty"`
-	KafkaPassword   string   `json:"kafka_password,omitempty"`
+// Addresses has the addresses of engines, with credentials; empty for an engine that the command does not need.
+type Addresses struct {
+	Address string `json:"address,omitempty"` // of the owner's service; empty if it has none
+
+	ClickHouse      string   `json:"clickhouse,omitempty"`       // native protocol
+	ClickHouseHTTP  string   `json:"clickhouse_http,omitempty"`  // host:port
+	Postgres        string   `json:"postgres,omitempty"`         // of a superuser
+	PostgresService string   `json:"postgres_service,omitempty"` // of services, with the grants of the schema
+	PostgresGateway string   `json:"postgres_gateway,omitempty"` // of a gateway, which may only take its clients' roles
+	Kafka           []string `json:"kafka,omitempty"`            // brokers to bootstrap from
+	KafkaPassword   string   `json:"kafka_password,omitempty"`   // of KafkaUser
 }
 
 // add sets the addresses of an engine.
-func (o *owner) add(r running) {
+func (a *Addresses) add(r running) {
 	switch r := r.(type) {
 	case *ClickHouse:
-		o.ClickHouse, o.ClickHouseHTTP = r.DSN(), r.HTTPAddr()
+		a.ClickHouse, a.ClickHouseHTTP = r.DSN(), r.HTTPAddr()
 	case *Postgres:
-		o.Postgres, o.PostgresService, o.PostgresGateway = r.DSN(), r.ServiceDSN(), r.GatewayDSN()
+		a.Postgres, a.PostgresService, a.PostgresGateway = r.DSN(), r.ServiceDSN(), r.GatewayDSN()
 	case *Kafka:
-		o.Kafka, o.KafkaPassword = r.Brokers(), r.Password()
+		a.Kafka, a.KafkaPassword = r.Brokers(), r.Password()
 	}
 }
 
-// has says whether every engine that is needed runs.
-func (o owner) has(needed Options) bool {
-	return (!needed.ClickHouse || o.ClickHouse != "") && (!needed.Postgres || o.Postgres != "") && (!needed.Kafka || len(o.Kafka) > 0)
+// has reports whether every needed engine runs.
+func (a Addresses) has(needed Options) bool {
+	return (!needed.ClickHouse || a.ClickHouse != "") && (!needed.Postgres || a.Postgres != "") &&
+		(!needed.Kafka || len(a.Kafka) > 0)
 }
 
-// alive says whether the owner's process exists. The lock alone does not say who
-// has it: a process that joined takes it for a moment to see that the owner is gone.
+// alive reports whether the owner's process exists. The lock alone does not prove it: a process that joined takes it
+// for a moment to see that the owner is gone.
 func (o owner) alive() bool {
 	return o.Session != "" && !errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH)
 }
 
-// Running says who runs engines on a data directory; nil when nobody does.
+// Running returns the owner of the engines of a data directory; nil if none run.
 func Running(dir string) (*InUseError, error) {
 	o, err := readOwner(dir)
 	if err != nil || !o.alive() {

@@ -19,17 +19,17 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 )
 
-// The superuser, who makes the schema, the login of services, who has what the schema grants it, and that of a gateway,
-// which may take the roles of its clients and nothing else.
+// The logins: the superuser, who creates the schema; services, with the grants of the schema; and a gateway, which may
+// only take the roles of its clients.
 const (
 	postgresUser    = "postgres"
 	postgresLogin   = "answerscope"
 	postgresGateway = "authenticator"
 )
 
-// PostgresConfig says where a PostgreSQL keeps its cluster and listens.
+// PostgresConfig configures a PostgreSQL.
 type PostgresConfig struct {
-	Dir    string // everything it keeps; created
+	Dir    string // of all its files; created
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
 
@@ -45,15 +45,15 @@ type Postgres struct {
 	login, gateway    string // passwords of postgresLogin and postgresGateway
 }
 
-// StartPostgres starts the PostgreSQL of a directory, initialized the first time, and returns when it answers. Database
-// answerscope exists then. Under root it runs as a user of its own.
+// StartPostgres starts the PostgreSQL of a directory, which it initializes the first time, and waits until it answers.
+// Database answerscope exists then. Under root it runs as a user of its own.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	begin := time.Now()
 	p, err := startPostgres(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("start postgres: %w", err)
 	}
-	cfg.Log.Info("engine ready", "engine", "postgres", "address", p.address, "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	logReady(cfg.Log, "postgres", p.address, begin, "pid", p.PID())
 	return p, nil
 }
 
@@ -74,7 +74,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err := c.prepare(pkg); err != nil {
 		return nil, err
 	}
-	port, err := keptPort(cfg.Dir, "postgres", 0)
+	port, err := storedPort(cfg.Dir, "postgres", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -97,27 +97,29 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	return p, nil
 }
 
-// addLogins makes the logins of services and of the gateway. A schema may have made the latter's role already.
+// addLogins creates the logins of services and the gateway. The schema may have created the gateway's role already.
 func (p *Postgres) addLogins(ctx context.Context) error {
 	conn, err := pgconn.Connect(ctx, p.DSN())
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	for _, of := range [][2]string{{postgresLogin, p.login}, {postgresGateway, p.gateway}} {
-		role, password := of[0], of[1]
-		there, err := conn.Exec(ctx, "SELECT rolcanlogin FROM pg_catalog.pg_roles WHERE rolname = '"+role+"'").ReadAll()
+	for _, login := range [][2]string{{postgresLogin, p.login}, {postgresGateway, p.gateway}} {
+		role, password := login[0], login[1]
+		query := "SELECT rolcanlogin FROM pg_catalog.pg_roles WHERE rolname = '" + role + "'"
+		result, err := conn.Exec(ctx, query).ReadAll()
 		if err != nil {
 			return err
 		}
-		do := "CREATE"
-		if rows := there[0].Rows; len(rows) > 0 {
+		verb := "CREATE"
+		if rows := result[0].Rows; len(rows) > 0 {
 			if string(rows[0][0]) == "t" {
 				continue
 			}
-			do = "ALTER"
+			verb = "ALTER"
 		}
-		if _, err := conn.Exec(ctx, do+" ROLE "+role+" LOGIN NOINHERIT PASSWORD '"+password+"'").ReadAll(); err != nil {
+		statement := verb + " ROLE " + role + " LOGIN NOINHERIT PASSWORD '" + password + "'"
+		if _, err := conn.Exec(ctx, statement).ReadAll(); err != nil {
 			return err
 		}
 	}
@@ -127,31 +129,32 @@ func (p *Postgres) addLogins(ctx context.Context) error {
 // DSN is the address with the credentials of the superuser and the database.
 func (p *Postgres) DSN() string { return p.dsn(postgresUser, p.password) }
 
-// ServiceDSN is DSN with a login that may nothing but what the schema grants it.
+// ServiceDSN is DSN with the login of services.
 func (p *Postgres) ServiceDSN() string { return p.dsn(postgresLogin, p.login) }
 
 // GatewayDSN is DSN with the login of a gateway.
 func (p *Postgres) GatewayDSN() string { return p.dsn(postgresGateway, p.gateway) }
 
 func (p *Postgres) dsn(user, password string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: p.address, Path: "/" + Database, RawQuery: "sslmode=disable"}
-	return u.String()
+	return (&url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, password), Host: p.address, Path: "/" + Database,
+		RawQuery: "sslmode=disable",
+	}).String()
 }
 
-// Stop ends the server after rolling back what is open; what was committed is
-// on the disk. A Postgres started again on the same Dir has the same address.
+// Stop ends the server after a rollback of open transactions. A Postgres on the same Dir has the same address again.
 func (p *Postgres) Stop(ctx context.Context) error {
 	// SIGINT is its "fast shutdown"; on SIGTERM it would wait for clients to leave.
 	return p.stop(ctx, func() error { return p.signal(syscall.SIGINT) })
 }
 
-func (p *Postgres) again(ctx context.Context) (child, error) { return StartPostgres(ctx, p.cfg) }
+func (p *Postgres) restart(ctx context.Context) (child, error) { return StartPostgres(ctx, p.cfg) }
 
-// onOurDeath is the signal that the server gets when we are killed: its "immediate
-// shutdown", which ends its children too. The next start recovers.
+// onOurDeath is the signal that the server gets when this process is killed: its "immediate shutdown", which ends its
+// children too. The next start recovers.
 const onOurDeath = syscall.SIGQUIT
 
-// postgresCluster is a cluster on the disk and its owner.
+// postgresCluster is a cluster on the disk, its logins and its user.
 type postgresCluster struct {
 	cfg            PostgresConfig
 	bin, data      string
@@ -160,8 +163,7 @@ type postgresCluster struct {
 	user           *account
 }
 
-// prepare makes the cluster if there is none. A cluster is made beside its place and
-// renamed when it is complete, so one that exists needs no more than a start.
+// prepare creates the cluster if there is none. A cluster is renamed to its place when it is complete.
 func (c *postgresCluster) prepare(pkg string) error {
 	var err error
 	if c.user, err = chooseAccount(c.cfg.Dir, postgresUID); err != nil {
@@ -171,33 +173,32 @@ func (c *postgresCluster) prepare(pkg string) error {
 		return err
 	}
 	c.bin = filepath.Join(pkg, "native", "bin")
-	if c.password, err = keptPassword(c.cfg.Dir, "password"); err != nil {
-		return err
-	}
-	if c.login, err = keptPassword(c.cfg.Dir, "password.service"); err != nil {
-		return err
-	}
-	if c.gateway, err = keptPassword(c.cfg.Dir, "password.gateway"); err != nil {
-		return err
+	for file, password := range map[string]*string{
+		"password": &c.password, "password.service": &c.login, "password.gateway": &c.gateway,
+	} {
+		if *password, err = storedPassword(c.cfg.Dir, file); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
-		// We have the lock of the directory, so this is a killed server's. Its pid
-		// may be another process's by now, which PostgreSQL would take for a server.
+		// Since the directory is locked, this is the file of a killed server. Its pid may be another process's by now,
+		// which PostgreSQL would take for a server.
 		if err := os.Remove(filepath.Join(c.data, "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return c.checkVersion()
 	}
-	return c.make()
+	return c.create()
 }
 
-// make makes the cluster and its database.
-func (c *postgresCluster) make() error {
+// create creates the cluster and its database.
+func (c *postgresCluster) create() error {
 	fresh := c.data + ".new"
 	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700)); err != nil {
 		return err
 	}
-	if err := errors.Join(c.user.named().give(fresh), c.user.share(filepath.Join(c.cfg.Dir, "password"))); err != nil {
+	passwordFile := filepath.Join(c.cfg.Dir, "password")
+	if err := errors.Join(c.user.withName().give(fresh), c.user.share(passwordFile)); err != nil {
 		return err
 	}
 	err := c.tool(fresh, "", "initdb", "-U", postgresUser, "-A", "scram-sha-256", "--pwfile=../password",
@@ -208,7 +209,7 @@ func (c *postgresCluster) make() error {
 	if err := c.tool(fresh, "CREATE DATABASE "+Database+"\n", "postgres", "--single", "-F", "postgres"); err != nil {
 		return err
 	}
-	if !c.cfg.NoSync { // once, at the end, instead of in each step
+	if !c.cfg.NoSync { // once, instead of in each step
 		if err := c.tool(fresh, "", "initdb", "--sync-only"); err != nil {
 			return err
 		}
@@ -218,7 +219,7 @@ func (c *postgresCluster) make() error {
 
 // tool runs one of the package's programs on the cluster in dir to its end.
 func (c *postgresCluster) tool(dir, stdin, name string, args ...string) error {
-	cmd, err := c.command(c.user.named(), syscall.SIGKILL, dir, name, args...)
+	cmd, err := c.command(c.user.withName(), syscall.SIGKILL, dir, name, args...)
 	if err != nil {
 		return err
 	}
@@ -226,8 +227,10 @@ func (c *postgresCluster) tool(dir, stdin, name string, args ...string) error {
 	return runTool(name, cmd)
 }
 
-// command is one of the package's programs, on the cluster in dir, which it finds in its environment.
-func (c *postgresCluster) command(as *account, onDeath syscall.Signal, dir, name string, args ...string) (*exec.Cmd, error) {
+// command returns one of the package's programs on the cluster in dir, which is in its environment.
+func (c *postgresCluster) command(
+	as *account, onDeath syscall.Signal, dir, name string, args ...string,
+) (*exec.Cmd, error) {
 	cmd, err := as.command(exec.Command(filepath.Join(c.bin, name), args...), dir, onDeath)
 	if err != nil {
 		return nil, err
@@ -239,20 +242,21 @@ func (c *postgresCluster) command(as *account, onDeath syscall.Signal, dir, name
 	return cmd, nil
 }
 
-// checkVersion refuses a cluster made by another major version.
+// checkVersion refuses a cluster of another major version.
 func (c *postgresCluster) checkVersion() error {
 	text, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	if err != nil {
 		return err
 	}
 	if v := strings.TrimSpace(string(text)); v != "18" {
-		return fmt.Errorf("cluster %s was made by PostgreSQL %s; this is 18: dump it with the old release and restore it here", c.data, v)
+		return fmt.Errorf("cluster %s was made by PostgreSQL %s; this is 18: "+
+			"dump it with the old release and restore it here", c.data, v)
 	}
 	return nil
 }
 
-// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries, which an npm package cannot carry. The
-// package's install script, which is not run, would.
+// makeLibraryLinks creates the symbolic links between PostgreSQL's libraries, which an npm package cannot carry. The
+// package's install script would, but it is not run.
 func makeLibraryLinks(pkg string) error {
 	var links []struct{ Source, Target string }
 	if err := readJSON(filepath.Join(pkg, "native", "pg-symlinks.json"), &links); err != nil {
@@ -271,7 +275,7 @@ func makeLibraryLinks(pkg string) error {
 	return nil
 }
 
-// server is the command that serves the cluster, small enough for a laptop.
+// server returns the command of the server, with settings for a laptop.
 func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 	settings := []string{
 		"listen_addresses=" + host,

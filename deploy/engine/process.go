@@ -18,18 +18,18 @@ const (
 	maxLogSize  = 8 << 20          // a larger log is renamed at the next start
 )
 
-// process is one child. It does not outlive us, however we end: see spawn.
+// process is a child process. It does not outlive this process: see spawn.
 type process struct {
 	name  string
 	cmd   *exec.Cmd
 	log   string        // path of its stderr
-	stdin io.Closer     // our end of its stdin; the kernel closes it when we die
+	stdin io.Closer     // our end of its stdin; the kernel closes it when this process dies
 	done  chan struct{} // closed when the child has ended
 	err   error         // the cause, valid after done
 }
 
-// startProcess starts cmd with its output appended to logs/<name>.log. When this process dies, however, the child gets
-// the signal onDeath. It inherits the lock of its directory.
+// startProcess starts cmd with its output appended to logs/<name>.log. The child gets the signal onDeath when this
+// process dies. It inherits the lock of its directory.
 func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
 	defer lock.Close()
 	p := &process{name: name, cmd: cmd, log: filepath.Join(logs, name+".log"), done: make(chan struct{})}
@@ -40,8 +40,8 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, append([]*os.File{lock.file}, cmd.ExtraFiles...)
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
-		// A group of its own: Ctrl-C on the terminal is for this process, which stops its children after the parts that
-		// still write to them.
+		// A group of its own, since Ctrl-C on the terminal is for this process, which stops its children after the
+		// parts that write to them.
 		err = spawn(cmd, onDeath, true)
 	}
 	if err != nil {
@@ -58,8 +58,7 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 	return p, nil
 }
 
-// openLog opens a log for appending, after renaming an overgrown one, so that the
-// two together stay bounded however often the engine starts.
+// openLog opens a log for appending. It renames a large one first, so that both stay bounded over many starts.
 func openLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
 }
 
-// runTool runs a program of an engine to its end; the error has its output. Like an engine, it does not outlive us.
+// runTool runs a program of an engine to its end; the error has its output. It does not outlive this process either.
 func runTool(name string, cmd *exec.Cmd) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -86,14 +85,14 @@ func runTool(name string, cmd *exec.Cmd) error {
 	return nil
 }
 
-// lastLines are those of its log, which may be of any size.
+// lastLines returns the last lines of its log, which may be large.
 func (p *process) lastLines() string {
 	file, err := os.Open(p.log)
 	if err != nil {
 		return err.Error()
 	}
 	defer file.Close()
-	_, _ = file.Seek(-4<<10, io.SeekEnd) // refused where the log is shorter, which is then read whole
+	_, _ = file.Seek(-4<<10, io.SeekEnd) // refused if the log is shorter; then all of it is read
 	text, err := io.ReadAll(file)
 	if err != nil {
 		return err.Error()
@@ -102,8 +101,8 @@ func (p *process) lastLines() string {
 	return string(bytes.Join(lines[max(0, len(lines)-10):], []byte("\n")))
 }
 
-// awaitReady polls probe until it returns nil. It kills the child and returns an error
-// when ctx is done first, or when the child has ended.
+// awaitReady polls probe until it returns nil. It is an error if the child ends, or if ctx is done, which kills the
+// child.
 func (p *process) awaitReady(ctx context.Context, probe func(context.Context) error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -126,10 +125,10 @@ func (p *process) awaitReady(ctx context.Context, probe func(context.Context) er
 // PID is the child's process id.
 func (p *process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child has ended, for whatever reason.
+// Done is closed when the child has ended.
 func (p *process) Done() <-chan struct{} { return p.done }
 
-// Err is how the child ended; nil while it runs.
+// Err returns how the child ended; nil while it runs.
 func (p *process) Err() error {
 	select {
 	case <-p.done:
@@ -139,22 +138,21 @@ func (p *process) Err() error {
 	}
 }
 
-// Kill ends the child at once, as a crash would.
+// Kill ends the child at once, like a crash.
 func (p *process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// stop asks the child to end, and kills it when it has not within stopTimeout or
-// until ctx is done. Stopping an ended child is not an error.
-func (p *process) stop(ctx context.Context, ask func() error) error {
+// stop requests the child to end, and kills it after stopTimeout or when ctx is done. It is no error if it has ended.
+func (p *process) stop(ctx context.Context, request func() error) error {
 	defer p.stdin.Close()
 	if p.Err() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("no end within %s", stopTimeout))
 	defer cancel()
-	err := ask()
+	err := request()
 	if err == nil {
 		select {
 		case <-p.done:
@@ -167,7 +165,7 @@ func (p *process) stop(ctx context.Context, ask func() error) error {
 	return fmt.Errorf("stop %s: %w: killed", p.name, err)
 }
 
-// signal asks the child to end by a signal; one that has ended needs none.
+// signal sends a signal to the child, unless it has ended.
 func (p *process) signal(sig syscall.Signal) error {
 	if err := p.cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		return err

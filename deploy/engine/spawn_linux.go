@@ -8,7 +8,7 @@ import (
 )
 
 // spawner runs functions on one thread that lives as long as the process. The kernel sends a child its parent-death
-// signal when the *thread* that started it ends, and the runtime ends threads as it likes unless they are locked.
+// signal when the *thread* that started it ends, and the runtime ends threads unless they are locked.
 var spawner = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {

@@ -15,16 +15,16 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// The hidden subcommands by which this package runs parts of itself in a child process. The binary may be answerscope
-// or any test binary whose TestMain calls Main.
+// The hidden subcommands run parts of this package in a child process. The binary is answerscope or a test binary whose
+// TestMain calls Main.
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
-	execChild       = "engine-exec"       // HOW PATH ARG…: becomes the program PATH of another user
+	execChild       = "engine-exec"       // HOW PATH ARG…: becomes the program PATH as another user
 	watchdogChild   = "engine-watchdog"   // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
 )
 
-// Main runs the hidden subcommand that the process was started with, if there is
-// one, and then never returns. Call it first in main and in TestMain.
+// Main runs the hidden subcommand of the process, if it has one, and then does not return. Call it first in main and in
+// TestMain.
 func Main() {
 	if len(os.Args) < 4 {
 		return
@@ -50,14 +50,14 @@ func Main() {
 	os.Exit(0)
 }
 
-// selfCommand runs one of our subcommands in a child.
+// selfCommand returns the command of a hidden subcommand.
 func selfCommand(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	if runtime.GOOS == "linux" {
-		self = "/proc/self/exe" // this binary, also when its file was replaced by a newer build
+		self = "/proc/self/exe" // also if the file was replaced by a newer build
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "answerscope"
@@ -65,8 +65,8 @@ func selfCommand(args ...string) (*exec.Cmd, error) {
 }
 
 // runClickHouse loads the engine's library and runs its command line, which returns when its query is killed (see
-// ClickHouse.Stop). The engine also ends, at once, when stdin does: then the parent is gone. Signals that a supervisor
-// sends to every process are left to the parent, which still has rows to insert.
+// ClickHouse.Stop). The engine also ends when stdin does, since then the parent has died. It ignores the signals that a
+// supervisor sends to every process: the parent still has rows to insert.
 func runClickHouse(library string, args []string) error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 	go func() {
@@ -96,8 +96,8 @@ func runClickHouse(library string, args []string) error {
 	return nil
 }
 
-// runWatchdog runs a command and ends it with the numbered signal when stdin ends, which it does when the process at
-// the pipe's other end dies. Signals sent to the watchdog go on to the command.
+// runWatchdog runs a command and ends it with the numbered signal when stdin ends, because the process at the pipe's
+// other end has died. It forwards signals to the command.
 func runWatchdog(number string, command []string) error {
 	n, err := strconv.Atoi(number)
 	if err != nil || len(command) == 0 {

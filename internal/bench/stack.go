@@ -62,7 +62,7 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 		return nil, err
 	}
 	s.onClose(set.Stop)
-	s.clickhouse, s.postgres, s.gateway = set.ClickHouse(), set.Postgres(), set.PostgresGateway()
+	s.clickhouse, s.postgres, s.gateway = set.ClickHouse, set.Postgres, set.PostgresGateway
 	if need.broker {
 		if err := s.startBroker(ctx, broker == "apache"); err != nil {
 			return nil, err

@@ -135,7 +135,7 @@ func (p *process) explainLogin(on databases, added listedAnalyst) {
 		return
 	}
 	p.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
-		added.Login, secret, on.Running.ClickHouseHTTP(), on.ClickHouse.Database(), firstQuestion)
+		added.Login, secret, on.Running.ClickHouseHTTP, on.ClickHouse.Database(), firstQuestion)
 }
 
 // firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were

@@ -162,12 +162,12 @@ func (s *demoService) sqlClient(question string) string {
 	if s.Settings.HasWarehouse() {
 		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.Settings.ClickHouse.Masked()+s.Settings.Shards.Masked())
 	}
-	address, err := url.Parse(s.Running.ClickHouse())
+	address, err := url.Parse(s.Running.ClickHouse)
 	if err != nil {
 		return question
 	}
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: s.Running.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
+	web := url.URL{Scheme: "http", User: address.User, Host: s.Running.ClickHouseHTTP, Path: "/", RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
 }
 

@@ -55,15 +55,15 @@ func (p *Process) Open(ctx context.Context, need Needs, exclusive bool, address 
 		return nil, err
 	}
 	if embedded.ClickHouse {
-		e.ClickHouse.DSN = e.Running.ClickHouse()
+		e.ClickHouse.DSN = e.Running.ClickHouse
 	}
 	if embedded.Postgres {
-		e.Postgres.DSN, e.Owner, e.Gateway = e.Running.PostgresService(), e.Running.Postgres(), e.Running.PostgresGateway()
+		e.Postgres.DSN, e.Owner, e.Gateway = e.Running.PostgresService, e.Running.Postgres, e.Running.PostgresGateway
 	}
 	if embedded.Kafka {
 		e.Kafka = producer.Connection{
-			Brokers: e.Running.Kafka(), Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser,
-			Password: config.NewSecret(e.Running.KafkaPassword()),
+			Brokers: e.Running.Kafka, Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser,
+			Password: config.NewSecret(e.Running.KafkaPassword),
 		}
 	}
 	return e, nil
@@ -99,7 +99,7 @@ func (e *Engines) Address() string {
 	if e.Running == nil {
 		return ""
 	}
-	return e.Running.Address()
+	return e.Running.Address
 }
 
 // lost is closed when an engine of the data directory is gone; never when there is none.

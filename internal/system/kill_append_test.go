@@ -91,7 +91,7 @@ func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Du
 			return err
 		}
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
-		cfg.Connection = producer.Connection{Brokers: set.Kafka(), Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser, Password: config.NewSecret(set.KafkaPassword())}
+		cfg.Connection = producer.Connection{Brokers: set.Kafka, Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser, Password: config.NewSecret(set.KafkaPassword)}
 	}
 	cfg.AckTimeout = pointTimeout
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())

@@ -306,7 +306,7 @@ func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) e
 		return err
 	}
 	defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
-	conn, err := pgx.Connect(ctx, set.Postgres())
+	conn, err := pgx.Connect(ctx, set.Postgres)
 	if err != nil {
 		return err
 	}

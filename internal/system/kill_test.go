@@ -362,7 +362,7 @@ func joinWarehouse(t *testing.T, dir string) (warehouse *clickhouse.Conn, leave 
 		t.Fatal(err)
 	}
 	cfg := clickhouse.DefaultConfig()
-	cfg.DSN = set.ClickHouse()
+	cfg.DSN = set.ClickHouse
 	conn, err := clickhouse.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Stop(context.WithoutCancel(t.Context()))
-	conn, err := pgx.Connect(t.Context(), set.Postgres())
+	conn, err := pgx.Connect(t.Context(), set.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}

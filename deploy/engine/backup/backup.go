@@ -79,7 +79,8 @@ func writeClickHouse(dataDir, to string, stores Stores) error {
 func CheckEmpty(dataDir string) error {
 	for _, part := range []string{"clickhouse", "postgres", "kafka", "spool"} {
 		if _, err := os.Stat(filepath.Join(dataDir, part)); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%s holds an installation already: want a --data-dir without one", dataDir), err)
+			const format = "%s holds an installation already: want a --data-dir without one"
+			return errors.Join(fmt.Errorf(format, dataDir), err)
 		}
 	}
 	return nil

@@ -52,7 +52,8 @@ func Check(dir string) error {
 		return fmt.Errorf("%s is no whole backup: %w", dir, err)
 	}
 	if sealed.Format != 1 {
-		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)", dir, sealed.Format, sealed.Build)
+		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)",
+			dir, sealed.Format, sealed.Build)
 	}
 	files, err := checksums(dir)
 	if err != nil {
@@ -64,7 +65,8 @@ func Check(dir string) error {
 		case !exists:
 			return fmt.Errorf("%s is damaged: %s is missing; want a whole copy of what backup wrote", dir, path)
 		case sum != sealed.Files[path]:
-			return fmt.Errorf("%s is damaged: %s is not as backup wrote it; want a whole copy of what backup wrote", dir, path)
+			return fmt.Errorf("%s is damaged: %s is not as backup wrote it; want a whole copy of what backup wrote",
+				dir, path)
 		}
 		delete(files, path)
 	}

@@ -1,4 +1,4 @@
--- Who asked what, when, from where and at what cost. It outlives the engine, whose database system is in memory.
+-- Queries with their user, time, address and cost. The table outlives the engine, whose database system is in memory.
 CREATE DATABASE IF NOT EXISTS audit ENGINE = Atomic;
 
 SYSTEM FLUSH LOGS query_log;

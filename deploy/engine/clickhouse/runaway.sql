@@ -1,5 +1,5 @@
--- The first query of another user that has passed its own limit of time by half or of memory by a third: it is in a function
--- that looks at neither, nor at KILL QUERY.
+-- The longest query of another user that exceeds its own limit of time by half, or of memory by a third: it is in a function
+-- that checks neither limits nor KILL QUERY.
 SELECT
     user,
     query_id,

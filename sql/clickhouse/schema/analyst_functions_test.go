@@ -91,12 +91,12 @@ func newFunctionStage(t *testing.T) *functionStage {
 			t.Error(err)
 		}
 	})
-	u, err := url.Parse(e.ClickHouse())
+	u, err := url.Parse(e.ClickHouse)
 	if err != nil {
 		t.Fatal(err)
 	}
 	password, _ := u.User.Password()
-	s.http, s.owner = e.ClickHouseHTTP(), login{u.User.Username(), password}
+	s.http, s.owner = e.ClickHouseHTTP, login{u.User.Username(), password}
 	return s
 }
 
