@@ -101,7 +101,7 @@ CREATE TABLE private.budgets (
     CONSTRAINT budgets_runs_per_month_is_positive CHECK ((runs_per_month >= 0))
 );
 ALTER TABLE private.budgets OWNER TO answerscope_owner;
-COMMENT ON TABLE private.budgets IS 'What an organization may spend on tracking, by day and month in UTC.';
+COMMENT ON TABLE private.budgets IS 'Limits of an organization''s spending on tracking, by day and month in UTC.';
 COMMENT ON COLUMN private.budgets.platform IS 'Empty: all platforms together.';
 COMMENT ON COLUMN private.budgets.cost_per_day IS 'In US dollars.';
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.budgets FOR EACH ROW EXECUTE FUNCTION private.log_budget();
@@ -159,8 +159,8 @@ CREATE TABLE private.platform_leases (
     CONSTRAINT platform_leases_account_length CHECK (((octet_length(account) >= 1) AND (octet_length(account) <= 200)))
 );
 ALTER TABLE private.platform_leases OWNER TO answerscope_owner;
-COMMENT ON TABLE private.platform_leases IS 'Which part of the limits of an account at a platform each process holds.';
-COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, of which no key can be made.';
+COMMENT ON TABLE private.platform_leases IS 'Shares of the limits of accounts at platforms that processes hold.';
+COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, from which the key cannot be computed.';
 ALTER TABLE private.platform_leases ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.platform_leases FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.platform_leases FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -240,10 +240,10 @@ CREATE TABLE private.rereads (
 ALTER TABLE private.rereads OWNER TO answerscope_owner;
 CREATE INDEX rereads_due_at_idx ON private.rereads USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX rereads_organization_id_idx ON private.rereads USING btree (organization_id);
-COMMENT ON TABLE private.rereads IS 'Brands whose kept answers are to be read again, and the progress of that.';
-COMMENT ON COLUMN private.rereads.urgent IS 'Requested by an edit or a person, so it goes before what the sweep found.';
-COMMENT ON COLUMN private.rereads.asked_at IS 'When the first request came that waits; null: none.';
-COMMENT ON COLUMN private.rereads.due_at IS 'When it starts or goes on; null: nothing is left to do.';
+COMMENT ON TABLE private.rereads IS 'Brands whose stored answers are due to be read again, and the progress.';
+COMMENT ON COLUMN private.rereads.urgent IS 'Requested by an edit or a person, so it precedes the brands that the sweep found.';
+COMMENT ON COLUMN private.rereads.asked_at IS 'When the first waiting request came; null: none.';
+COMMENT ON COLUMN private.rereads.due_at IS 'When it starts or goes on; null: it is done.';
 COMMENT ON COLUMN private.rereads.first_day IS 'The earliest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.last_day IS 'The latest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.revision IS 'The brand''s revision with which the last page was read.';
@@ -251,8 +251,8 @@ COMMENT ON COLUMN private.rereads.cursor_day IS 'Everything up to this day''s an
 COMMENT ON COLUMN private.rereads.done IS 'Answers appended again by this run.';
 COMMENT ON COLUMN private.rereads.total IS 'Answers with an older reading when this run began.';
 COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be appended again, or were not inserted.';
-COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the one that waits longest comes first.';
-COMMENT ON COLUMN private.rereads.holder IS 'The process that has its lease, until held_until.';
+COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the longest wait comes first.';
+COMMENT ON COLUMN private.rereads.holder IS 'The process that holds its lease, until held_until.';
 ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -420,7 +420,7 @@ CREATE TABLE private.spending (
 );
 ALTER TABLE private.spending OWNER TO answerscope_owner;
 COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
-COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost; what no usage tells stays as estimated.';
+COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then its cost, or the estimate where the platform reports no usage.';
 ALTER TABLE private.spending ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.spending FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.spending FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -436,7 +436,7 @@ CREATE TABLE private.tasks (
 );
 ALTER TABLE private.tasks OWNER TO answerscope_owner;
 COMMENT ON TABLE private.tasks IS 'When each scheduled task last succeeded.';
-COMMENT ON COLUMN private.tasks.known_since IS 'When a process first had it in its timetable.';
+COMMENT ON COLUMN private.tasks.known_since IS 'When a process first added it.';
 COMMENT ON COLUMN private.tasks.succeeded_at IS 'When its last successful run ended; null: it never succeeded.';
 ALTER TABLE private.tasks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tasks FORCE ROW LEVEL SECURITY;
@@ -455,7 +455,7 @@ CREATE TABLE private.tombstones (
 );
 ALTER TABLE private.tombstones OWNER TO answerscope_owner;
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
-COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it that ended had begun; null: none has ended.';
+COMMENT ON COLUMN private.tombstones.purged_at IS 'Start of its last complete purge; null: none.';
 ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -471,7 +471,7 @@ CREATE TABLE private.tracking_workers (
     CONSTRAINT tracking_workers_platforms_are_words CHECK (private.are_words(platforms))
 );
 ALTER TABLE private.tracking_workers OWNER TO answerscope_owner;
-COMMENT ON TABLE private.tracking_workers IS 'Which processes work on tracking jobs.';
+COMMENT ON TABLE private.tracking_workers IS 'Processes that work on tracking jobs.';
 COMMENT ON COLUMN private.tracking_workers.platforms IS 'Those whose keys are in the process''s environment.';
 ALTER TABLE private.tracking_workers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tracking_workers FORCE ROW LEVEL SECURITY;
@@ -1150,17 +1150,17 @@ CREATE INDEX tracking_jobs_idempotency_key_idx ON public.tracking_jobs USING btr
 CREATE INDEX tracking_jobs_organization_id_idx ON public.tracking_jobs USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX tracking_jobs_requested_by_idx ON public.tracking_jobs USING btree (requested_by);
 CREATE INDEX tracking_jobs_running_idx ON public.tracking_jobs USING btree (brand_id, plan) WHERE (status = ANY (ARRAY['waiting'::text, 'active'::text]));
-COMMENT ON TABLE public.tracking_jobs IS 'What was asked to be asked, and how far it is.';
+COMMENT ON TABLE public.tracking_jobs IS 'Requested jobs of tracking, and their progress.';
 COMMENT ON COLUMN public.tracking_jobs.requested_by IS 'Who started it; null: a schedule, the command line, or a user who is gone.';
 COMMENT ON COLUMN public.tracking_jobs.completed IS 'Runs that were answered, given up or cancelled. It never falls.';
 COMMENT ON COLUMN public.tracking_jobs.total IS 'Its runs.';
 COMMENT ON COLUMN public.tracking_jobs.result IS 'Null until it has finished.';
 COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
-COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
-COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
+COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of the questions of its runs: a start with the same plan joins it.';
+COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises with each worker that claims the job; only the last one writes.';
 COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
-COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage; what no usage tells is as estimated.';
-COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage, or by the estimate where a platform reports none.';
+COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was cancelled; its status follows once the requests in flight have ended.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
@@ -1218,7 +1218,7 @@ COMMENT ON COLUMN public.tracking_runs.prompt_id IS 'Kept when the prompt is del
 COMMENT ON COLUMN public.tracking_runs.model IS 'The requested model; empty where the platform has no choice.';
 COMMENT ON COLUMN public.tracking_runs.region IS 'A country in lower case, or empty.';
 COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of the hour, day, week or month; of a manual job, its creation.';
-COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the job began, as records have it.';
+COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the job, as records contain it.';
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
@@ -1226,8 +1226,8 @@ COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platfo
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
-COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
-COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
+COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
+COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_runs FORCE ROW LEVEL SECURITY;

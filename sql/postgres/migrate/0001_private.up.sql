@@ -1,5 +1,5 @@
--- Schema private has what no client may name. Policies and checks may still call its functions, because that takes the
--- right to execute them, not the right to the schema.
+-- Clients have no right to schema private. Policies and checks may still call its functions, which takes the right to
+-- execute them, not the right to the schema.
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
 
@@ -11,7 +11,7 @@ LANGUAGE sql STABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.user_id() IS 'The user of this transaction, by its claims.';
 
--- Before every update: created_at stays, updated_at is now. A client's new row is of now too, whatever it says: the
+-- Before every update: created_at stays, updated_at is now. A client's new row gets both from the clock, because the
 -- schedule and lists read these times.
 CREATE FUNCTION private.stamp() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
@@ -28,7 +28,7 @@ END
 $$;
 
 -- Tables call this when a row's id, organization or brand would change: records and the warehouse name a row by them.
--- The code is that of a policy, so that a client cannot learn which ids there are.
+-- The code is the one of a policy, so that a client cannot learn which ids exist.
 CREATE FUNCTION private.refuse_move() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN

@@ -1,5 +1,5 @@
--- Brands and organizations that were deleted, for ever: sinks drop their late records, and what they left in the
--- warehouse is purged at once, again when records that were under way have been inserted, and every night.
+-- Deleted brands and organizations, permanently: sinks drop their late records, and their rows in the warehouse are
+-- purged at once, again when records that were under way have been inserted, and every night.
 CREATE TABLE private.tombstones (
     kind            text NOT NULL CONSTRAINT tombstones_kind_is_known CHECK (kind IN ('brand', 'organization')),
     id              uuid NOT NULL,
@@ -9,13 +9,13 @@ CREATE TABLE private.tombstones (
     CONSTRAINT tombstones_pkey PRIMARY KEY (kind, id)
 );
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
-COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it that ended had begun; null: none has ended.';
+COMMENT ON COLUMN private.tombstones.purged_at IS 'Start of its last complete purge; null: none.';
 
 ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
--- A client may choose a row's id, also that of one that it deleted. Records of an id with a tombstone are dropped for
--- ever, so it is refused: after the insert, which waits for a deletion that is under way.
+-- A client may choose a row's id, even one that it deleted. Records of an id with a tombstone are always dropped, so
+-- the id is refused: after the insert, which waits for a deletion that is under way.
 CREATE FUNCTION private.refuse_deleted() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

@@ -81,7 +81,7 @@ BEGIN
 END
 $$;
 
--- An organization that has an owner keeps one. Two owners that leave at once wait for each other.
+-- An organization never loses its last owner. Two owners that leave at once wait for each other.
 CREATE FUNCTION private.keep_an_owner() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

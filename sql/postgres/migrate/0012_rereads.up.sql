@@ -1,8 +1,7 @@
--- Brands whose kept answers are to be read again: with present names after an edit, or by a newer extractor. A brand
--- has one row, which stays when the reread is done.
+-- Rereads: brands whose stored answers are due to be read again, with current names after an edit, or by a newer
+-- extractor. A brand has one row, which stays when the reread is done.
 --
--- asked_at is set while a request waits, due_at while anything is to be done. A run that has a start and no end goes
--- on.
+-- asked_at is set while a request waits, due_at while work is left. A run with a start and no end goes on.
 CREATE TABLE private.rereads (
     brand_id        uuid CONSTRAINT rereads_pkey PRIMARY KEY CONSTRAINT rereads_brand_id_fkey REFERENCES public.brands ON DELETE CASCADE,
     organization_id uuid NOT NULL CONSTRAINT rereads_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
@@ -28,10 +27,10 @@ CREATE TABLE private.rereads (
 );
 CREATE INDEX rereads_organization_id_idx ON private.rereads (organization_id);
 CREATE INDEX rereads_due_at_idx ON private.rereads (due_at) WHERE due_at IS NOT NULL;
-COMMENT ON TABLE private.rereads IS 'Brands whose kept answers are to be read again, and the progress of that.';
-COMMENT ON COLUMN private.rereads.urgent IS 'Requested by an edit or a person, so it goes before what the sweep found.';
-COMMENT ON COLUMN private.rereads.asked_at IS 'When the first request came that waits; null: none.';
-COMMENT ON COLUMN private.rereads.due_at IS 'When it starts or goes on; null: nothing is left to do.';
+COMMENT ON TABLE private.rereads IS 'Brands whose stored answers are due to be read again, and the progress.';
+COMMENT ON COLUMN private.rereads.urgent IS 'Requested by an edit or a person, so it precedes the brands that the sweep found.';
+COMMENT ON COLUMN private.rereads.asked_at IS 'When the first waiting request came; null: none.';
+COMMENT ON COLUMN private.rereads.due_at IS 'When it starts or goes on; null: it is done.';
 COMMENT ON COLUMN private.rereads.first_day IS 'The earliest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.last_day IS 'The latest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.revision IS 'The brand''s revision with which the last page was read.';
@@ -39,8 +38,8 @@ COMMENT ON COLUMN private.rereads.cursor_day IS 'Everything up to this day''s an
 COMMENT ON COLUMN private.rereads.done IS 'Answers appended again by this run.';
 COMMENT ON COLUMN private.rereads.total IS 'Answers with an older reading when this run began.';
 COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be appended again, or were not inserted.';
-COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the one that waits longest comes first.';
-COMMENT ON COLUMN private.rereads.holder IS 'The process that has its lease, until held_until.';
+COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the longest wait comes first.';
+COMMENT ON COLUMN private.rereads.holder IS 'The process that holds its lease, until held_until.';
 
 ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;

@@ -54,7 +54,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_ser
 GRANT SELECT ON public.prompt_results TO authenticated;
 
 -- The newest result of each prompt and platform is found in the index alone, a prompt at a time and so without a sort,
--- whatever the planner knows; only those rows are read.
+-- with any statistics of the planner; only those rows are read.
 CREATE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL) RETURNS SETOF public.prompt_results
 LANGUAGE sql STABLE SECURITY INVOKER SET search_path = '' AS $$
     SELECT result.*

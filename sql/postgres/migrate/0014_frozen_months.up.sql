@@ -1,5 +1,5 @@
--- Months whose raw facts expire. A month is entered here before its landing rows may expire, and for ever: its rollups
--- stay as they are, a late record of it becomes a dead letter, and an import refuses it.
+-- Months whose raw facts expire. A month is added before its landing rows may expire, and never removed: its rollups
+-- stay unchanged, a late record of it becomes a dead letter, and an import refuses it.
 CREATE TABLE private.frozen_months (
     topic text NOT NULL CONSTRAINT frozen_months_topic_is_known CHECK (topic IN ('answers', 'visits', 'crawls')),
     month date NOT NULL CONSTRAINT frozen_months_month_is_first_day CHECK (extract(day FROM month) = 1),

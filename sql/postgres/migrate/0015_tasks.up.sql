@@ -6,7 +6,7 @@ CREATE TABLE private.tasks (
     succeeded_at timestamptz
 );
 COMMENT ON TABLE private.tasks IS 'When each scheduled task last succeeded.';
-COMMENT ON COLUMN private.tasks.known_since IS 'When a process first had it in its timetable.';
+COMMENT ON COLUMN private.tasks.known_since IS 'When a process first added it.';
 COMMENT ON COLUMN private.tasks.succeeded_at IS 'When its last successful run ended; null: it never succeeded.';
 
 ALTER TABLE private.tasks ENABLE ROW LEVEL SECURITY;

@@ -2,8 +2,8 @@
 -- read the same key from here and keep it in memory only. It is made up to six hours before its day and forgotten an
 -- hour after it: then a hash cannot be traced to a visitor, nor into another day.
 --
--- Forgotten means that no file has it. The table is unlogged: its rows are in no write-ahead log, so in no archive of
--- it, no base backup and no standby. ANALYZE would copy keys into pg_statistic, which is logged: statistics are off.
+-- Forgotten means that no file contains it. The table is unlogged: its rows are in no write-ahead log, so in no archive
+-- of it, no base backup and no standby. ANALYZE would copy keys into pg_statistic, which is logged: statistics are off.
 -- A deleted row stays in its page: the table gets a new file instead (query/drop_salts.sql). A crash of the server
 -- empties the table; the rest of that day has another key.
 CREATE UNLOGGED TABLE private.visitor_salts (

@@ -1,6 +1,6 @@
--- Who gave or took access, and who changed brands: organizations, users, their roles, API keys, brands, and analysts of the
--- warehouse, whose files are no rows here. Triggers write it in the transaction of the change, whichever way that comes.
--- Nothing updates or deletes its rows: the service may only add, and what they are about may be deleted.
+-- Changes of access and brands: of organizations, users, their roles, API keys, brands, and analysts of the warehouse,
+-- which are files and no rows here. Triggers write it in the transaction of any change. Nothing updates or deletes its
+-- rows: the service may only add, and their subjects may be deleted.
 CREATE TABLE public.audit_log (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT audit_log_pkey PRIMARY KEY,
     organization_id uuid,

@@ -24,7 +24,7 @@ COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due
 
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
--- When a brand was asked is the schedule's to write.
+-- Only the schedule writes when a brand was asked.
 CREATE FUNCTION private.keep_checked() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
@@ -35,7 +35,7 @@ BEGIN
 END
 $$;
 
--- Another frequency has another next time, which the schedule finds.
+-- A new frequency clears the next check, which the schedule then computes.
 CREATE FUNCTION private.reschedule() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN

@@ -1,5 +1,5 @@
--- Tracking jobs and their runs, which clients read and the tracking server writes. A run's row is what makes a retry ask
--- only for what is missing.
+-- Tracking jobs and their runs, which clients read and the tracking server writes. By the rows of runs a retry asks
+-- only the missing ones.
 CREATE TABLE public.tracking_jobs (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT tracking_jobs_pkey PRIMARY KEY,
     organization_id uuid NOT NULL CONSTRAINT tracking_jobs_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
@@ -31,17 +31,17 @@ CREATE INDEX tracking_jobs_brand_id_idx ON public.tracking_jobs (brand_id, creat
 CREATE INDEX tracking_jobs_requested_by_idx ON public.tracking_jobs (requested_by);
 CREATE INDEX tracking_jobs_idempotency_key_idx ON public.tracking_jobs (organization_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX tracking_jobs_running_idx ON public.tracking_jobs (brand_id, plan) WHERE status IN ('waiting', 'active');
-COMMENT ON TABLE public.tracking_jobs IS 'What was asked to be asked, and how far it is.';
+COMMENT ON TABLE public.tracking_jobs IS 'Requested jobs of tracking, and their progress.';
 COMMENT ON COLUMN public.tracking_jobs.requested_by IS 'Who started it; null: a schedule, the command line, or a user who is gone.';
 COMMENT ON COLUMN public.tracking_jobs.completed IS 'Runs that were answered, given up or cancelled. It never falls.';
 COMMENT ON COLUMN public.tracking_jobs.total IS 'Its runs.';
 COMMENT ON COLUMN public.tracking_jobs.result IS 'Null until it has finished.';
 COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
-COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
-COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
+COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of the questions of its runs: a start with the same plan joins it.';
+COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises with each worker that claims the job; only the last one writes.';
 COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
-COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage; what no usage tells is as estimated.';
-COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage, or by the estimate where a platform reports none.';
+COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was cancelled; its status follows once the requests in flight have ended.';
 
 CREATE TABLE public.tracking_runs (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT tracking_runs_pkey PRIMARY KEY,
@@ -83,14 +83,14 @@ COMMENT ON COLUMN public.tracking_runs.region IS 'A country in lower case, or em
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
 COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of the hour, day, week or month; of a manual job, its creation.';
-COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the job began, as records have it.';
+COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the job, as records contain it.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
 COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platform refused for its rate limit, which does not use up the retries of a run.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
-COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
-COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
+COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
+COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();

@@ -1,6 +1,6 @@
 -- Sessions of the built-in identity provider. A sign-in opens one; a session has one family of refresh tokens, of which
--- only the newest works. What shows an old one again ends the session, and with it the family. A session of the dashboard
--- has a cookie in their place.
+-- only the newest works. Reuse of an old one ends the session, and with it the family. A session of the dashboard has a
+-- cookie instead.
 CREATE TABLE private.sessions (
     id           uuid DEFAULT gen_random_uuid() CONSTRAINT sessions_pkey PRIMARY KEY,
     user_id      uuid NOT NULL CONSTRAINT sessions_user_id_fkey REFERENCES private.users ON DELETE CASCADE,
@@ -38,7 +38,7 @@ COMMENT ON COLUMN private.signing_keys.id IS 'The kid of its tokens.';
 COMMENT ON COLUMN private.signing_keys.public_key IS 'PKIX, DER.';
 COMMENT ON COLUMN private.signing_keys.private_key IS 'SEC 1, DER, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
 
--- Who leaves an organization leaves nothing there that would work again on their return, here or elsewhere.
+-- A user who leaves an organization loses their sessions and keys, which must not work again on their return.
 CREATE FUNCTION private.end_access() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

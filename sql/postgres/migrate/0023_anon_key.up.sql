@@ -1,5 +1,5 @@
--- The key that clients of /rest/v1 send beside their token. It is public: it says which project is meant, and who has
--- nothing else is anonymous. All processes share it.
+-- The key that clients of /rest/v1 send beside their token. It is public: it names the project, and a client with this
+-- key alone is anonymous. All processes share it.
 CREATE TABLE private.anon_key (
     is_only     bool DEFAULT true CONSTRAINT anon_key_pkey PRIMARY KEY CONSTRAINT anon_key_is_only CHECK (is_only),
     key         text NOT NULL CONSTRAINT anon_key_key_length CHECK (char_length(key) BETWEEN 1 AND 4000),

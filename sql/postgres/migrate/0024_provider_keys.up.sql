@@ -1,5 +1,5 @@
--- Keys of accounts at AI platforms that organizations have of their own. The log of changes names the platform alone: what
--- is encrypted is no part of it, and to encrypt a key anew is no change.
+-- Organizations' own keys of AI platforms. The audit log names only the platform: it does not contain the encrypted
+-- key, and a key that is encrypted anew is no change.
 CREATE TABLE private.provider_keys (
     organization_id uuid CONSTRAINT provider_keys_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
     platform        text CONSTRAINT provider_keys_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),

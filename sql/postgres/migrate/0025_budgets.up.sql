@@ -1,4 +1,4 @@
--- What an organization may spend on tracking, and what it has spent.
+-- Budgets of organizations for tracking, and their spending.
 CREATE TABLE private.budgets (
     organization_id uuid CONSTRAINT budgets_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
     platform        text CONSTRAINT budgets_platform_length CHECK (octet_length(platform) <= 200),
@@ -8,7 +8,7 @@ CREATE TABLE private.budgets (
     cost_per_month  numeric CONSTRAINT budgets_cost_per_month_is_positive CHECK (cost_per_month >= 0),
     CONSTRAINT budgets_pkey PRIMARY KEY (organization_id, platform)
 );
-COMMENT ON TABLE private.budgets IS 'What an organization may spend on tracking, by day and month in UTC.';
+COMMENT ON TABLE private.budgets IS 'Limits of an organization''s spending on tracking, by day and month in UTC.';
 COMMENT ON COLUMN private.budgets.platform IS 'Empty: all platforms together.';
 COMMENT ON COLUMN private.budgets.cost_per_day IS 'In US dollars.';
 
@@ -21,7 +21,7 @@ CREATE TABLE private.spending (
     CONSTRAINT spending_pkey PRIMARY KEY (organization_id, platform, day)
 );
 COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
-COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost; what no usage tells stays as estimated.';
+COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then its cost, or the estimate where the platform reports no usage.';
 
 ALTER TABLE private.budgets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;

@@ -1,4 +1,4 @@
--- Which part of an account's limits each process holds, so that all of them together keep within the limits.
+-- Shares of an account's limits that processes hold, so that together they keep within the limits.
 CREATE TABLE private.platform_leases (
     account    text CONSTRAINT platform_leases_account_length CHECK (octet_length(account) BETWEEN 1 AND 200),
     holder     uuid,
@@ -7,21 +7,21 @@ CREATE TABLE private.platform_leases (
     expires_at timestamptz NOT NULL,
     CONSTRAINT platform_leases_pkey PRIMARY KEY (account, holder)
 );
-COMMENT ON TABLE private.platform_leases IS 'Which part of the limits of an account at a platform each process holds.';
-COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, of which no key can be made.';
+COMMENT ON TABLE private.platform_leases IS 'Shares of the limits of accounts at platforms that processes hold.';
+COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, from which the key cannot be computed.';
 
 ALTER TABLE private.platform_leases ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.platform_leases FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.platform_leases TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.platform_leases TO answerscope_service;
 
--- Which processes work on tracking jobs, so that none is started that they cannot ask.
+-- Processes that work on tracking jobs, so that no job is started that they cannot ask.
 CREATE TABLE private.tracking_workers (
     id         uuid CONSTRAINT tracking_workers_pkey PRIMARY KEY,
     platforms  text[] NOT NULL CONSTRAINT tracking_workers_platforms_are_words CHECK (private.are_words(platforms)),
     expires_at timestamptz NOT NULL
 );
-COMMENT ON TABLE private.tracking_workers IS 'Which processes work on tracking jobs.';
+COMMENT ON TABLE private.tracking_workers IS 'Processes that work on tracking jobs.';
 COMMENT ON COLUMN private.tracking_workers.platforms IS 'Those whose keys are in the process''s environment.';
 
 ALTER TABLE private.tracking_workers ENABLE ROW LEVEL SECURITY;

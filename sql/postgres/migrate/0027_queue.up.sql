@@ -1,4 +1,4 @@
--- River's tables, which its own migrator has just brought up in this transaction (queue.go), for our processes alone.
+-- Grants for River's tables, which its own migrator has just migrated (migrateQueue), for our processes alone.
 DO $queue$
 DECLARE
     name text;

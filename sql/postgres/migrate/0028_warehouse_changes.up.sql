@@ -1,4 +1,4 @@
--- How often the warehouse was changed, or may have been: drawn by those who hold the sink lock when they release it,
--- and by the mirror when it has copied. Who keeps an answer of the warehouse sees by it that it is still right.
+-- The number of changes of the warehouse: raised by holders of the sink lock when they release it, and by the mirror
+-- when it has copied. Caches of results compare it.
 CREATE SEQUENCE private.warehouse_changes;
 GRANT USAGE, SELECT ON SEQUENCE private.warehouse_changes TO answerscope_service;

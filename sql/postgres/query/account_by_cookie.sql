@@ -1,5 +1,5 @@
--- account_by_cookie: the active user of the session whose cookie has the hash $1, in their organization. A session that was
--- not used for an hour is renewed.
+-- account_by_cookie: the active user of the session with the cookie hash $1. A session that was not used for an hour is
+-- renewed.
 WITH renewed AS (
     UPDATE private.sessions
     SET refreshed_at = now()

@@ -1,4 +1,4 @@
--- active_sinks: the connections that hold the sink lock of any shard for a batch: not every table may have its rows yet.
+-- active_sinks: the connections that hold the sink lock of any shard for a batch, which some tables may lack.
 SELECT pid
 FROM pg_locks
 WHERE locktype = 'advisory'

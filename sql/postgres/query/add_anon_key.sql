@@ -1,4 +1,4 @@
--- add_anon_key: keeps the key $1 of the signing key $2 as the one that clients of /rest/v1 send, in place of $3 if there is one.
+-- add_anon_key: stores $1, signed by $2, as the key that clients of /rest/v1 send, in place of $3 if one exists.
 INSERT INTO private.anon_key AS a (key, signing_key)
 VALUES ($1, $2)
 ON CONFLICT (is_only) DO UPDATE

@@ -1,4 +1,4 @@
--- add_brand: makes a brand; an empty slug is made from its name.
+-- add_brand: adds a brand; an empty slug is made from its name.
 INSERT INTO public.brands (organization_id, name, slug, industry, region, language, aliases)
 VALUES ($1, $2, $3, nullif($4, ''), nullif($5, ''), nullif($6, ''), $7)
 RETURNING

@@ -1,4 +1,4 @@
--- add_key: stores a key of a member of the organization, and its hash.
+-- add_key: adds a key of a member of the organization, and its hash.
 WITH added AS (
     INSERT INTO public.api_keys (organization_id, user_id, name, prefix, scopes, expires_at)
     SELECT

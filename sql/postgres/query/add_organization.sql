@@ -1,4 +1,4 @@
--- add_organization: makes an organization; an empty slug is made from its name.
+-- add_organization: adds an organization; an empty slug is made from its name.
 INSERT INTO public.organizations (name, slug)
 VALUES ($1, $2)
 RETURNING

@@ -1,4 +1,4 @@
--- add_prompt: adds a prompt to a set of a brand, with its topic, '' for none.
+-- add_prompt: adds a prompt to a set of a brand, with its topic ('': none).
 INSERT INTO public.prompts (brand_id, prompt_set_id, topic_id, text, platforms, models, regions, samples, is_branded)
 VALUES (
     $1::uuid,

@@ -1,4 +1,4 @@
--- add_signing_key: adds a key of access tokens, and drops those that are older than $4 and have not signed the anon key.
+-- add_signing_key: adds a key of access tokens, and deletes keys older than $4 that did not sign the anon key.
 WITH dropped AS (
     DELETE FROM private.signing_keys
     WHERE created_at < now() - $4::interval

@@ -1,4 +1,4 @@
--- add_tasks: adds those of the scheduled tasks $1 that are not known yet.
+-- add_tasks: adds the scheduled tasks of $1 that are missing.
 INSERT INTO private.tasks (name)
 SELECT unnest($1::text[])
 ON CONFLICT (name) DO NOTHING

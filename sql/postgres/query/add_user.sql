@@ -1,4 +1,4 @@
--- add_user: makes a user, of the id $5 if that is not nil, and a member of an organization, both or neither.
+-- add_user: adds a user, with the id $5 unless that is null, as a member of an organization, both or neither.
 WITH added AS (
     INSERT INTO private.users (id, email, password_hash)
     VALUES (coalesce($5::uuid, gen_random_uuid()), $1::text, nullif($2::text, ''))

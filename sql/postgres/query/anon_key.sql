@@ -1,4 +1,4 @@
--- anon_key: the key that clients of /rest/v1 send, those it was earlier, and whether its signing key is there.
+-- anon_key: the key that clients of /rest/v1 send, its predecessors, and whether its signing key still exists.
 SELECT
     a.key,
     a.earlier,

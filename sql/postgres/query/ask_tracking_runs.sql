@@ -1,6 +1,6 @@
--- ask_tracking_runs: marks runs of a job as being asked, and returns which may be asked: not those that have ended meanwhile,
--- those whose question another job is asking, and none if the job was cancelled or is another worker's. A run that this
--- worker has marked already is returned again: the reply to the first statement was lost.
+-- ask_tracking_runs: marks runs of a job as being asked, and returns those that the worker may ask: not runs that have
+-- ended, nor runs whose question another job is asking, and none if the job was cancelled or claimed by another worker.
+-- A run that this worker has already marked is returned again: the reply to the first statement was lost.
 WITH job AS (
     SELECT id
     FROM public.tracking_jobs
@@ -41,4 +41,4 @@ UNION ALL
 SELECT id
 FROM picked
 WHERE job_id = $1
-  AND state = 'asking' -- by this worker: taking the job up queues what another one was asking
+  AND state = 'asking' -- by this worker: a claim queues the runs that another worker was asking

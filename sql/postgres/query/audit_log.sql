@@ -1,4 +1,4 @@
--- audit_log: the newest $1 lines of the audit log, the newest first.
+-- audit_log: the newest $1 lines of the audit log, newest first.
 SELECT
     a.at,
     s.actor,

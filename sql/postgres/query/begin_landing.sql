@@ -1,4 +1,4 @@
--- begin_landing: all runs of a job have ended and its records are on the log.
+-- begin_landing: sets the phase of a job to landing, if all of its runs have ended; its records are on the log.
 UPDATE public.tracking_jobs
 SET phase = 'landing'
 WHERE id = $1

@@ -1,4 +1,4 @@
--- begin_reread: saves how many answers a run that has appended none yet will read.
+-- begin_reread: stores how many answers a run will read, before it has appended any.
 UPDATE private.rereads
 SET total = greatest(total, $3)
 WHERE brand_id = $1

@@ -1,4 +1,4 @@
--- brand_by_slug: the brand of an organization that has that slug.
+-- brand_by_slug: the brand of an organization with the slug.
 SELECT
     id,
     organization_id,

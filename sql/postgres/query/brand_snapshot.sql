@@ -1,4 +1,4 @@
--- brand_snapshot: a brand with all that an answer is judged by, at one moment.
+-- brand_snapshot: a brand with the names by which its answers are read, at one moment.
 SELECT
     b.organization_id,
     b.id AS brand_id,

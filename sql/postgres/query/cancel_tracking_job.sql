@@ -1,4 +1,4 @@
--- cancel_tracking_job: has a job stop, if it is running, and returns whether it waits for a worker.
+-- cancel_tracking_job: cancels a job, if it is running, and returns its status.
 UPDATE public.tracking_jobs
 SET cancelled_at = coalesce(cancelled_at, now())
 WHERE organization_id = $1

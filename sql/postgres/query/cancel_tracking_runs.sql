@@ -1,5 +1,5 @@
--- cancel_tracking_runs: ends the runs of a job that are not being asked, gives back what was reserved for them, and
--- counts them. It locks the job before its runs, as other statements do.
+-- cancel_tracking_runs: ends the queued runs of a job, releases their reservations, and counts them. It locks the job
+-- before its runs, as other statements do.
 WITH job AS (
     SELECT id
     FROM public.tracking_jobs

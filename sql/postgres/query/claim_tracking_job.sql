@@ -1,4 +1,4 @@
--- claim_tracking_job: takes a job up, unless it is over; what another worker does with it from now on is void.
+-- claim_tracking_job: claims a job that has not finished, which voids the claim of any other worker.
 UPDATE public.tracking_jobs AS j
 SET
     claim = claim + 1,

@@ -1,4 +1,5 @@
--- clear_appended_answers: lets go of records that the log has, unless the sink lock is held exclusively, and says whether it did.
+-- clear_appended_answers: clears the stored copies of appended records, unless the sink lock is held exclusively, and
+-- returns whether it did.
 WITH sinks AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock_shared(hashtextextended('answerscope_sinks', 0)) AS are_free
 ), marked AS (

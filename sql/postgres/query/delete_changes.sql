@@ -1,4 +1,4 @@
--- delete_changes: forgets changes that the warehouse has, and notes that it has changed.
+-- delete_changes: deletes changes that the warehouse has, and records that the warehouse changed.
 DELETE FROM private.outbox
 USING (SELECT nextval('private.warehouse_changes') AS version) AS noted
 WHERE id = ANY ($1::bigint[])

@@ -1,4 +1,4 @@
--- drop_superseded_results: deletes the old results of the prompts and platforms of given old ones, but the newest of each.
+-- drop_superseded_results: deletes the old results of the prompts and platforms of $1, except the newest of each.
 DELETE FROM public.prompt_results AS old
 USING (SELECT DISTINCT
            prompt_id,

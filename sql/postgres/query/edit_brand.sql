@@ -1,4 +1,5 @@
--- edit_brand: changes what is not null, and aliases by adding $8 and removing $9; '' is no industry, region or language.
+-- edit_brand: changes the columns whose parameter is not null, and aliases by adding $8 and removing $9; '' is no
+-- industry, region or language.
 UPDATE public.brands AS b
 SET name = coalesce($2::text, b.name),
     slug = coalesce($3::text, b.slug),

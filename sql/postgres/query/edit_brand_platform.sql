@@ -1,4 +1,5 @@
--- edit_brand_platform: changes what is not null of where a brand is asked, with the default model where $3 is ''.
+-- edit_brand_platform: changes the columns whose parameter is not null; the platform has its default model where $3 is
+-- ''.
 UPDATE public.brand_platforms
 SET check_frequency = coalesce($4::text, check_frequency),
     is_enabled = coalesce($5::bool, is_enabled)

@@ -1,4 +1,4 @@
--- edit_competitor: renames a competitor of a brand where $3 is not null, and edits its lists by what to add and to remove.
+-- edit_competitor: renames a competitor of a brand where $3 is not null, and adds to and removes from its lists.
 UPDATE public.competitors AS c
 SET name = coalesce($3::text, c.name),
     aliases = private.list_edited(c.aliases, $4::text[], $5::text[]),

@@ -1,4 +1,4 @@
--- edit_prompt: changes what is not null of a prompt of a brand; '' is no topic, an empty list the brand's.
+-- edit_prompt: changes the columns whose parameter is not null; '' is no topic, an empty list means the brand's.
 UPDATE public.prompts AS p
 SET text = coalesce($3::text, p.text),
     prompt_set_id = coalesce($4::uuid, p.prompt_set_id),

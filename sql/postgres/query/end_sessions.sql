@@ -1,4 +1,4 @@
--- end_sessions: ends sessions of the user $1: all of them, only the session $2, or the others, as the scope $3 says.
+-- end_sessions: ends sessions of the user $1 by the scope $3: all, only the session $2, or all others.
 UPDATE private.sessions
 SET revoked_at = now()
 WHERE user_id = $1

@@ -1,5 +1,5 @@
--- end_tracking_runs: stores how requests of a job ended, counts the runs that are over, and what they cost instead of what
--- was estimated, where that is known. The job is locked.
+-- end_tracking_runs: stores outcomes of requests, counts the runs that have ended, and replaces their estimates by
+-- their costs, where these are known. The job is locked.
 WITH outcomes AS (
     SELECT *
     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
@@ -23,7 +23,7 @@ WITH outcomes AS (
         r.state,
         r.attempts,
         r.estimate,
-        CASE -- an answer that was made is paid for, whether or not its usage is known
+        CASE -- an answer is paid for even if its usage is unknown
             WHEN r.state = 'answered' OR r.error_class IN ('changed_shape', 'content_filtered', 'timeout') THEN coalesce(r.cost, r.estimate, 0)
             ELSE 0
         END AS cost

@@ -1,5 +1,5 @@
--- ensure_prompt_set: the brand's oldest prompt set of that name, made when missing.
-WITH there AS (
+-- ensure_prompt_set: the oldest prompt set of a brand with the name, added when missing.
+WITH existing AS (
     SELECT id
     FROM public.prompt_sets
     WHERE brand_id = $1::uuid
@@ -8,14 +8,14 @@ WITH there AS (
         created_at,
         id
     LIMIT 1
-), made AS (
+), added AS (
     INSERT INTO public.prompt_sets (brand_id, name)
     SELECT $1::uuid, $2::text
-    WHERE NOT EXISTS (SELECT FROM there)
+    WHERE NOT EXISTS (SELECT FROM existing)
     RETURNING id
 )
 SELECT id
-FROM there
+FROM existing
 UNION ALL
 SELECT id
-FROM made
+FROM added

@@ -1,6 +1,6 @@
--- finish_reread: ends a run; $3 is what it could not do. The run of an edit is followed by another one $4 seconds
--- later, for answers that were under way with the earlier names. Answers of a page that a killed process appended are
--- counted as done.
+-- finish_reread: ends a run; $3 is an error text about answers that it could not read. The run of an edit is followed
+-- by another one $4 seconds later, for answers that were under way with the earlier names. Answers of a page that a
+-- killed process appended are counted as done.
 UPDATE private.rereads
 SET
     holder = NULL,

@@ -1,4 +1,4 @@
--- finish_tracking_job: ends a job with what became of its runs; one that waits for a worker, if all were cancelled.
+-- finish_tracking_job: ends a job with the result of its runs; a job without a worker, only if all runs were cancelled.
 WITH runs AS (
     SELECT
         count(*) FILTER (WHERE state = 'done') AS answered,

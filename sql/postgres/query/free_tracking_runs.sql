@@ -1,4 +1,4 @@
--- free_tracking_runs: which of some runs are still to be asked, and whether no other job asks their questions any more.
+-- free_tracking_runs: which of the runs are still queued, and whether no other job is asking their questions.
 SELECT
     r.id,
     NOT EXISTS (

@@ -1,4 +1,4 @@
--- frozen_months: which of the given months of a topic are frozen, each by its first day.
+-- frozen_months: which of the months of a topic are frozen, each by its first day.
 SELECT month
 FROM private.frozen_months
 WHERE topic = $1

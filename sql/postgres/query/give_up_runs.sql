@@ -1,4 +1,4 @@
--- give_up_runs: gives up runs of a job whose records do not land.
+-- give_up_runs: gives up runs of a job whose records the warehouse does not get.
 UPDATE public.tracking_runs AS r
 SET
     state = 'gave_up',

@@ -1,4 +1,4 @@
--- identical_tracking_runs: runs of other running jobs of the organization that wait with the question of a run of a job.
+-- identical_tracking_runs: queued runs of other running jobs of the organization with the question of a run of a job.
 SELECT
     o.id,
     o.job_id,

@@ -1,4 +1,4 @@
--- keys: the keys of the user $2 in an organization, or if $3 those of all its users, oldest first.
+-- keys: the keys of the user $2 in an organization, or of all its users if $3, oldest first.
 SELECT
     k.id,
     k.organization_id,

@@ -1,6 +1,6 @@
--- lease_platform: leases a process its part of an account's limits (0: none) for some seconds: an equal share, less what
--- others hold above theirs, and never less in flight than it has.
-WITH gone AS (
+-- lease_platform: leases a process its share of an account's limits (0: none) for some seconds: an equal share, less
+-- the excess of others above theirs, and never less in flight than it has.
+WITH expired AS (
     DELETE FROM private.platform_leases WHERE account = $1 AND expires_at <= clock_timestamp()
 ), others AS (
     SELECT

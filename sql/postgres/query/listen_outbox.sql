@@ -1,2 +1,2 @@
--- listen_outbox: has the session notified of changes.
+-- listen_outbox: notifies the session of changes.
 LISTEN answerscope_outbox

@@ -1,2 +1,2 @@
--- listen_sites: has the session notified of changes of brands' domains.
+-- listen_sites: notifies the session of changes of brands' domains.
 LISTEN answerscope_sites

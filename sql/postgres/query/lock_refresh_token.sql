@@ -1,5 +1,6 @@
--- lock_refresh_token: the refresh token of the hash $1, if its session goes on, locked so that one request uses it. Of two
--- requests that overlap, such as those of two pages, the second has overlapped: it began before the first used the token.
+-- lock_refresh_token: locks the refresh token with the hash $1, if its session was not revoked, so that one request
+-- uses it. Of two requests that overlap, as of two pages, the second has overlapped: it began before the first used the
+-- token.
 SELECT
     t.session_id,
     s.user_id,

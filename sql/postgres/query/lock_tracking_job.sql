@@ -1,5 +1,5 @@
--- lock_tracking_job: locks a running job, and returns whether it is still this worker's and whether the brand has other
--- running jobs.
+-- lock_tracking_job: locks a running job, and returns whether this worker still holds the claim and whether the brand
+-- has other running jobs.
 SELECT
     j.claim = $2 AS is_ours,
     EXISTS (

@@ -1,4 +1,4 @@
--- lock_tracking_runs: locks the runs of a job that still wait, after locking the job, and returns which.
+-- lock_tracking_runs: locks the queued ones of the runs of a job, after the job, and returns them.
 WITH job AS (
     SELECT id
     FROM public.tracking_jobs

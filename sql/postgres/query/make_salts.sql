@@ -1,4 +1,4 @@
--- make_salts: makes a salt for each of the days $1 that has none, from the server's strong random numbers.
+-- make_salts: adds a salt to each of the days $1 without one, from the server's strong random numbers.
 INSERT INTO private.visitor_salts (day, salt)
 SELECT
     day,

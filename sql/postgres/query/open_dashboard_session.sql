@@ -1,5 +1,5 @@
--- open_dashboard_session: signs the active user $1 in to the dashboard, with a cookie of the hash $2, and forgets sessions
--- that have ended.
+-- open_dashboard_session: signs the active user $1 in to the dashboard, with a cookie with the hash $2, and deletes
+-- expired sessions.
 WITH ended AS (
     DELETE FROM private.sessions
     WHERE user_id = $1

@@ -1,5 +1,4 @@
--- open_session: signs the active user $1 in, whose first refresh token has the hash $2, and forgets sessions that have
--- ended.
+-- open_session: signs the active user $1 in, with a first refresh token with the hash $2, and deletes expired sessions.
 WITH ended AS (
     DELETE FROM private.sessions
     WHERE user_id = $1

@@ -1,4 +1,4 @@
--- organization_by_slug: the organization of that slug.
+-- organization_by_slug: the organization with the slug.
 SELECT
     id,
     name,

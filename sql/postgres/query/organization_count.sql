@@ -1,4 +1,4 @@
--- organization_count: how many organizations there are, of one or of all.
+-- organization_count: the number of all organizations, or of one.
 SELECT count(*)
 FROM public.organizations
 WHERE $1::uuid IS NULL

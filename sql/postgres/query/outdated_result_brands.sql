@@ -1,4 +1,4 @@
--- outdated_result_brands: the brands that have results of an extractor before $1.
+-- outdated_result_brands: the brands that have results of extractors before $1.
 SELECT DISTINCT brand_id AS id
 FROM public.prompt_results
 WHERE extract_version < $1

@@ -1,5 +1,5 @@
--- outdated_results: results of a brand by an extractor before $2, newest first, after one of them ($3, $4), in the
--- order of the brand's index, which has the extract version too.
+-- outdated_results: results of a brand by extractors before $2, newest first, after one of them ($3, $4), in the order
+-- of the brand's index, which includes the extract version.
 SELECT
     id,
     organization_id,

@@ -1,5 +1,5 @@
--- over_budget: the first budget of an organization that has no room for some runs at an instant, with what is spent of it,
--- in UTC. Runs that were asked in their slot already need nothing.
+-- over_budget: the first budget of an organization without room for the runs at an instant, and its spending, in UTC.
+-- Runs that were already asked in their slot need nothing.
 WITH wanted AS (
     SELECT
         r.platform,

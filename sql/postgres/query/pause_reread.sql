@@ -1,4 +1,4 @@
--- pause_reread: releases a reread that goes on after $3 seconds; $4 is why, empty for no error.
+-- pause_reread: ends the lease of a reread that goes on after $3 seconds; $4 is an error text, empty for none.
 UPDATE private.rereads
 SET
     holder = NULL,

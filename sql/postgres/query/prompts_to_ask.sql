@@ -1,4 +1,5 @@
--- prompts_to_ask: the active prompts of a brand's active sets, of each text the oldest; of some ids only, if there are any.
+-- prompts_to_ask: the active prompts of a brand's active sets, the oldest of each text; only those with the ids $2, if
+-- there are any.
 SELECT DISTINCT ON (p.text)
     p.id,
     p.text,

@@ -1,5 +1,5 @@
--- prune_prompt_results: deletes old results that are not the newest of their prompt and platform, at most so many. Rows
--- that another transaction writes are left to the next time.
+-- prune_prompt_results: deletes at most $2 old results that are not the newest of their prompt and platform. Rows that
+-- another transaction writes are skipped until the next time.
 DELETE FROM public.prompt_results
 WHERE id IN (
           SELECT old.id

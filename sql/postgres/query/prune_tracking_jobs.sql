@@ -1,4 +1,4 @@
--- prune_tracking_jobs: deletes jobs that ended before an instant, with their runs, at most so many.
+-- prune_tracking_jobs: deletes at most $2 jobs that ended before an instant, with their runs.
 DELETE FROM public.tracking_jobs
 WHERE id IN (
           SELECT id

@@ -1,6 +1,6 @@
--- register_tracking_worker: says that a process works on tracking jobs for some seconds, and which platforms' keys are in its
--- environment; and forgets those that say so no more.
-WITH gone AS (
+-- register_tracking_worker: registers a process that works on tracking jobs for some seconds, with the platforms whose
+-- keys are in its environment, and deletes expired registrations.
+WITH expired AS (
     DELETE FROM private.tracking_workers WHERE expires_at <= clock_timestamp() AND id <> $1
 )
 INSERT INTO private.tracking_workers (id, platforms, expires_at)

@@ -1,5 +1,5 @@
--- release_platforms: gives back all that a process has leased; it works on no jobs any more.
-WITH gone AS (
+-- release_platforms: deletes a process's leases and registration.
+WITH unregistered AS (
     DELETE FROM private.tracking_workers WHERE id = $1
 )
 DELETE FROM private.platform_leases

@@ -1,4 +1,4 @@
--- remove_brand_platform: has a brand no longer asked on a platform, with its default model where $3 is ''.
+-- remove_brand_platform: removes a platform from a brand, with its default model where $3 is ''.
 DELETE FROM public.brand_platforms
 WHERE brand_id = $1
   AND platform = $2

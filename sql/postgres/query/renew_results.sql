@@ -1,15 +1,15 @@
--- renew_results: updates the readings of results where the given ones are newer.
-UPDATE public.prompt_results AS there
-SET citations = coalesce(given.citations, '[]'),
-    mention_count = given.mention_count,
-    citation_count = given.citation_count,
-    mention_position = nullif(given.mention_position, 0),
-    sentiment = given.sentiment,
-    visibility_score = given.visibility_score,
-    competitor_mentions = coalesce(given.competitor_mentions, '[]'),
-    revision = given.revision,
-    extract_version = given.extract_version
-FROM json_populate_recordset(NULL::public.prompt_results, $1::json) AS given
-WHERE there.id = given.id
-  AND there.brand_id = given.brand_id
-  AND (there.revision, there.extract_version) < (given.revision, given.extract_version)
+-- renew_results: updates the readings of stored results that are older than those of $1.
+UPDATE public.prompt_results AS stored
+SET citations = coalesce(renewed.citations, '[]'),
+    mention_count = renewed.mention_count,
+    citation_count = renewed.citation_count,
+    mention_position = nullif(renewed.mention_position, 0),
+    sentiment = renewed.sentiment,
+    visibility_score = renewed.visibility_score,
+    competitor_mentions = coalesce(renewed.competitor_mentions, '[]'),
+    revision = renewed.revision,
+    extract_version = renewed.extract_version
+FROM json_populate_recordset(NULL::public.prompt_results, $1::json) AS renewed
+WHERE stored.id = renewed.id
+  AND stored.brand_id = renewed.brand_id
+  AND (stored.revision, stored.extract_version) < (renewed.revision, renewed.extract_version)

@@ -1,4 +1,4 @@
--- requeue_tracking_runs: queues again what a worker was asking when it ended: the outcome is not known.
+-- requeue_tracking_runs: queues again the runs that a worker was asking when it ended, with unknown outcome.
 UPDATE public.tracking_runs
 SET
     state = 'queued',

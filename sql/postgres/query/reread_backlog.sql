@@ -1,4 +1,4 @@
--- reread_backlog: how many brands are due to be read again, and for how many seconds the first has been due.
+-- reread_backlog: how many brands are due to be read again, and the seconds since the first was due.
 SELECT
     count(*) AS brands,
     coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8 AS seconds

@@ -1,4 +1,4 @@
--- reseal_signing_key: gives the key $1 of access tokens its private key encrypted anew, $2.
+-- reseal_signing_key: replaces the private key of $1 by the same key, encrypted anew.
 UPDATE private.signing_keys
 SET private_key = $2
 WHERE id = $1

@@ -1,4 +1,4 @@
--- resolve_key: the user of the working key with that hash.
+-- resolve_key: the user of the working key with the hash.
 SELECT
     k.id AS key_id,
     k.user_id,

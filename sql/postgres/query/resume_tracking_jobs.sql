@@ -1,5 +1,5 @@
--- resume_tracking_jobs: has jobs taken up again whose worker has been silent for some seconds, as new jobs of the queue:
--- a worker that was only paused ends the old one.
+-- resume_tracking_jobs: queues again the jobs whose worker sent no heartbeat for some seconds, as new jobs of the
+-- queue: a worker that was only paused ends the old one.
 WITH silent AS (
     UPDATE private.river_job
     SET

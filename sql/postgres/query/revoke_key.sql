@@ -1,4 +1,4 @@
--- revoke_key: ends a key; the first revocation is the one that counts.
+-- revoke_key: revokes a key; the first revocation counts.
 UPDATE public.api_keys
 SET revoked_at = coalesce(revoked_at, now())
 WHERE id = $1

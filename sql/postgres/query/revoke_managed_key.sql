@@ -1,4 +1,5 @@
--- revoke_managed_key: ends the key $1 as revoke_key does, if it is of the user $3 in the organization $2, or of any if $4.
+-- revoke_managed_key: revokes the key $1 as revoke_key does, if it belongs to the user $3 in the organization $2, or to
+-- any user there if $4.
 UPDATE public.api_keys
 SET revoked_at = coalesce(revoked_at, now())
 WHERE id = $1

@@ -1,5 +1,5 @@
--- rotate_refresh_token: uses the refresh token of the hash $1 of the session $2 up, whose next one has the hash $3, and
--- forgets those that are too old to recognize a used one by.
+-- rotate_refresh_token: marks the refresh token with the hash $1 as used, adds its successor with the hash $3 to the
+-- session $2, and deletes tokens that are too old to recognize reuse.
 WITH used AS (
     UPDATE private.refresh_tokens
     SET used_at = clock_timestamp()

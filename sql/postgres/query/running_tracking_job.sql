@@ -1,4 +1,4 @@
--- running_tracking_job: the running job of a brand that asks just this.
+-- running_tracking_job: the running job of a brand with the plan.
 SELECT id
 FROM public.tracking_jobs
 WHERE brand_id = $1

@@ -1,5 +1,5 @@
--- scheduled_platforms: where active brands are asked on a schedule, of one organization or of all: those that may be due,
--- or all of them.
+-- scheduled_platforms: the scheduled platforms of active brands, of one organization or of all: those that may be due,
+-- or all.
 SELECT
     p.id,
     p.platform,

@@ -1,4 +1,4 @@
--- set_password: gives the user of the email $1 the password of the hash $2, and ends their sessions.
+-- set_password: replaces the password hash of the user with the email $1, and ends their sessions.
 WITH changed AS (
     UPDATE private.users
     SET password_hash = $2::text

@@ -1,4 +1,4 @@
--- set_user_active: lets the user of the email $1 in, or out, and then ends their sessions.
+-- set_user_active: enables or disables the user with the email $1; disabling ends their sessions.
 WITH changed AS (
     UPDATE private.users
     SET is_active = $2::bool

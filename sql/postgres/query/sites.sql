@@ -1,4 +1,4 @@
--- sites: every brand with its domains, in the order of ids and of letters.
+-- sites: every brand with its domains, by id; domains by their bytes.
 SELECT
     b.id AS brand_id,
     b.organization_id,

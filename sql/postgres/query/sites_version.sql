@@ -1,3 +1,3 @@
--- sites_version: a number that is another one after any change of which brands there are and which domains they have.
+-- sites_version: a number that differs after any change of the brands or their domains.
 SELECT coalesce(sum(hashtextextended(id::text, revision)), 0)::text AS version
 FROM public.brands

@@ -1,4 +1,4 @@
--- size_tracking_job: gives a job the number of its runs and their estimate, reserves that, and returns the number.
+-- size_tracking_job: stores the number of the runs of a job and their estimate, reserves it, and returns the number.
 WITH runs AS (
     SELECT
         platform,

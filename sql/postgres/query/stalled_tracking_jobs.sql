@@ -1,4 +1,4 @@
--- stalled_tracking_jobs: how many running jobs have not moved since an instant.
+-- stalled_tracking_jobs: how many running jobs have made no progress since an instant.
 SELECT count(*)
 FROM public.tracking_jobs
 WHERE status IN ('waiting', 'active')

@@ -1,16 +1,16 @@
 -- store_prompt_results: stores results whose brand and prompt exist. An existing row changes only if $3 is set and the
--- reading is newer, and then in its reading alone.
+-- reading is newer, and then only in its reading.
 --
--- The rows that a result refers to are locked, without waiting: a deletion on its way to these rows would wait for this
--- statement in turn. While one is under way this statement fails, to be tried again.
-WITH given AS MATERIALIZED (
+-- It locks the rows that a result refers to without waiting, because a deletion of these rows would wait for this
+-- statement in turn. During such a deletion it fails, and is retried.
+WITH input AS MATERIALIZED (
     SELECT *
     FROM json_populate_recordset(NULL::public.prompt_results, $1::json)
 ),
 organizations AS MATERIALIZED (
     SELECT o.id
     FROM public.organizations AS o
-    WHERE o.id = ANY (ARRAY(SELECT organization_id FROM given))
+    WHERE o.id = ANY (ARRAY(SELECT organization_id FROM input))
     FOR KEY SHARE NOWAIT
 ),
 brands AS MATERIALIZED (
@@ -19,7 +19,7 @@ brands AS MATERIALIZED (
         b.organization_id
     FROM public.brands AS b
     JOIN organizations AS o ON o.id = b.organization_id
-    WHERE b.id = ANY (ARRAY(SELECT brand_id FROM given))
+    WHERE b.id = ANY (ARRAY(SELECT brand_id FROM input))
     FOR KEY SHARE OF b NOWAIT
 ),
 prompts AS MATERIALIZED (
@@ -29,13 +29,13 @@ prompts AS MATERIALIZED (
         p.organization_id
     FROM public.prompts AS p
     JOIN brands AS b ON (b.id, b.organization_id) = (p.brand_id, p.organization_id)
-    WHERE p.id = ANY (ARRAY(SELECT prompt_id FROM given))
+    WHERE p.id = ANY (ARRAY(SELECT prompt_id FROM input))
     FOR KEY SHARE OF p NOWAIT
 ),
 live AS MATERIALIZED (
-    SELECT given.*
-    FROM given
-    JOIN prompts AS p ON (p.id, p.brand_id, p.organization_id) = (given.prompt_id, given.brand_id, given.organization_id)
+    SELECT input.*
+    FROM input
+    JOIN prompts AS p ON (p.id, p.brand_id, p.organization_id) = (input.prompt_id, input.brand_id, input.organization_id)
 ),
 -- An old result is stored only if it is the newest of its prompt and platform.
 current AS (
@@ -56,7 +56,7 @@ current AS (
                 AND (newer.created_at, newer.id) > (live.created_at, live.id))
 ),
 stored AS (
-    INSERT INTO public.prompt_results AS there (
+    INSERT INTO public.prompt_results AS existing (
         id, prompt_id, brand_id, organization_id, platform, model_used, served_model, region, sample, response, citations,
         mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions, search_queries, job_id, revision, extract_version, created_at
     )
@@ -77,8 +77,8 @@ stored AS (
         revision = excluded.revision,
         extract_version = excluded.extract_version
     WHERE $3::bool
-      AND there.brand_id = excluded.brand_id
-      AND (there.revision, there.extract_version) < (excluded.revision, excluded.extract_version)
+      AND existing.brand_id = excluded.brand_id
+      AND (existing.revision, existing.extract_version) < (excluded.revision, excluded.extract_version)
     RETURNING xmax = 0 AS is_new
 )
 SELECT

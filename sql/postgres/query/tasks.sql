@@ -1,4 +1,4 @@
--- tasks: when each of the scheduled tasks $1 was first known, and when it last succeeded.
+-- tasks: when each of the scheduled tasks $1 was added, and when it last succeeded.
 SELECT
     name,
     known_since,

@@ -1,5 +1,5 @@
--- tombstones: what was deleted and is to be purged: never purged, not since $1 seconds after its deletion, or not for
--- $2 seconds.
+-- tombstones: the tombstones that are due to be purged: never purged, not since $1 seconds after their deletion, or not
+-- for $2 seconds.
 SELECT
     kind,
     id,

@@ -1,5 +1,4 @@
--- tombstones_of_batch: which of the given brands and organizations were deleted, and which months of a topic are
--- frozen.
+-- tombstones_of_batch: which of the brands and organizations were deleted, and which months of a topic are frozen.
 SELECT
     ARRAY(SELECT id FROM private.tombstones WHERE kind = 'brand' AND id = ANY ($2)) AS brands,
     ARRAY(SELECT id FROM private.tombstones WHERE kind = 'organization' AND id = ANY ($3)) AS organizations,

@@ -1,4 +1,4 @@
--- touch_keys: records that keys were used now, at most once a minute each.
+-- touch_keys: records the use of keys now, at most once a minute each.
 UPDATE public.api_keys
 SET last_used_at = now()
 WHERE id = ANY ($1::uuid[])

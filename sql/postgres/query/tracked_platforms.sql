@@ -1,4 +1,4 @@
--- tracked_platforms: where a brand is asked, how often, and when.
+-- tracked_platforms: the platforms of a brand, with their schedule.
 SELECT
     platform,
     coalesce(model, '') AS model,

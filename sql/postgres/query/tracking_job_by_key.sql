@@ -1,4 +1,4 @@
--- tracking_job_by_key: the job that a start with this key began within a day.
+-- tracking_job_by_key: the job that was started with an idempotency key within a day.
 SELECT id
 FROM public.tracking_jobs
 WHERE organization_id = $1

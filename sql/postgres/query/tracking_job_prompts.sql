@@ -1,4 +1,4 @@
--- tracking_job_prompts: the prompts of a job's runs that are not asked yet.
+-- tracking_job_prompts: the prompts of a job's queued runs.
 SELECT DISTINCT ON (prompt_id)
     prompt_id,
     prompt

@@ -1,4 +1,5 @@
--- tracking_jobs: a page of an organization's jobs, newest first, below a job if its time is given; of one brand or of all.
+-- tracking_jobs: a page of an organization's jobs, newest first, after a job unless its time is null; of one brand or
+-- of all.
 SELECT
     id,
     brand_id,

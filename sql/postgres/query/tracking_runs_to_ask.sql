@@ -1,4 +1,4 @@
--- tracking_runs_to_ask: the runs of a job that are not asked yet, or are asked again.
+-- tracking_runs_to_ask: the queued runs of a job.
 SELECT
     id,
     prompt_id,

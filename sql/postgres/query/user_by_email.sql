@@ -1,4 +1,4 @@
--- user_by_email: the user of that email, whatever its case.
+-- user_by_email: the user with the email, in any case.
 SELECT
     u.id,
     u.email::text AS email,

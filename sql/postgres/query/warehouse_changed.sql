@@ -1,2 +1,2 @@
--- warehouse_changed: notes that the warehouse was changed.
+-- warehouse_changed: records that the warehouse changed.
 SELECT nextval('private.warehouse_changes') AS version
