@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -86,13 +87,12 @@ func refuse(status int, code, message string) *Error {
 
 func badRequest(code, message string) *Error { return refuse(http.StatusBadRequest, code, message) }
 
-// detailed sets the details of e and returns it.
+// detailed, hinted and withHeader add to e, and return it.
 func (e *Error) detailed(details string) *Error {
 	e.details = details
 	return e
 }
 
-// hinted sets the hint of e, unless it is empty, and returns it.
 func (e *Error) hinted(hint string) *Error {
 	if hint != "" {
 		e.hint = hint
@@ -100,7 +100,6 @@ func (e *Error) hinted(hint string) *Error {
 	return e
 }
 
-// withHeader adds a header to e and returns it.
 func (e *Error) withHeader(name, value string) *Error {
 	e.headers = append(e.headers, [2]string{name, value})
 	return e
@@ -143,7 +142,7 @@ func connectionError(err error) *Error {
 // statuses are by SQLSTATE, or by its class.
 var statuses = map[string]int{
 	"08": 503, "09": 500, "0L": 403, "0P": 403, "23503": 409, "23505": 409, "25006": 405, "25": 500, "28": 403,
-	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "42P01": 404, "42P17": 500, "42883": 404, "53400": 500,
+	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "42501": 403, "42P01": 404, "42P17": 500, "42883": 404, "53400": 500,
 	"53": 503, "54": 500, "55": 500, "57P01": 503, "57": 500, "58": 500, "F0": 500, "HV": 500, "P0001": 400, "P0": 500,
 	"XX": 500,
 }
@@ -153,25 +152,16 @@ func statusOf(pgErr *pgconn.PgError, anonymous bool) int {
 	switch {
 	case code == "21000" && !strings.HasSuffix(message, "requires a WHERE clause"):
 		return http.StatusInternalServerError
-	case code == "22023" && strings.HasPrefix(message, "role") && strings.HasSuffix(message, "does not exist"):
+	case code == "22023" && strings.HasPrefix(message, "role") && strings.HasSuffix(message, "does not exist"),
+		code == "42501" && anonymous:
 		return http.StatusUnauthorized
-	case code == "42501" && anonymous:
-		return http.StatusUnauthorized
-	case code == "42501":
-		return http.StatusForbidden
 	case strings.HasPrefix(code, "PT"):
 		if status, err := strconv.Atoi(code[2:]); err == nil && status >= 200 && status <= 999 {
 			return status
 		}
 		return http.StatusInternalServerError
 	}
-	if status, ok := statuses[code]; ok {
-		return status
-	}
-	if status, ok := statuses[code[:min(2, len(code))]]; ok {
-		return status
-	}
-	return http.StatusBadRequest
+	return cmp.Or(statuses[code], statuses[code[:min(2, len(code))]], http.StatusBadRequest)
 }
 
 // raisedError reads RAISE SQLSTATE 'PGRST': its message has the body, its detail status and headers.
@@ -199,13 +189,7 @@ func raisedError(pgErr *pgconn.PgError) *Error {
 		return badRaise("Invalid JSON value for DETAIL: '"+pgErr.Detail+"'", want)
 	}
 	e := refuse(*head.Status, *body.Code, *body.Message)
-	e.phrase = head.StatusText
-	if body.Details != nil {
-		e.details = *body.Details
-	}
-	if body.Hint != nil {
-		e.hint = *body.Hint
-	}
+	e.phrase, e.details, e.hint = head.StatusText, body.Details, body.Hint // of which nil ones become null
 	for name, value := range head.Headers {
 		e.withHeader(name, value)
 	}

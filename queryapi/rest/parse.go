@@ -93,15 +93,8 @@ type scoped[T any] struct {
 // parse reads a request.
 func parse(raw rawRequest, cfg Config, timezones map[string]bool) (*request, error) {
 	r := &request{rawRequest: raw}
-	var err error
-	segments := strings.Split(strings.TrimPrefix(raw.path, "/"), "/")
-	for i := range segments {
-		segments[i] = unescape(segments[i], false)
-	}
-	if err = r.parseSchema(cfg, segments); err != nil {
-		return nil, err
-	}
-	if err = r.parseAction(segments); err != nil {
+	err := r.parsePath(cfg)
+	if err != nil {
 		return nil, err
 	}
 	if r.query, err = parseQuery(raw.query, r.action == actionCall && r.argumentsInQuery()); err != nil {
@@ -124,8 +117,13 @@ func parse(raw rawRequest, cfg Config, timezones map[string]bool) (*request, err
 	return r, err
 }
 
-// parseSchema finds the schema that the profile headers name.
-func (r *request) parseSchema(cfg Config, segments []string) error {
+// parsePath reads the schema, action and name.
+func (r *request) parsePath(cfg Config) error {
+	segments := strings.Split(strings.TrimPrefix(r.path, "/"), "/")
+	for i := range segments {
+		segments[i] = unescape(segments[i], false)
+	}
+	r.name = segments[len(segments)-1]
 	if len(segments) > 2 || len(segments) == 2 && segments[0] != "rpc" {
 		return refuse(http.StatusNotFound, "PGRST125", "Invalid path specified in request URL")
 	}
@@ -134,15 +132,29 @@ func (r *request) parseSchema(cfg Config, segments []string) error {
 	case http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodPut:
 		header = "Content-Profile"
 	}
-	profiles := r.headerValues(header)
-	if len(profiles) == 0 {
-		r.schema, r.profiled = cfg.Schemas[0], len(cfg.Schemas) > 1
-		return nil
+	r.schema, r.profiled = cfg.Schemas[0], len(cfg.Schemas) > 1
+	if profiles := r.headerValues(header); len(profiles) > 0 {
+		r.schema, r.profiled = profiles[0], true
 	}
-	r.schema, r.profiled = profiles[0], true
 	if !slices.Contains(cfg.Schemas, r.schema) {
 		return refuse(http.StatusNotAcceptable, "PGRST106", "Invalid schema: "+r.schema).
 			hinted("Only the following schemas are exposed: " + strings.Join(cfg.Schemas, ", "))
+	}
+	var allowed bool
+	switch {
+	case len(segments) == 2:
+		if r.action, allowed = callActions[r.method]; !allowed {
+			return refuse(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+r.method+" method on RPC")
+		}
+	case r.name != "":
+		r.action, allowed = relationActions[r.method]
+	case r.method == http.MethodOptions:
+		r.action, allowed = actionInfoRoot, true
+	case r.method == http.MethodGet, r.method == http.MethodHead:
+		return refuse(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
+	}
+	if !allowed {
+		return refuse(http.StatusMethodNotAllowed, "PGRST117", "Unsupported HTTP method: "+r.method)
 	}
 	return nil
 }
@@ -158,28 +170,6 @@ var (
 		http.MethodOptions: actionInfoCall,
 	}
 )
-
-func (r *request) parseAction(segments []string) error {
-	r.name = segments[len(segments)-1]
-	var ok bool
-	switch {
-	case len(segments) == 2:
-		if r.action, ok = callActions[r.method]; !ok {
-			return refuse(http.StatusMethodNotAllowed, "PGRST101", "Cannot use the "+r.method+" method on RPC")
-		}
-		return nil
-	case r.name != "":
-		r.action, ok = relationActions[r.method]
-	case r.method == http.MethodOptions:
-		r.action, ok = actionInfoRoot, true
-	case r.method == http.MethodGet, r.method == http.MethodHead:
-		return refuse(http.StatusNotFound, "PGRST126", "Root endpoint metadata is disabled")
-	}
-	if !ok {
-		return refuse(http.StatusMethodNotAllowed, "PGRST117", "Unsupported HTTP method: "+r.method)
-	}
-	return nil
-}
 
 // parseRows combines the parameters limit and offset with the header Range.
 func (r *request) parseRows() error {

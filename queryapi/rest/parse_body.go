@@ -42,7 +42,6 @@ func parseBody(body []byte, media mediaType, columns []string) (payload, error) 
 	return payload{}, badBody("Content-Type not acceptable: " + string(media))
 }
 
-// parseArguments reads the body of a function call.
 func parseArguments(body []byte, media mediaType, columns []string) (payload, error) {
 	switch media {
 	case mediaJSON:

@@ -205,7 +205,6 @@ type orderTerm struct {
 	nulls     string // nullsfirst, nullslast or ""
 }
 
-// parseOrder reads the value of a parameter order.
 func parseOrder(text string) ([]orderTerm, error) {
 	return parseText(text, "order", func(p *parser, terms *[]orderTerm) bool {
 		return p.list(p.comma, collect(terms, p.orderTerm))
@@ -234,7 +233,6 @@ func (p *parser) orderEnd(t *orderTerm) bool {
 	return p.end(",")
 }
 
-// parseNames reads a list of columns.
 func parseNames(what, text string) ([]string, error) {
 	return parseText(text, what+" parameter", func(p *parser, names *[]string) bool {
 		return p.list(p.paddedComma, collect(names, p.name))

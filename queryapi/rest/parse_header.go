@@ -107,7 +107,6 @@ const (
 	mediaAny            mediaType = "*/*"
 )
 
-// parseMedia reads a media type with its parameters.
 func parseMedia(text string) mediaType {
 	name, params, _ := strings.Cut(strings.ToLower(text), ";")
 	stripped := params == "nulls=stripped"

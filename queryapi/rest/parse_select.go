@@ -26,7 +26,6 @@ const maxDepth = 64
 
 const tooDeep = "nested too deeply"
 
-// parseSelect reads the parameter select.
 func parseSelect(text string) (selection, error) {
 	return parseText(text, "select parameter", func(p *parser, s *selection) bool { return p.selection(s, 0) })
 }

@@ -168,7 +168,6 @@ func (p *planner) planWrite() error {
 	return nil
 }
 
-// planColumns finds the columns to write.
 func (p *planner) planColumns() error {
 	switch p.action {
 	case actionDelete:
@@ -282,60 +281,6 @@ const sourceName = "pgrst_source"
 // readFrom makes a node read what a statement wrote or a function returned, under a label.
 func (n *node) readFrom(label string) {
 	n.label, n.ref, n.from = label, quote(label), quote(sourceName)+" AS "+quote(label)
-}
-
-// addSelection adds columns and embeds.
-func (n *node) addSelection(s selection, maxRows *int64) {
-	n.columns = s.columns
-	for _, e := range s.embeds {
-		child := &node{
-			name: e.name, alias: e.alias, hint: e.hint, inner: e.inner, spread: e.spread,
-			depth: n.depth + 1, rows: allRows.atMost(maxRows),
-		}
-		child.addSelection(e.selection, maxRows)
-		n.embeds = append(n.embeds, child)
-	}
-}
-
-// key returns the name that an embed has in the result.
-func (n *node) key() string {
-	if n.alias != "" {
-		return n.alias
-	}
-	return n.name
-}
-
-// withEmbed calls change with the embed at path, and moves it before the other embeds.
-func (n *node) withEmbed(path []string, change func(*node)) error {
-	if len(path) == 0 {
-		change(n)
-		return nil
-	}
-	for i, e := range n.embeds {
-		if e.name == path[0] || e.alias == path[0] {
-			n.embeds = slices.Insert(slices.Delete(n.embeds, i, i+1), 0, e)
-			return e.withEmbed(path[1:], change)
-		}
-	}
-	return notEmbedded(path[0])
-}
-
-func notEmbedded(name string) *Error {
-	return badRequest("PGRST108", "'"+name+"' is not an embedded resource in this request").
-		hinted("Verify that '" + name + "' is included in the 'select' query parameter.")
-}
-
-// spreadsOne reports whether a node gives its parent single values.
-func (n *node) spreadsOne() bool { return n.relationship != nil && n.spread && n.relationship.toOne() }
-
-// spreadsMany reports whether a node gives its parent arrays of values.
-func (n *node) spreadsMany() bool {
-	return n.relationship != nil && n.spread && !n.relationship.toOne()
-}
-
-// empty reports whether an embed shows nothing, and only filters.
-func (n *node) empty() bool {
-	return len(n.columns) == 0 && !slices.ContainsFunc(n.embeds, func(e *node) bool { return !e.empty() })
 }
 
 // neededColumns returns key and the columns that reading n takes; nil for all.

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A response is an HTTP response.
 type response struct {
 	status  int
 	phrase  string // of the status line; "": that of the status
@@ -37,7 +36,6 @@ func (r *response) setBody(p *plan, result *result) {
 	r.body = result.body
 }
 
-// respond makes the response of a result.
 func (p *plan) respond(r *result) (*response, error) {
 	out := &response{}
 	var err error
@@ -233,7 +231,6 @@ type bodyText struct {
 	strict    bool // also the first row has at most maxBytes
 }
 
-// newBody returns the empty body of a plan.
 func (p *plan) newBody() *bodyText {
 	csv := p.media == mediaCSV
 	b := &bodyText{
@@ -279,7 +276,6 @@ func (b *bodyText) add(row []byte) bool {
 	return true
 }
 
-// end returns the body.
 func (b *bodyText) end() []byte {
 	switch {
 	case b.csv:

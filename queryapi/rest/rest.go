@@ -9,6 +9,8 @@
 //   - run.go executes it in one transaction that has the caller's role and claims.
 //   - respond.go makes status, headers and body of the result.
 //
+// call.go has what only calls of functions need: their plan and their SQL.
+//
 // The package knows no table by name: which schemas it serves, and to whom, is configuration.
 package rest
 

@@ -285,7 +285,6 @@ func (p *plan) explain(casts map[string]string) *sqlText {
 	return s
 }
 
-// plannedRows reads the result of EXPLAIN.
 func plannedRows(row [][]byte) (int64, error) {
 	var explained []struct {
 		Plan struct {
@@ -350,7 +349,6 @@ type statements struct {
 	made  int
 }
 
-// statementsOf returns the statements of a connection.
 func statementsOf(conn *pgconn.PgConn) *statements {
 	const key = "queryapi/rest"
 	s, ok := conn.CustomData()[key].(*statements)
@@ -377,7 +375,6 @@ func (s *statements) send(pipeline *pgconn.Pipeline, sql *sqlText) (results int)
 	return results + 2
 }
 
-// lastName returns the name of the newest statement.
 func (s *statements) lastName() string { return "rest_" + strconv.Itoa(s.made) }
 
 // record keeps account of what the server has prepared or closed, also in a transaction that fails.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -163,3 +164,113 @@ func ambiguousFunction(candidates []*function) error {
 		hinted("Try renaming the parameters or the function itself in the database " +
 			"so function overloading can be resolved")
 }
+
+// call writes the SELECT that calls a function with its arguments.
+func (s *sqlText) call(p *plan) {
+	f := p.function
+	s.write("SELECT ")
+	switch {
+	case !f.composite:
+		s.write("pgrst_call.", scalarName)
+	case len(p.returning) == 0:
+		s.write("pgrst_call.*")
+	default:
+		s.names("pgrst_call.", p.returning)
+	}
+	s.write(" FROM ")
+	params := slices.DeleteFunc(slices.Clone(f.params), func(param parameter) bool { return !p.hasArgument(param) })
+	fromBody := !p.argumentsInQuery() && p.payload.form == nil && len(params) > 0 && params[0].name != ""
+	if fromBody {
+		s.bodyArguments(p, params)
+	}
+	if !f.composite {
+		s.write("(SELECT ")
+	}
+	s.write(f.sql(), "(")
+	list(s, ", ", params, func(param parameter) { s.argument(p, param, fromBody) })
+	s.write(")")
+	if !f.composite {
+		s.write(" ", scalarName, ")")
+	}
+	s.write(" pgrst_call")
+}
+
+// hasArgument reports whether a request has an argument for a parameter. The unnamed parameter takes the body.
+func (p *plan) hasArgument(param parameter) bool {
+	switch {
+	case param.name == "":
+		return true
+	case p.argumentsInQuery(), p.payload.form != nil:
+		return len(p.textArguments(param)) > 0
+	}
+	return slices.Contains(p.payload.keys, param.name)
+}
+
+// textArguments returns the arguments for a parameter in the query string or form.
+func (p *plan) textArguments(param parameter) (values []string) {
+	arguments := p.payload.form
+	if p.argumentsInQuery() {
+		arguments = p.query.arguments
+	}
+	for _, argument := range arguments {
+		if argument.name == param.name {
+			values = append(values, argument.value)
+		}
+	}
+	return values
+}
+
+// bodyArguments writes the members of a body's object, as the relation pgrst_body.
+func (s *sqlText) bodyArguments(p *plan, params []parameter) {
+	var columns []*column
+	for _, param := range params {
+		columns = append(columns, &column{name: param.name, typ: unbounded(param.typ)})
+	}
+	s.payload(p, typeJSON)
+	s.write("LATERAL ")
+	s.records("json", "pgrst_payload.json_data", p.payload.object, columns)
+	s.write(" LIMIT 1) pgrst_body, LATERAL ")
+}
+
+func (s *sqlText) argument(p *plan, param parameter, fromBody bool) {
+	if param.name == "" {
+		s.bodyArgument(p, param)
+		return
+	}
+	if param.variadic {
+		s.write("VARIADIC ")
+	}
+	s.write(quote(param.name), " := ")
+	values := p.textArguments(param)
+	switch {
+	case fromBody:
+		s.write("pgrst_body.", quote(param.name))
+		return
+	case param.variadic:
+		s.typed([]byte(arrayLiteral(values)), typeTextArray)
+	default:
+		s.value(values[len(values)-1])
+	}
+	s.write("::", unbounded(param.typ))
+}
+
+// bodyArgument writes the body, a form as an object, as the only argument.
+func (s *sqlText) bodyArgument(p *plan, param parameter) {
+	text := p.payload.text
+	if p.payload.form != nil {
+		text, _ = formObject(p.payload.form)
+	}
+	if param.typ == "bytea" {
+		s.typed(text, typeBytea)
+		return
+	}
+	s.typed(text, typeUnknown).write("::", param.typ)
+}
+
+// unboundedTypes do not cut values: character alone is one character.
+var unboundedTypes = map[string]string{
+	"bit": "bit varying", "bit[]": "bit varying[]",
+	"character": "character varying", "character[]": "character varying[]",
+}
+
+func unbounded(typ string) string { return cmp.Or(unboundedTypes[typ], typ) }
