@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -328,5 +329,37 @@ func (s *sqlText) count(n *node) {
 			s.write(")")
 			conditions++
 		}
+	}
+}
+
+// explain returns the statement that asks for the planner's number of rows; nil where the request needs none.
+func (p *plan) explain(casts map[string]string) *sqlText {
+	if p.action != actionRead || p.prefer.count != "planned" && p.prefer.count != "estimated" {
+		return nil
+	}
+	s := &sqlText{casts: casts}
+	s.write("EXPLAIN (FORMAT JSON) ")
+	s.count(p.read)
+	return s
+}
+
+func plannedRows(row [][]byte) (int64, error) {
+	var explained []struct {
+		Plan struct {
+			Rows int64 `json:"Plan Rows"`
+		}
+	}
+	if err := json.Unmarshal(row[0], &explained); err != nil {
+		return 0, err
+	}
+	return explained[0].Plan.Rows, nil
+}
+
+// estimateTotal sets the planner's total where the request wants it. An estimate counts up to maxRows, and is the
+// planner's total where there are more rows, or no such bound.
+func (p *plan) estimateTotal(r *result, planned int64) {
+	over := p.prefer.count == "estimated" && (p.maxRows == nil || r.total > *p.maxRows)
+	if p.action == actionRead && (p.prefer.count == "planned" || over) {
+		r.total = max(r.total, planned)
 	}
 }
