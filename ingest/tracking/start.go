@@ -76,7 +76,7 @@ func (j *Jobs) enqueue(ctx context.Context, d *Draft, by Caller, digest []byte) 
 	}
 	job := postgres.NewTracking{
 		OrganizationID: d.brand.OrganizationID, BrandID: d.brand.ID, CreatedAt: d.createdAt, RequestedBy: by.UserID,
-		Request: request, Plan: digest, Runs: d.Runs,
+		Request: request, Digest: digest, Runs: d.Runs,
 	}
 	if by.IdempotencyKey != "" {
 		job.IdempotencyKey = &by.IdempotencyKey

@@ -76,7 +76,7 @@ type NewTracking struct {
 	RequestedBy             *uuid.UUID // nil: a schedule, or the command line
 	IdempotencyKey          *string
 	Request                 json.RawMessage // the body of the request, for people
-	Plan                    []byte          // digest of the questions of its runs; nil joins no running job
+	Digest                  []byte          // of the questions of its runs; nil joins no running job
 	CreatedAt               time.Time
 	Runs                    []NewRun // one or more
 	Prompts                 []NewRunPrompt
@@ -133,7 +133,7 @@ func (db *DB) StartTracking(
 			return err
 		}
 		job, err = queryOne[uuid.UUID](ctx, tx, "add_tracking_job",
-			n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+			n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Digest, n.IdempotencyKey, n.CreatedAt)
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ func equivalentJob(ctx context.Context, tx Tx, n NewTracking) (uuid.UUID, error)
 			return job, err
 		}
 	}
-	if n.Plan == nil {
+	if n.Digest == nil {
 		return uuid.Nil, ErrNotFound
 	}
-	return queryOne[uuid.UUID](ctx, tx, "running_tracking_job", n.BrandID, n.Plan)
+	return queryOne[uuid.UUID](ctx, tx, "running_tracking_job", n.BrandID, n.Digest)
 }
