@@ -100,9 +100,9 @@ func (w *worker) awaitLanded(ctx, asking context.Context) error {
 	if err != nil {
 		return err
 	}
-	cancelled, done := lifecycle.Finishing(asking, cancelledWait)
+	waiting, done := lifecycle.Finishing(asking, cancelledWait)
 	defer done()
-	for lookups, warehouseAway := 1, false; len(missing) > 0 && cancelled.Err() == nil; lookups++ {
+	for lookups, warehouseAway := 1, false; len(missing) > 0 && waiting.Err() == nil; lookups++ {
 		missing, err = w.missing(ctx, missing, lookups%deadLetterEvery == 0)
 		if err != nil && !warehouseAway && ctx.Err() == nil {
 			w.log.Warn("landing of a tracking job unknown", "cause", err, "next", "check that clickhouse answers")
