@@ -20,8 +20,8 @@ import (
 // again makes the same ids. All crawls of a brand have one key, and so one partition.
 //
 // Decisions that the formats leave open:
-//   - The User-Agent of a line names the AI crawler (internal/useragent). Lines without a crawler are ignored, faults
-//     included.
+//   - The User-Agent of a line names the AI crawler (internal/useragent). Lines without a crawler are ignored, even
+//     malformed ones.
 //   - A line of an AI crawler that cannot be read is refused with its number, and so is one without a User-Agent.
 //   - The site of a line is the host that it names (Cloudflare, CloudFront), else Site. Lines of other hosts than Sites
 //     are ignored.
@@ -43,7 +43,7 @@ type AccessLog struct {
 	Refused func(Refusal)
 }
 
-// AccessLogSummary counts the lines by what became of them.
+// AccessLogSummary counts the lines by their outcome.
 type AccessLogSummary struct {
 	Counts
 	Others   int       `json:"others"`   // lines of no AI crawler, or of other sites
@@ -128,26 +128,26 @@ func (i *logImport) flush(ctx context.Context) error {
 
 // add adds a line to the batch if it is a crawl.
 func (i *logImport) add(line []byte) {
-	agent, rest, err := i.reader.read(line)
+	parsed, err := i.reader.read(line)
 	if errors.Is(err, errNoRequest) {
 		return
 	}
 	if err == nil {
 		i.reportAll()
-		crawler, ok := useragent.CrawlerOf(agent)
+		crawler, ok := useragent.CrawlerOf(parsed.agent)
 		if !ok {
 			i.others++
 			return
 		}
-		err = i.addCrawl(line, crawler, rest)
+		err = i.addCrawl(line, crawler, parsed.request)
 	}
 	if err != nil {
 		i.refuse(i.lines.number, uuid.Nil, err)
 	}
 }
 
-func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, rest func() (logRequest, error)) error {
-	request, err := rest()
+func (i *logImport) addCrawl(line []byte, crawler useragent.Crawler, parse func() (logRequest, error)) error {
+	request, err := parse()
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,12 @@ type logRequest struct {
 	bytes   int64
 }
 
+// logLine is a line with the User-Agent, by which most lines are passed over, and a function that reads the rest.
+type logLine struct {
+	agent   string
+	request func() (logRequest, error)
+}
+
 // errNoRequest is the error of comments.
 var errNoRequest = errors.New("no request")
 
@@ -47,9 +53,8 @@ type logReader struct {
 	fields []string // of CloudFront's tab-separated lines
 }
 
-// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error is
-// the reason why there is no User-Agent.
-func (r *logReader) read(line []byte) (agent string, rest func() (logRequest, error), err error) {
+// read reads the User-Agent of a line. The error is the reason why there is none.
+func (r *logReader) read(line []byte) (logLine, error) {
 	switch {
 	case r.format == Combined:
 		return readCombined(string(line))
@@ -65,35 +70,35 @@ func (r *logReader) read(line []byte) (agent string, rest func() (logRequest, er
 //	[vhost] address identity user [02/Jan/2006:15:04:05 -0700] "GET /path HTTP/1.1" status bytes "referer" "agent" …
 //
 // Quotes within a quoted part are escaped by a backslash, as both servers write them.
-func readCombined(line string) (agent string, rest func() (logRequest, error), err error) {
-	misses := func(part string) (string, func() (logRequest, error), error) {
-		return "", nil, fmt.Errorf("no %s: want a line in the combined format", part)
+func readCombined(line string) (logLine, error) {
+	lacks := func(part string) (logLine, error) {
+		return logLine{}, fmt.Errorf("no %s: want a line in the combined format", part)
 	}
 	before, tail, ok := strings.Cut(line, " [")
 	if !ok {
-		return misses("[time]")
+		return lacks("[time]")
 	}
 	stamp, tail, ok := strings.Cut(tail, "] ")
 	if !ok {
-		return misses("end of [time]")
+		return lacks("end of [time]")
 	}
 	requestLine, tail, ok := cutQuoted(tail)
 	if !ok {
-		return misses(`"request" behind [time]`)
+		return lacks(`"request" behind [time]`)
 	}
 	numbers, tail, ok := strings.Cut(strings.TrimLeft(tail, " "), `"`)
 	if !ok {
-		return misses(`"referer"`)
+		return lacks(`"referer"`)
 	}
 	_, tail, ok = cutQuoted(`"` + tail)
 	if !ok {
-		return misses(`end of "referer"`)
+		return lacks(`end of "referer"`)
 	}
-	agent, _, ok = cutQuoted(strings.TrimLeft(tail, " "))
+	agent, _, ok := cutQuoted(strings.TrimLeft(tail, " "))
 	if !ok {
-		return misses(`"user agent"`)
+		return lacks(`"user agent"`)
 	}
-	return agent, func() (logRequest, error) {
+	return logLine{agent, func() (logRequest, error) {
 		q := logRequest{agent: agent}
 		q.host, q.address = hostAndAddress(strings.Fields(before))
 		var timeErr, targetErr error
@@ -108,7 +113,7 @@ func readCombined(line string) (agent string, rest func() (logRequest, error), e
 		}
 		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
 		return q.with(target, status, size, timeErr, targetErr)
-	}, nil
+	}}, nil
 }
 
 // hostAndAddress reads the words before the time: perhaps the virtual host, then the requester's address or name,
@@ -243,41 +248,42 @@ func (f *namedFields) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 }
 
 // readObject reads a JSON line of Cloudflare or CloudFront.
-func (r *logReader) readObject(line []byte) (agent string, rest func() (logRequest, error), err error) {
+func (r *logReader) readObject(line []byte) (logLine, error) {
 	f := namedFields{}
-	err = json.Unmarshal(line, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := json.Unmarshal(line, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	switch {
 	case r.format == CloudFront && err != nil:
-		return "", nil, errors.New("want a JSON object with the fields of CloudFront's standard logs")
+		return logLine{}, errors.New("want a JSON object with the fields of CloudFront's standard logs")
 	case r.format == CloudFront:
 		return cloudFront(f["cs(User-Agent)"], func() namedFields { return f })
 	case err != nil:
-		return "", nil, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
+		return logLine{}, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
 	case f["ClientRequestUserAgent"] == "" && f["EdgeStartTimestamp"] == "":
 		const fields = "EdgeStartTimestamp and no ClientRequestUserAgent"
-		return "", nil, errors.New("no " + fields + ": want both among the fields of the job")
+		return logLine{}, errors.New("no " + fields + ": want both among the fields of the job")
 	}
-	agent = f["ClientRequestUserAgent"]
-	return agent, func() (logRequest, error) { return f.request(agent) }, nil
+	agent := f["ClientRequestUserAgent"]
+	return logLine{agent, func() (logRequest, error) { return f.request(agent) }}, nil
 }
 
 // readTabbed reads CloudFront's tab-separated lines, whose fields a comment names.
-func (r *logReader) readTabbed(line string) (agent string, rest func() (logRequest, error), err error) {
+func (r *logReader) readTabbed(line string) (logLine, error) {
 	if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
 		r.fields = strings.Fields(names)
-		return "", nil, errNoRequest
+		return logLine{}, errNoRequest
 	}
 	if strings.HasPrefix(line, "#") {
-		return "", nil, errNoRequest
+		return logLine{}, errNoRequest
 	}
 	if r.fields == nil {
 		const form = "JSON objects, or the tab-separated format with its comments"
-		return "", nil, errors.New("no #Fields line before it: want " + form)
+		return logLine{}, errors.New("no #Fields line before it: want " + form)
 	}
 	values := strings.Split(line, "\t")
 	if len(values) < len(r.fields) {
-		return "", nil, fmt.Errorf("%d values: want the %d that #Fields names", len(values), len(r.fields))
+		return logLine{}, fmt.Errorf("%d values: want the %d that #Fields names", len(values), len(r.fields))
 	}
+	agent := ""
 	if i := slices.Index(r.fields, "cs(User-Agent)"); i >= 0 {
 		agent = values[i]
 	}
@@ -290,13 +296,13 @@ func (r *logReader) readTabbed(line string) (agent string, rest func() (logReque
 	})
 }
 
-// cloudFront returns what a reader does. A log has "-" for the agent of a request without one.
-func cloudFront(escaped string, fields func() namedFields) (agent string, rest func() (logRequest, error), err error) {
+// cloudFront returns a line of CloudFront. A log has "-" for the agent of a request without one.
+func cloudFront(escaped string, fields func() namedFields) (logLine, error) {
 	if escaped == "" {
-		return "", nil, errors.New("no cs(User-Agent): want it among the fields of the log")
+		return logLine{}, errors.New("no cs(User-Agent): want it among the fields of the log")
 	}
-	agent = unescape(escaped)
-	return agent, func() (logRequest, error) { return fields().request(agent) }, nil
+	agent := unescape(escaped)
+	return logLine{agent, func() (logRequest, error) { return fields().request(agent) }}, nil
 }
 
 // unescape decodes the URL escapes of CloudFront's fields, of which old tab-separated logs have two layers.

@@ -55,16 +55,16 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		r := logReader{format: c.format}
 		lines := strings.Split(c.lines, "\n")
 		for _, comment := range lines[:len(lines)-1] {
-			if _, _, err := r.read([]byte(comment)); !errors.Is(err, errNoRequest) {
+			if _, err := r.read([]byte(comment)); !errors.Is(err, errNoRequest) {
 				t.Errorf("%s: comment %q: %v", name, comment, err)
 			}
 		}
-		agent, rest, err := r.read([]byte(lines[len(lines)-1]))
-		if err != nil || agent != gptbot {
-			t.Errorf("%s: agent %q, %v", name, agent, err)
+		l, err := r.read([]byte(lines[len(lines)-1]))
+		if err != nil || l.agent != gptbot {
+			t.Errorf("%s: agent %q, %v", name, l.agent, err)
 			continue
 		}
-		got, err := rest()
+		got, err := l.request()
 		if got.at = got.at.UTC(); err != nil || got != c.want {
 			t.Errorf("%s:\n%+v, %v, want\n%+v", name, got, err, c.want)
 		}
@@ -98,9 +98,9 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		{Combined, `shop [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 203.0.113.9 200 "-" "GPTBot"`, `status: want`},
 	} {
 		r := logReader{format: c.format}
-		_, rest, err := r.read([]byte(c.line))
+		l, err := r.read([]byte(c.line))
 		if err == nil {
-			_, err = rest()
+			_, err = l.request()
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "203.0") {
 			t.Errorf("%s %s: %v, want %s…", c.format, c.line, err, c.want)
@@ -117,11 +117,11 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
 		r := logReader{format: [...]Format{Combined, Cloudflare, CloudFront}[which%3]}
 		for line := range bytes.Lines(text) {
-			_, rest, err := r.read(bytes.TrimSuffix(line, []byte("\n")))
+			l, err := r.read(bytes.TrimSuffix(line, []byte("\n")))
 			if err != nil {
 				continue
 			}
-			q, err := rest()
+			q, err := l.request()
 			if err != nil {
 				continue
 			}

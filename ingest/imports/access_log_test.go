@@ -1,13 +1,11 @@
 package imports_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,105 +14,47 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/imports"
-	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/testkit"
-	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// landedCrawls are the crawls that have landed, by the test's word.
-type landedCrawls map[uuid.UUID]bool
-
-func (s landedCrawls) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	found := map[uuid.UUID]bool{}
-	for _, id := range ids {
-		if s[id] {
-			found[id] = true
-		}
-	}
-	return found, nil
-}
-
-// logEnvironment is a log and a store.
+// logEnvironment is an environment with an access log.
 type logEnvironment struct {
-	brokers  []string
-	prefix   string
-	db       *postgres.DB
-	producer *producer.Producer
-	landed   landedCrawls
-	logged   *bytes.Buffer // what was logged
-	of       imports.AccessLog
+	*environment
+	log imports.AccessLog
 }
 
 func newLogEnvironment(t *testing.T) *logEnvironment {
 	t.Helper()
-	w := &logEnvironment{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: landedCrawls{}, logged: &bytes.Buffer{}}
-	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
-	topics := producer.DefaultTopicsConfig()
-	topics.Brokers, topics.Prefix, topics.Partitions = w.brokers, w.prefix, 2
-	_, err := producer.CreateTopics(t.Context(), topics)
-	must(t, err)
-	p := producer.DefaultConfig()
-	p.Brokers, p.Prefix = w.brokers, w.prefix
-	w.producer, err = producer.New(p, slog.New(slog.NewTextHandler(w.logged, nil)), prometheus.NewRegistry())
-	must(t, err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	stopped := make(chan error, 1)
-	go func() { stopped <- w.producer.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-	})
-	w.of = imports.AccessLog{
-		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: imports.Combined, Sites: []string{"lumen.example"}, Site: "lumen.example",
-		Ranges: imports.Ranges{},
+	e := &logEnvironment{environment: newEnvironment(t)}
+	e.log = imports.AccessLog{
+		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: imports.Combined,
+		Sites: []string{"lumen.example"}, Site: "lumen.example", Ranges: imports.Ranges{},
 	}
-	must(t, w.of.Ranges.Add("GPTBot", strings.NewReader("192.0.2.0/24")))
-	return w
+	e.must(e.log.Ranges.Add("GPTBot", strings.NewReader("192.0.2.0/24")))
+	return e
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+func (e *logEnvironment) importer() *imports.Importer {
+	return imports.New(e.producer, e.db, imports.Lookups{Crawls: e.landed.lookup}, time.Now)
 }
 
-func (w *logEnvironment) importer() *imports.Importer {
-	return imports.New(w.producer, w.db, imports.Lookups{Crawls: w.landed.landed}, time.Now)
-}
-
-// onLog returns the crawls on the log, and how many partitions have some.
-func (w *logEnvironment) onLog(t *testing.T) (all []event.Crawl, raw string, partitions int) {
-	t.Helper()
-	for partition := range 2 {
-		client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
-		topic := w.prefix + event.TopicCrawls
-		ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(partition)}}})
-		must(t, err)
-		last := ends.Topics[topic][0].LastOffset
-		if last > 0 {
+// crawls returns the crawls on the log, and how many partitions have some.
+func (e *logEnvironment) crawls() (crawls []event.Crawl, raw string, partitions int) {
+	e.t.Helper()
+	for _, messages := range e.records(event.TopicCrawls) {
+		if len(messages) > 0 {
 			partitions++
 		}
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: w.brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond})
-		for range last {
-			m, err := r.ReadMessage(t.Context())
-			must(t, err)
+		for _, m := range messages {
 			var c event.Crawl
-			must(t, event.DecodeCrawl(m.Value, &c))
-			all, raw = append(all, c), raw+string(m.Value)+"\n"
+			e.must(event.DecodeCrawl(m.Value, &c))
+			crawls, raw = append(crawls, c), raw+string(m.Value)+"\n"
 		}
-		must(t, r.Close())
 	}
-	return all, raw, partitions
+	return crawls, raw, partitions
 }
 
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -129,8 +69,8 @@ const (
 )
 
 // The crawls of an access log are appended once, equal lines as many times; no address is kept or logged.
-func TestALogIsCountedOnce(t *testing.T) {
-	w := newLogEnvironment(t)
+func TestAccessLogIsCountedOnce(t *testing.T) {
+	e := newLogEnvironment(t)
 	text := logLine("192.0.2.7", 1, "/a?q=1", gptbot) +
 		logLine("192.0.2.7", 1, "/a?q=1", gptbot) + // the same once more
 		logLine("198.51.100.9", 2, "/a", gptbot) + // another address
@@ -139,60 +79,60 @@ func TestALogIsCountedOnce(t *testing.T) {
 		"203.0.113.6 broken\n" +
 		"other.example " + logLine("192.0.2.7", 4, "/theirs", gptbot) +
 		"shop.lumen.example " + logLine("192.0.2.7", 4, "/ours", gptbot)
-	summary, err := w.importer().ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err := e.importer().ImportAccessLog(t.Context(), strings.NewReader(text), e.log, nil)
 	if err != nil || summary.Imported != 5 || summary.Skipped != 0 || summary.Refused != 1 || summary.Others != 2 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
 	if r := summary.Refusals[0]; r.Line != 6 || !strings.Contains(r.Reason, "combined") {
 		t.Errorf("refused: %+v", r)
 	}
-	all, raw, partitions := w.onLog(t)
+	all, raw, partitions := e.crawls()
 	if len(all) != 5 || partitions != 1 {
 		t.Fatalf("%d crawls on %d partitions, want 5 on one", len(all), partitions)
 	}
 	first, second, third, fourth, fifth := all[0], all[1], all[2], all[3], all[4]
 	if first.ID == second.ID || first.Path != "/a" || first.Crawler != "GPTBot" || first.Operator != "OpenAI" || first.Purpose != event.PurposeTraining || !*first.Verified ||
-		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != w.of.BrandID || first.OrganizationID != w.of.OrganizationID {
+		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != e.log.BrandID || first.OrganizationID != e.log.OrganizationID {
 		t.Errorf("appended %+v and %+v", first, second)
 	}
 	if *third.Verified || fourth.Verified != nil || fourth.Crawler != "ClaudeBot" || fifth.Host != "shop.lumen.example" {
 		t.Errorf("appended %+v, %+v, %+v", third, fourth, fifth)
 	}
 	for _, address := range []string{"192.0.2.7", "198.51.100.9", "203.0.113"} {
-		if strings.Contains(raw+w.logged.String()+fmt.Sprint(summary), address) {
+		if strings.Contains(raw+e.logged.String()+fmt.Sprint(summary), address) {
 			t.Errorf("%s is kept", address)
 		}
 	}
 	for _, c := range all {
-		w.landed[c.ID] = true
+		e.landed.ids[c.ID] = true
 	}
-	summary, err = w.importer().LimitLog(2, 0).ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err = e.importer().LimitLog(2, 0).ImportAccessLog(t.Context(), strings.NewReader(text), e.log, nil)
 	if err != nil || summary.Imported != 0 || summary.Skipped != 5 {
 		t.Errorf("again: %+v, %v", summary, err)
 	}
 }
 
 // Lines of months that have expired, of the future and before our time are refused.
-func TestLinesOfOtherTimesAreRefused(t *testing.T) {
-	w := newLogEnvironment(t)
-	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
-	must(t, err)
+func TestLogLinesOfOtherTimesAreRefused(t *testing.T) {
+	e := newLogEnvironment(t)
+	stop, err := e.db.LockSinksExclusive(t.Context(), 0, time.Second)
+	e.must(err)
 	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
-	must(t, errors.Join(err, stop.Release()))
+	e.must(errors.Join(err, stop.Release()))
 	march := logLine("192.0.2.7", 1, "/", gptbot)
 	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) + strings.Replace(march, "Mar", "Apr", 1)
-	summary, err := w.importer().ImportAccessLog(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err := e.importer().ImportAccessLog(t.Context(), strings.NewReader(text), e.log, nil)
 	if err != nil || summary.Imported != 1 || summary.Refused != 3 || !strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
 		t.Errorf("%+v, %v", summary, err)
 	}
 }
 
 // An interrupted import reports the last line whose crawls are on the log.
-func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
-	w := newLogEnvironment(t)
+func TestInterruptedLogImportReportsItsLine(t *testing.T) {
+	e := newLogEnvironment(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, err := w.importer().ImportAccessLog(ctx, strings.NewReader(logLine("192.0.2.7", 1, "/", gptbot)), w.of, nil)
+	_, err := e.importer().ImportAccessLog(ctx, strings.NewReader(logLine("192.0.2.7", 1, "/", gptbot)), e.log, nil)
 	if interrupted, ok := errors.AsType[*imports.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Imported != 0 {
 		t.Errorf("Import() = %v, want an Interrupted", err)
 	}
@@ -200,12 +140,12 @@ func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
 
 // A file that is followed is read as it is written: whole lines only, at once though it falls quiet, into the next
 // file that takes its name, until it is stopped.
-func TestALogIsFollowed(t *testing.T) {
-	w := newLogEnvironment(t)
+func TestFollowedLogIsReadAsItIsWritten(t *testing.T) {
+	e := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
 	stop, end := context.WithCancel(t.Context())
 	defer end()
-	importer := w.importer().LimitLog(0, 10*time.Millisecond)
+	importer := e.importer().LimitLog(0, 10*time.Millisecond)
 	var imported, files atomic.Int64
 	over := make(chan error, 1)
 	go func() {
@@ -216,7 +156,7 @@ func TestALogIsFollowed(t *testing.T) {
 				return
 			}
 			files.Add(1)
-			summary, err := importer.ImportAccessLog(context.WithoutCancel(stop), file, w.of, nil)
+			summary, err := importer.ImportAccessLog(context.WithoutCancel(stop), file, e.log, nil)
 			imported.Add(int64(summary.Imported))
 			if err := errors.Join(err, file.Close()); err != nil {
 				over <- err
@@ -228,12 +168,12 @@ func TestALogIsFollowed(t *testing.T) {
 	appendTo(t, name, whole+half[:40])
 	on := func(n int) {
 		t.Helper()
-		wait.For(t, fmt.Sprintf("%d crawls on the log", n), func() bool { all, _, _ := w.onLog(t); return len(all) == n })
+		wait.For(t, fmt.Sprintf("%d crawls on the log", n), func() bool { all, _, _ := e.crawls(); return len(all) == n })
 	}
 	on(1)
 	appendTo(t, name, half[40:])
 	on(2)
-	must(t, os.Rename(name, name+".1"))
+	e.must(os.Rename(name, name+".1"))
 	appendTo(t, name, logLine("192.0.2.7", 3, "/c", gptbot))
 	on(3)
 	appendTo(t, name, logLine("192.0.2.7", 4, "/d", gptbot)[:30])
@@ -245,14 +185,14 @@ func TestALogIsFollowed(t *testing.T) {
 
 // Equal lines are numbered anew in each file that takes the name. So a log that is replaced by its longer copy, as rsync
 // does it, adds only what is new; the price is that equal lines on both sides of a rotation are one crawl.
-func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
-	w := newLogEnvironment(t)
+func TestFollowedLogReplacedByALongerCopyIsCountedOnce(t *testing.T) {
+	e := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
 	stop, end := context.WithCancel(t.Context())
 	defer end()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.importer().LimitLog(0, 10*time.Millisecond).FollowAccessLog(stop, name, w.of, func(int64) {}, func(error, time.Duration) {})
+		_, err := e.importer().LimitLog(0, 10*time.Millisecond).FollowAccessLog(stop, name, e.log, func(int64) {}, func(error, time.Duration) {})
 		ended <- err
 	}()
 	before := logLine("192.0.2.7", 1, "/a", gptbot)
@@ -261,7 +201,7 @@ func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
 		t.Helper()
 		ids := map[uuid.UUID]int{}
 		wait.For(t, fmt.Sprintf("%d records on the log", n), func() bool {
-			all, _, _ := w.onLog(t)
+			all, _, _ := e.crawls()
 			clear(ids)
 			for _, c := range all {
 				ids[c.ID]++
@@ -272,16 +212,16 @@ func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
 	}
 	appended(1)
 	appendTo(t, name+".copy", before+logLine("192.0.2.7", 2, "/b", gptbot))
-	must(t, os.Rename(name+".copy", name))
+	e.must(os.Rename(name+".copy", name))
 	if ids := appended(3); len(ids) != 2 {
 		t.Errorf("crawls by id: %v, want 2", ids)
 	}
 	end()
-	must(t, <-ended)
+	e.must(<-ended)
 }
 
 // A follower that is stopped does not read a long log to its end, and has returned whole lines only.
-func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
+func TestStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
 	long := strings.Repeat(logLine("192.0.2.7", 1, "/a", gptbot), 10_000)
 	appendTo(t, name, long)
@@ -300,24 +240,24 @@ func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 }
 
 // A gzip file cannot be followed.
-func TestAGzipLogIsNotFollowed(t *testing.T) {
-	w := newLogEnvironment(t)
+func TestGzipLogIsNotFollowed(t *testing.T) {
+	e := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log.1.gz")
 	var packed strings.Builder
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write([]byte(logLine("192.0.2.7", 1, "/a", gptbot)))
-	must(t, errors.Join(err, z.Close()))
+	e.must(errors.Join(err, z.Close()))
 	appendTo(t, name, packed.String()+"\n")
 	file, err := imports.OpenTail(t.Context(), name)
-	must(t, err)
+	e.must(err)
 	defer file.Close()
-	if _, err := w.importer().ImportAccessLog(t.Context(), file, w.of, nil); !errors.Is(err, imports.ErrPacked) {
+	if _, err := e.importer().ImportAccessLog(t.Context(), file, e.log, nil); !errors.Is(err, imports.ErrPacked) {
 		t.Errorf("followed: %v, want ErrPacked", err)
 	}
 	whole, err := os.Open(name)
-	must(t, err)
+	e.must(err)
 	defer whole.Close()
-	if summary, err := w.importer().ImportAccessLog(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
+	if summary, err := e.importer().ImportAccessLog(t.Context(), io.LimitReader(whole, int64(packed.Len())), e.log, nil); err != nil || summary.Imported != 1 {
 		t.Errorf("not followed: %+v, %v", summary, err)
 	}
 }

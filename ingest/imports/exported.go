@@ -20,11 +20,8 @@ func (i *ignored) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return d.SkipValue()
 }
 
-// isExported reports whether export wrote the line of a visit or a crawl; an answer has a prompt.
-func (l *line) isExported() bool { return bool(l.Event || l.Crawler) && l.Prompt == "" }
-
-// exportedVisit is the JSON of a line, which differs from a record's in the fields below. As in every line, null is the
-// same as an absent field.
+// exportedVisit is the JSON of a line. It has other fields than a record where they are named again. As in every line,
+// null is the same as an absent field.
 type exportedVisit struct {
 	event.Visit
 	At           instant `json:"at"`
@@ -48,17 +45,8 @@ type exportedCrawl struct {
 	Brand        ignored `json:"brand_id"`
 }
 
-// parseExported reads a visit or crawl from text, the line of l. It keeps its id, so that a brand gets it once. The
-// error names, for each wrong field, the right value.
-func parseExported(l *line, text []byte, now time.Time) (topic string, f fact, err error) {
-	if bool(l.Crawler) {
-		f, err = parseCrawl(text, now)
-		return event.TopicCrawls, f, err
-	}
-	f, err = parseVisit(text, now)
-	return event.TopicVisits, f, err
-}
-
+// parseVisit reads an exported visit, which keeps its id, so that a brand gets it once. The error names, for each wrong
+// field, the right value.
 func parseVisit(text []byte, now time.Time) (fact, error) {
 	var l exportedVisit
 	if err := decode(text, &l); err != nil {
@@ -76,6 +64,7 @@ func parseVisit(text []byte, now time.Time) (fact, error) {
 	return fact{id: v.ID, at: v.At.Time, encode: encode}, exportedError(l.At, v.Check(now), v.Path, l.GoalName)
 }
 
+// parseCrawl is parseVisit for a crawl.
 func parseCrawl(text []byte, now time.Time) (fact, error) {
 	var l exportedCrawl
 	if err := decode(text, &l); err != nil {

@@ -31,16 +31,12 @@ var organization, brand = uuid.UUID{7}, uuid.UUID{8}
 
 // readExported reads a line as an import does, and the record that it becomes.
 func readExported(text string) (e exported, err error) {
-	var l line
-	if err := decode([]byte(text), &l); err != nil {
-		return e, err
-	}
-	if !l.isExported() {
-		return e, errNotExported
-	}
-	topic, f, err := parseExported(&l, []byte(text), now)
+	topic, f, err := parseLine([]byte(text), now)
 	if err != nil {
 		return e, err
+	}
+	if topic == event.TopicAnswers {
+		return e, errNotExported
 	}
 	value, err := f.encode(organization, brand)
 	if err != nil {

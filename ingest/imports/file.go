@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -35,10 +36,8 @@ type fileImport struct {
 	appendedLine int // the last line of which all facts are on the log
 }
 
-// lineBatch has the facts of the next lines.
-type lineBatch struct{ answers, visits, crawls []fact }
-
-func (b *lineBatch) len() int { return len(b.answers) + len(b.visits) + len(b.crawls) }
+// lineBatch has the facts of the next lines by topic.
+type lineBatch map[string][]fact
 
 func (i *fileImport) run(ctx context.Context, progress func(Progress)) error {
 	for {
@@ -47,7 +46,10 @@ func (i *fileImport) run(ctx context.Context, progress func(Progress)) error {
 		if err != nil && !ended {
 			return fmt.Errorf("read line %d: %w", i.lines.number+1, err)
 		}
-		if err := i.importBatch(ctx, next); err != nil {
+		if err := i.importAnswers(ctx, next[event.TopicAnswers]); err != nil {
+			return err
+		}
+		if err := i.importExported(ctx, next); err != nil {
 			return err
 		}
 		i.appendedLine = i.lines.number
@@ -60,83 +62,73 @@ func (i *fileImport) run(ctx context.Context, progress func(Progress)) error {
 	}
 }
 
-func (i *fileImport) importBatch(ctx context.Context, b lineBatch) error {
-	if err := i.importAnswers(ctx, b.answers); err != nil {
-		return err
-	}
-	if err := i.importExported(ctx, target{topic: event.TopicVisits, lookup: i.lookups.Visits}, b.visits); err != nil {
-		return err
-	}
-	return i.importExported(ctx, target{topic: event.TopicCrawls, lookup: i.lookups.Crawls}, b.crawls)
-}
-
-// readBatch reads the next lines, and refuses those that cannot be counted.
-func (i *fileImport) readBatch() (b lineBatch, err error) {
-	start := i.lines.bytes
-	for b.len() < i.limits.batchLines && i.lines.bytes-start < int64(i.limits.batchBytes) {
+// readBatch reads the next lines that are new to the file, and refuses those that cannot be counted.
+func (i *fileImport) readBatch() (lineBatch, error) {
+	b, start := lineBatch{}, i.lines.bytes
+	for n := 0; n < i.limits.batchLines && i.lines.bytes-start < int64(i.limits.batchBytes); {
 		text, err := i.lines.next()
 		if err != nil {
 			return b, err
 		}
-		if err := i.add(text, &b); err != nil {
-			i.refuse(i.lines.number, uuid.Nil, err)
+		topic, f, err := parseLine(text, i.now())
+		if err == nil && topic != event.TopicAnswers && len(i.brands) != 1 {
+			err = fmt.Errorf("a visit or crawl is of one brand, got %d: import it with --brand", len(i.brands))
 		}
+		if err != nil {
+			i.refuse(i.lines.number, uuid.Nil, err)
+			continue
+		}
+		if topic != event.TopicAnswers {
+			i.noun = "facts"
+		}
+		if !i.seen.add(f.id) {
+			i.Skipped += len(i.brands)
+			continue
+		}
+		f.line = i.lines.number
+		b[topic] = append(b[topic], f)
+		n++
 	}
 	return b, nil
 }
 
-// add adds a line to a batch, unless an equal one came before. Answers that are equal for one brand are so for any.
-func (i *fileImport) add(text []byte, b *lineBatch) error {
+// parseLine reads an answer, or a visit or crawl that export wrote. Two answers are equal for every brand or for none,
+// so the id of an answer has no brand yet.
+func parseLine(text []byte, now time.Time) (topic string, f fact, err error) {
 	var l line
 	if err := decode(text, &l); err != nil {
-		return err
+		return "", fact{}, err
 	}
-	if l.isExported() {
-		return i.addExported(&l, text, b)
-	}
-	c, err := l.parse(i.now())
-	if err != nil {
-		return err
-	}
-	if !i.seen.add(c.id(uuid.Nil)) {
-		i.Skipped += len(i.brands)
-		return nil
-	}
-	b.answers = append(b.answers, fact{line: i.lines.number, at: c.Due, capture: &c})
-	return nil
-}
-
-func (i *fileImport) addExported(l *line, text []byte, b *lineBatch) error {
-	if len(i.brands) != 1 {
-		return fmt.Errorf("a visit or crawl is of one brand, got %d: import it with --brand", len(i.brands))
-	}
-	topic, f, err := parseExported(l, text, i.now())
-	if err != nil {
-		return err
-	}
-	f.line, i.noun = i.lines.number, "facts"
 	switch {
-	case !i.seen.add(f.id):
-		i.Skipped++
-	case topic == event.TopicVisits:
-		b.visits = append(b.visits, f)
-	default:
-		b.crawls = append(b.crawls, f)
+	case l.Prompt == "" && bool(l.Crawler):
+		f, err = parseCrawl(text, now)
+		return event.TopicCrawls, f, err
+	case l.Prompt == "" && bool(l.Event):
+		f, err = parseVisit(text, now)
+		return event.TopicVisits, f, err
 	}
-	return nil
+	c, err := l.parse(now)
+	return event.TopicAnswers, fact{id: c.id(uuid.Nil), at: c.Due, capture: &c}, err
 }
 
-// importExported appends visits or crawls of the only brand.
-func (i *fileImport) importExported(ctx context.Context, to target, facts []fact) error {
-	if len(facts) == 0 {
-		return ctx.Err()
+// importExported appends visits and crawls of the only brand.
+func (i *fileImport) importExported(ctx context.Context, b lineBatch) error {
+	for _, to := range []target{
+		{topic: event.TopicVisits, lookup: i.lookups.Visits}, {topic: event.TopicCrawls, lookup: i.lookups.Crawls},
+	} {
+		if len(b[to.topic]) == 0 {
+			continue
+		}
+		snapshot, err := answer.ReadSnapshot(ctx, i.store, i.brands[0])
+		if err != nil {
+			return err
+		}
+		to.organization, to.brand = snapshot.OrganizationID, snapshot.Brand.ID
+		if err := i.deliver(ctx, to, b[to.topic]); err != nil {
+			return err
+		}
 	}
-	snapshot, err := answer.ReadSnapshot(ctx, i.store, i.brands[0])
-	if err != nil {
-		return err
-	}
-	to.organization, to.brand = snapshot.OrganizationID, snapshot.Brand.ID
-	return i.deliver(ctx, to, facts)
+	return ctx.Err()
 }
 
 // importAnswers appends answers of every brand.

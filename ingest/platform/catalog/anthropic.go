@@ -10,7 +10,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// anthropic asks Anthropic's Claude models over the Messages API, with a web search. A new account has its limits.
+// anthropic asks Anthropic's Claude models over the Messages API, with a web search. The limits are for a new account.
 var anthropic = api{
 	Description: platform.Description{
 		Slug: "anthropic", Name: "Anthropic", NeedsKey: true, TakesRegion: true,

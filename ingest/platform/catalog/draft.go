@@ -39,8 +39,8 @@ func (d *draft) write(text string) (start int) {
 
 func (d *draft) text() string { return d.body.String() }
 
-// cite adds a URL that the text cites from byte start to byte end, both 0 if they are unknown. A range that
-// is not of the text is left out.
+// cite adds a URL that the text cites from byte start to byte end, both 0 if they are unknown. A range outside the text
+// is left out.
 func (d *draft) cite(address, title string, start, end int) {
 	if start < 0 || start > end || end > d.body.Len() {
 		start, end = 0, 0

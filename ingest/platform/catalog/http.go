@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// api is a platform that is asked over HTTP. ask is shown a question that names a model.
+// api is a platform that is asked over HTTP. The question of ask names a model.
 type api struct {
 	platform.Description
 	baseURL string                       // the platform's own, without the version
@@ -22,7 +22,7 @@ type api struct {
 	ask     func(ctx context.Context, a account, q platform.Question) (platform.Reply, error)
 }
 
-// entry returns the platform's line of the catalog.
+// entry returns the platform's entry in the catalog.
 func (a api) entry() Entry {
 	return Entry{a.Description, func(s Settings) (platform.Platform, error) {
 		account, err := newAccount(s.Key, s.BaseURL, a.baseURL, a.header(s.Key))
@@ -42,7 +42,7 @@ func (c client) Ask(ctx context.Context, q platform.Question) (platform.Reply, e
 	return c.api.Priced(reply, q.Model), err
 }
 
-// exchange returns the ask of a platform that answers a question in one exchange.
+// exchange returns the ask of a platform that needs one request for an answer.
 func exchange(
 	path string, request func(platform.Question) object, read func(account, []byte) (platform.Reply, error),
 ) func(context.Context, account, platform.Question) (platform.Reply, error) {

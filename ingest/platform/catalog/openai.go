@@ -7,7 +7,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// openAI asks OpenAI's models over its Responses API, with a web search. A new account has its limits.
+// openAI asks OpenAI's models over its Responses API, with a web search. The limits are for a new account.
 var openAI = api{
 	Description: platform.Description{
 		Slug: "openai", Name: "OpenAI", NeedsKey: true, TakesRegion: true,

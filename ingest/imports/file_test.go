@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
@@ -33,13 +34,13 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// landings are the answers that have landed, by the test's word.
-type landings struct{ ids map[uuid.UUID]bool }
+// warehouse has the ids that the test declares as landed.
+type warehouse struct{ ids map[uuid.UUID]bool }
 
-func (s landings) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (w warehouse) lookup(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := map[uuid.UUID]bool{}
 	for _, id := range ids {
-		if s.ids[id] {
+		if w.ids[id] {
 			found[id] = true
 		}
 	}
@@ -53,13 +54,14 @@ type environment struct {
 	prefix   string
 	db       *postgres.DB
 	producer *producer.Producer
-	landed   landings
+	landed   warehouse
 	brands   []uuid.UUID
+	logged   *bytes.Buffer // log lines of the producer
 }
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	e := &environment{t: t, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: landings{map[uuid.UUID]bool{}}}
+	e := &environment{t: t, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: warehouse{map[uuid.UUID]bool{}}, logged: &bytes.Buffer{}}
 
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	e.db = db
@@ -85,7 +87,7 @@ func newEnvironment(t *testing.T) *environment {
 	e.must(err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = e.brokers, e.prefix
-	e.producer, err = producer.New(p, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
+	e.producer, err = producer.New(p, slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), e.logged), nil)), prometheus.NewRegistry())
 	e.must(err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan error, 1)
@@ -101,13 +103,18 @@ func newEnvironment(t *testing.T) *environment {
 
 func (e *environment) must(err error) {
 	e.t.Helper()
+	must(e.t, err)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
-		e.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
 func (e *environment) importer() *imports.Importer {
-	return imports.New(e.producer, e.db, imports.Lookups{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
+	return imports.New(e.producer, e.db, imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time { return now })
 }
 
 // onLog reads every answer of the log, in the order of each partition.
@@ -208,7 +215,7 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 
 // An import that is stopped anywhere and run again leaves every answer on the log; what was appended twice has the same
 // id and the same fields.
-func TestAnInterruptedImportIsContinued(t *testing.T) {
+func TestInterruptedImportIsContinued(t *testing.T) {
 	e := newEnvironment(t)
 	text := file(100)
 	in := e.importer().Limit(0, 8)
@@ -245,7 +252,7 @@ func TestAnInterruptedImportIsContinued(t *testing.T) {
 	}
 }
 
-func TestImportRefusesWhatCannotBeAppended(t *testing.T) {
+func TestImportRefusesTooLargeRecords(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.importer()
 	large := fmt.Sprintf(`{"platform":"chatgpt-web","prompt":"p","answered_at":"2026-02-01T08:00:00Z","text":%q,"citations":[`, strings.Repeat("x", 4<<20))
@@ -263,21 +270,21 @@ func TestImportRefusesWhatCannotBeAppended(t *testing.T) {
 	}
 }
 
-// With the broker away an import ends, and says that Kafka has nothing of it.
-func TestImportSaysWhatKafkaHas(t *testing.T) {
+// With the broker away an import ends, and reports that Kafka has acknowledged nothing.
+func TestImportReportsAcknowledgedRecords(t *testing.T) {
 	e := newEnvironment(t)
 	cfg := producer.DefaultConfig()
 	cfg.Brokers, cfg.AckTimeout = []string{"127.0.0.1:1"}, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
-	in := imports.New(away, e.db, imports.Lookups{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
+	in := imports.New(away, e.db, imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time { return now })
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), e.brands, nil)
 	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
 		t.Errorf("%+v, %v", summary, err)
 	}
 }
 
-func TestAHistoryIsAppendedOnce(t *testing.T) {
+func TestHistoryIsAppendedOnce(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.importer().Limit(0, 10)
 	snapshot, err := answer.ReadSnapshot(t.Context(), e.db, e.brands[0])
@@ -306,7 +313,7 @@ func TestAHistoryIsAppendedOnce(t *testing.T) {
 	}
 }
 
-func TestSummaryIsWrittenWhole(t *testing.T) {
+func TestSummaryAsJSON(t *testing.T) {
 	b, err := json.Marshal(imports.Summary{Counts: imports.Counts{Imported: 1, Refused: 1}, Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
 	want := `{"imported":1,"skipped":0,"refused":1,"refusals":[{"line":3,"reason":"text is missing: want a string"}]}`
 	if err != nil || !bytes.Equal(b, []byte(want)) {
@@ -314,18 +321,18 @@ func TestSummaryIsWrittenWhole(t *testing.T) {
 	}
 }
 
-// A brand that exists is not changed: what its file says otherwise is listed, field by field.
-func TestDifferencesOfABrandThatExists(t *testing.T) {
+// An existing brand is not changed: the fields of its file that differ are listed.
+func TestDifferencesOfAnExistingBrand(t *testing.T) {
 	t.Parallel()
 	file := postgres.NewBrand{
 		Name: "Acme Ltd", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"}, Domains: []string{"acme.example", "acme.shop"},
 		Competitors: []postgres.NewCompetitor{{Name: "Globex", Domains: []string{"globex.example"}}, {Name: "Initech", Aliases: []string{"IT"}}},
 	}
 	brand := postgres.Brand{Name: "Acme", Region: "us", Language: "en"}
-	kept := postgres.Snapshot{
+	snapshot := postgres.Snapshot{
 		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"}, Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
 	}
-	got := imports.Differences(file, brand, kept)
+	got := imports.Differences(file, brand, snapshot)
 	want := []string{
 		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example", `competitor "Globex"`, `competitor "Initech" aliases IT`,
 	}
@@ -333,13 +340,13 @@ func TestDifferencesOfABrandThatExists(t *testing.T) {
 		t.Errorf("differences are %q, want %q", got, want)
 	}
 	same := postgres.NewBrand{Name: "Acme", Domains: []string{"old.example"}}
-	if got := imports.Differences(same, brand, kept); got != nil {
+	if got := imports.Differences(same, brand, snapshot); got != nil {
 		t.Errorf("differences of the same are %q", got)
 	}
 }
 
 // Domains that come by SQL or /rest/v1 have the form of those of a file.
-func TestDomainAsTheDatabaseHasIt(t *testing.T) {
+func TestHostIsTheDatabasesDomain(t *testing.T) {
 	t.Parallel()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	random := rand.New(rand.NewPCG(1, 1))
