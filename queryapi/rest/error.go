@@ -124,7 +124,7 @@ func databaseError(err error, anonymous bool) *Error {
 		e.phrase = pgErr.Message
 	}
 	if e.status == http.StatusUnauthorized {
-		e.withHeader("WWW-Authenticate", "Bearer")
+		e = e.withHeader("WWW-Authenticate", "Bearer")
 	}
 	return e
 }
@@ -191,7 +191,7 @@ func raisedError(pgErr *pgconn.PgError) *Error {
 	e := refuse(*head.Status, *body.Code, *body.Message)
 	e.phrase, e.details, e.hint = head.StatusText, body.Details, body.Hint // of which nil ones become null
 	for name, value := range head.Headers {
-		e.withHeader(name, value)
+		e = e.withHeader(name, value)
 	}
 	return e
 }

@@ -34,7 +34,7 @@ func parseText[T any](text, what string, read func(*parser, *T) bool) (value T, 
 // fail records that expected was not found at the position, and returns false.
 func (p *parser) fail(expected string) bool { return p.failAt(p.pos, expected) }
 
-func (p *parser) failAt(pos int, expected string) bool { //nolint:unparam // a step that fails returns it
+func (p *parser) failAt(pos int, expected string) bool {
 	if pos >= p.failedAt {
 		p.failedAt, p.expected = pos, expected
 	}
