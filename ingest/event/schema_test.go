@@ -17,8 +17,14 @@ import (
 
 //go:generate go test -run TestSchemas . -update
 
-// published are the records whose schemas are in docs/schema.
-var published = map[string]any{"answer": Answer{}, "visit": Visit{}, "crawl": Crawl{}}
+// published has the record of each topic, by the name of its schema in docs/schema.
+var published = map[string]any{}
+
+func init() {
+	for _, topic := range Topics {
+		published[strings.ToLower(reflect.TypeOf(topic.Record).Name())] = topic.Record
+	}
+}
 
 func schemaPath(name string) string {
 	return filepath.Join("..", "..", "docs", "schema", fmt.Sprintf("%s.v%d.json", name, Version))

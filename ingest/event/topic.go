@@ -14,8 +14,9 @@ import (
 
 // A Topic describes a topic of the log. Producers, sinks, retention, export and commands range over Topics.
 type Topic struct {
-	Name  string // without the configured prefix; also of its landing table, and of its facts in commands and settings
-	Group string // the consumer group of its sink, without the prefix
+	Name   string // without the configured prefix; also of its landing table, and of its facts in commands and settings
+	Group  string // the consumer group of its sink, without the prefix
+	Record any    // zero value of its records
 }
 
 // The names of the topics.
@@ -28,9 +29,9 @@ const (
 // Topics lists every topic of the log. A new one also needs a record, a landing table (sql/clickhouse) and its sink
 // (pipeline/sink).
 var Topics = []Topic{
-	{Name: TopicAnswers, Group: "answerscope-sink"},
-	{Name: TopicVisits, Group: "answerscope-sink-visits"},
-	{Name: TopicCrawls, Group: "answerscope-sink-crawls"},
+	{TopicAnswers, "answerscope-sink", Answer{}},
+	{TopicVisits, "answerscope-sink-visits", Visit{}},
+	{TopicCrawls, "answerscope-sink-crawls", Crawl{}},
 }
 
 // TopicNames returns the name of every topic.
