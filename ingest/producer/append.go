@@ -100,12 +100,15 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 		}
 		q = t.any
 	}
-	return q.join(len(values), bytes, func(b *batch) {
-		b.appendBytes += w
-		for _, value := range values {
-			b.add(Record{Value: value})
-		}
-	})
+	if b, err = q.lockBatch(len(values), bytes); err != nil {
+		return nil, err
+	}
+	b.appendBytes += w
+	for _, value := range values {
+		b.add(Record{Value: value})
+	}
+	q.unlockBatch()
+	return b, nil
 }
 
 // AppendAll appends many records and returns how many of them are known to be on the log once every batch has ended.
@@ -211,16 +214,17 @@ func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record)
 		return nil, context.Cause(ctx)
 	}
 	p.appendAllBytes.Add(int64(w))
-	b, err := q.join(len(records), bytes, func(b *batch) {
-		b.appendAllBytes += w
-		for _, r := range records {
-			b.add(r)
-		}
-	})
+	b, err := q.lockBatch(len(records), bytes)
 	if err != nil {
 		p.free(w)
+		return nil, err
 	}
-	return b, err
+	b.appendAllBytes += w
+	for _, r := range records {
+		b.add(r)
+	}
+	q.unlockBatch()
+	return b, nil
 }
 
 // AwaitRoom waits until the disk has room, for callers that write elsewhere on it before an append.

@@ -1,7 +1,11 @@
 // Package producer appends records to the log: it is where Kafka is written, and where its topics are created.
 //
-// The way of a record: append.go reserves room and adds the record to a batch (batch.go), send.go sends the batch to a
-// partition; while Kafka is away spill.go writes it to disk and drain.go sends it later.
+// The way of a record: append.go reserves room and adds the record to a batch, send.go sends the batch to a partition;
+// while Kafka is away spill.go writes it to disk and drain.go sends it later.
+//
+//	Append(values)  ─┐
+//	AppendAll, To   ─┴▶ lockBatch: last batch of a queue ─▶ sendNext: one batch at a time ─▶ produce ─▶ end
+//	                                                        late after 20 ms ─▶ spool ─▶ drain ─▶ produce
 //
 // An append returns when every in-sync replica has the record (acks=all), or with the reason why that is not known. One
 // request carries many appends: while a batch is being sent, new records join the next one, so that batches grow with
