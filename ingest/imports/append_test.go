@@ -49,7 +49,7 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	}
 }
 
-func TestAnInvalidVisitIsNotAppended(t *testing.T) {
+func TestInvalidVisitIsNotAppended(t *testing.T) {
 	e := newEnvironment(t)
 	n, err := e.importer().AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
 	if n != 0 || err == nil {

@@ -21,7 +21,7 @@ func TestReadBrandsNormalisesDomains(t *testing.T) {
 	}
 }
 
-func TestReadBrandsSaysAllThatIsWrong(t *testing.T) {
+func TestReadBrandsReportsEveryProblem(t *testing.T) {
 	cases := []struct {
 		file string
 		want []string

@@ -18,7 +18,7 @@ var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 const least = `"platform":"chatgpt-web","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z","text":"A ThinkPad."`
 
-func TestParseTakesEveryField(t *testing.T) {
+func TestParseReadsEveryField(t *testing.T) {
 	got, err := Parse([]byte(`{"platform":"chatgpt-shopping","prompt":" best laptop? ","topic":"electronics","model":"gpt","surface":"consumer",
 		"region":"us","language":"en","sample":2.0,"answered_at":"2026-03-01T09:30:00.1239+01:00","text":"A “ThinkPad”.","served_model":"gpt-2026",
 		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B","cited":false},{"url":""}],
@@ -53,7 +53,7 @@ func TestParseTakesEveryField(t *testing.T) {
 	}
 }
 
-func TestParseFillsInWhatMayBeAbsent(t *testing.T) {
+func TestParseDefaults(t *testing.T) {
 	got, err := Parse([]byte("{"+least+`,"sample":null,"citations":null,"products":[]}`), now)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestInstantIsUTCWithoutAZone(t *testing.T) {
 	}
 }
 
-// encoding/json reads the same fields in what Parse accepts, and a refusal says what would be right.
+// encoding/json reads the same fields of an accepted line, and a refusal names the right value.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("{" + least + "}"))
 	f.Add([]byte(`{` + least + `,"sample":1e0,"citations":[{"url":"https://a.example/]}\"","cited":false}],"products":[{"title":"X","price_amount":1.50}]}`))

@@ -3,23 +3,23 @@ package imports
 import "time"
 
 // Limit makes lines and batches shorter than they are by default; 0 keeps the default.
-func (in *Importer) Limit(lineBytes, batchLines int) *Importer {
+func (im *Importer) Limit(lineBytes, batchLines int) *Importer {
 	if lineBytes > 0 {
-		in.limits.lineBytes = lineBytes
+		im.limits.lineBytes = lineBytes
 	}
 	if batchLines > 0 {
-		in.limits.batchLines = batchLines
+		im.limits.batchLines = batchLines
 	}
-	return in
+	return im
 }
 
 // LimitLog does the same for access logs.
-func (in *Importer) LimitLog(crawls int, linger time.Duration) *Importer {
+func (im *Importer) LimitLog(crawls int, linger time.Duration) *Importer {
 	if crawls > 0 {
-		in.limits.logCrawls = crawls
+		im.limits.logCrawls = crawls
 	}
 	if linger > 0 {
-		in.limits.linger = linger
+		im.limits.linger = linger
 	}
-	return in
+	return im
 }

@@ -81,7 +81,7 @@ func TestExportedFactsAreRead(t *testing.T) {
 }
 
 // An exported fact is of the brand that it is imported for, even if its line names another one.
-func TestAnExportedFactIsOfTheBrandOfTheImport(t *testing.T) {
+func TestExportedFactGetsTheBrandOfTheImport(t *testing.T) {
 	t.Parallel()
 	for _, others := range []string{
 		`"organization_id":"019cae6b-6600-7abc-8def-00000000000a","brand_id":"019cae6b-6600-7abc-8def-00000000000b",`,
@@ -154,7 +154,7 @@ func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 }
 
 // A hostile line of 8 MB costs a small multiple of itself.
-func TestAHostileLineTakesLittleMemory(t *testing.T) {
+func TestHostileLineTakesLittleMemory(t *testing.T) {
 	for _, text := range []string{
 		`{"event":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `,"path":"/` + strings.Repeat("x", 7<<20) + `"}`,
 		`{"event":[` + strings.Repeat(`{},`, 2<<20) + `{}]}`,
@@ -171,7 +171,7 @@ func TestAHostileLineTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// What is accepted can be appended, and a refusal says what would be right.
+// An accepted line can be appended, and a refusal names the right value.
 func FuzzExported(f *testing.F) {
 	for _, text := range []string{
 		exportedView, exportedGoal, exportedBot, `{"event":1}`, `{"crawler":null,"event":"goal"}`, `{"event":"view","visitor":"1.0"}`,

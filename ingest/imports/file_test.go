@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// warehouse has the ids that the test declares as landed.
+// warehouse has the ids of landed facts.
 type warehouse struct{ ids map[uuid.UUID]bool }
 
 func (w warehouse) lookup(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
@@ -213,8 +213,8 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 	}
 }
 
-// An import that is stopped anywhere and run again leaves every answer on the log; what was appended twice has the same
-// id and the same fields.
+// An import that is stopped anywhere and run again leaves every answer on the log; one that was appended twice has the
+// same id and the same fields.
 func TestInterruptedImportIsContinued(t *testing.T) {
 	e := newEnvironment(t)
 	text := file(100)
@@ -345,7 +345,7 @@ func TestDifferencesOfAnExistingBrand(t *testing.T) {
 	}
 }
 
-// Domains that come by SQL or /rest/v1 have the form of those of a file.
+// Domains by SQL or /rest/v1 have the same form as in a file.
 func TestHostIsTheDatabasesDomain(t *testing.T) {
 	t.Parallel()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))

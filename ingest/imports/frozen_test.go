@@ -37,7 +37,7 @@ func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 }
 
 // A run without an answer that was exported can be imported.
-func TestARunThatWasGivenUpIsImported(t *testing.T) {
+func TestGivenUpRunIsImported(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.importer()
 	const run = `{"platform":"openai","prompt":"p","answered_at":"2026-02-01T08:00:00.000Z","text":"","citations":[],"products":[],"given_up":"timeout","given_up_error":"no answer in 90 s"}`

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
+func TestLongLinesAreRefusedAndBlankOnesSkipped(t *testing.T) {
 	var got []string
 	l := newLineReader(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000, func(line int, why error) {
 		got = append(got, fmt.Sprintf("%d: %v", line, why))
@@ -34,7 +34,7 @@ func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
 }
 
 // A gigabyte without a line end must not be held in memory.
-func TestNoMoreThanTheLimitIsHeld(t *testing.T) {
+func TestLongLineTakesLittleMemory(t *testing.T) {
 	var refused error
 	l := newLineReader(io.LimitReader(endless{}, 1<<30), 1<<20, func(_ int, why error) { refused = why })
 	var before, after runtime.MemStats

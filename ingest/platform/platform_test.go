@@ -7,7 +7,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-func TestClassesAreTheRecords(t *testing.T) {
+func TestClassesAreThoseOfRecords(t *testing.T) {
 	var classes []string
 	for _, c := range Classes {
 		classes = append(classes, string(c))
@@ -17,7 +17,7 @@ func TestClassesAreTheRecords(t *testing.T) {
 	}
 }
 
-func TestWhatIsAURL(t *testing.T) {
+func TestIsURL(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://a.example": true, "HTTP://A.example/": true, "https://münchen.example/ä b": true, "https://a.example/100%-dry": true,
 		"https://a.example/#:~:text=50%": true, "http://[::1]:80/": true, "https://a.example?b": true,

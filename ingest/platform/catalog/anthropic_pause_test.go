@@ -46,7 +46,7 @@ func askPaused(t *testing.T, url string) platform.Reply {
 }
 
 // A pause is continued with what came, as it came; the text goes on, and usage is summed.
-func TestAPauseIsContinued(t *testing.T) {
+func TestPauseIsContinued(t *testing.T) {
 	url, bodies := pausing(t, 2)
 	reply := askPaused(t, url)
 	if reply.Text != "Part 1.Part 2.Part 3." || reply.Finish != event.FinishComplete || strings.Count(string(reply.Raw), "pause_turn") != 2 {
@@ -70,7 +70,7 @@ func TestAPauseIsContinued(t *testing.T) {
 	}
 }
 
-func TestPausesEnd(t *testing.T) {
+func TestContinuationsAreLimited(t *testing.T) {
 	url, bodies := pausing(t, 100)
 	if reply := askPaused(t, url); len(*bodies) != 6 || reply.Finish != event.FinishTruncated {
 		t.Errorf("%d requests, %q; want six and truncated", len(*bodies), reply.Finish)

@@ -16,8 +16,8 @@ func opener(a api) func(key, baseURL string) (platform.Platform, error) {
 	}
 }
 
-// A slug is a platform's name in records for ever, and in the names of its variables.
-func TestTheSlugsStay(t *testing.T) {
+// A slug never changes: records and the names of environment variables have it.
+func TestSlugsAreStable(t *testing.T) {
 	if got, want := Slugs(), "openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -32,9 +32,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Every language must say that the answer is simulated before it says anything
-// else, and say names so that they stand alone.
-func TestEveryLanguageSaysThatItIsSimulated(t *testing.T) {
+// An answer in any language begins with the label that it is simulated, and its names stand alone.
+func TestEveryLanguageBeginsWithTheLabel(t *testing.T) {
 	s := open(t, false)
 	for _, language := range []string{"en", "de", "fr", "es", "ja", "ko", "zh", "ar", "de-AT", "xx"} {
 		for sample := range int64(40) {
@@ -56,7 +55,7 @@ func TestEveryLanguageSaysThatItIsSimulated(t *testing.T) {
 	}
 }
 
-func TestQuestionsThatMeanNothingAreInvalid(t *testing.T) {
+func TestInvalidQuestionsAreRefused(t *testing.T) {
 	s := open(t, false)
 	for _, q := range []platform.Question{
 		{Sample: 1, Due: today}, {Text: "a?", Sample: 0, Due: today}, {Text: "a?", Sample: 1, Model: "gpt", Due: today},
@@ -73,7 +72,7 @@ func TestQuestionsThatMeanNothingAreInvalid(t *testing.T) {
 }
 
 // Every failure is of a class that is asked again, and has passed at the second attempt.
-func TestARetryHeals(t *testing.T) {
+func TestRetrySucceeds(t *testing.T) {
 	s := open(t, false)
 	classes := map[platform.Class]int{}
 	for sample := range int64(6000) {
