@@ -71,17 +71,17 @@ func TestOnlyTokensWithoutAPartAreRemoved(t *testing.T) {
 		}
 	}
 	parts := []part{{"202601", 1, 4}, {"all", 7, 7}}
-	whole := "1\t202601_2_2_0\ta\n1\t202601_1_4_1\tb\n1\tall_7_7_0_9\tc\n2\t202601_9_9_0\td\n1\tno part\te\n1\ttorn"
-	write(whole)
+	complete := "1\t202601_2_2_0\ta\n1\t202601_1_4_1\tb\n1\tall_7_7_0_9\tc\n2\t202601_9_9_0\td\n1\tno part\te\n1\ttorn"
+	write(complete)
 	if removed, err := removeTokensIn(path, parts); err != nil || removed != nil {
 		t.Errorf("removed %v, %v of parts that are there", removed, err)
 	}
-	write(whole + "\n1\t202601_5_5_0\tf\n1\t202602_2_2_0\tg\n1\tall_1_1_1\th\n")
+	write(complete + "\n1\t202601_5_5_0\tf\n1\t202602_2_2_0\tg\n1\tall_1_1_1\th\n")
 	removed, err := removeTokensIn(path, parts)
 	if want := []string{"202601_5_5_0", "202602_2_2_0", "all_1_1_1"}; err != nil || !slices.Equal(removed, want) {
 		t.Errorf("removed %v, %v; want %v", removed, err, want)
 	}
-	if left, err := os.ReadFile(path); err != nil || string(left) != whole+"\n" {
+	if left, err := os.ReadFile(path); err != nil || string(left) != complete+"\n" {
 		t.Errorf("left %q, %v", left, err)
 	}
 }

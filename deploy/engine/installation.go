@@ -85,8 +85,8 @@ func npmPackage(engine string) (string, error) {
 	}
 	pinned := lock.Packages["node_modules/"+name].Version
 	if name == "" || pinned == "" {
-		const next = "give the address of a server in ANSWERSCOPE_%s_DSN"
-		return "", fmt.Errorf("find engine %s: none is packaged for %s: "+next, engine, platform, strings.ToUpper(engine))
+		return "", fmt.Errorf("find engine %s: none is packaged for %s: "+
+			"give the address of a server in ANSWERSCOPE_%s_DSN", engine, platform, strings.ToUpper(engine))
 	}
 	packages := filepath.Join(string(in), "node_modules")
 	dir := filepath.Join(packages, filepath.FromSlash(name))

@@ -29,8 +29,8 @@ func TestTheBrokerAnswersOnlyWhoHasThePassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustStop(t, k)
-	known := kafkaStore{k, []kgo.Opt{knownTo(k)}}
-	if err := known.write(t.Context(), "kept"); err != nil {
+	client := kafkaStore{k, []kgo.Opt{knownTo(k)}}
+	if err := client.write(t.Context(), "kept"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -54,7 +54,7 @@ func TestTheBrokerAnswersOnlyWhoHasThePassword(t *testing.T) {
 		}
 	}
 
-	if lines, err := known.read(t.Context()); err != nil || !slices.Equal(lines, []string{"kept"}) {
+	if lines, err := client.read(t.Context()); err != nil || !slices.Equal(lines, []string{"kept"}) {
 		t.Errorf("afterwards the topic has %q, %v", lines, err)
 	}
 	info, err := os.Stat(filepath.Join(dir, "password"))

@@ -51,7 +51,7 @@ type AnswerMatch struct {
 var AnswersFound = rollup[AnswerFilter, AnswerMatch]("answers_found")
 
 type (
-	listedParams struct {
+	answersParams struct {
 		Organization UUID   `ch:"organization"`
 		Brand        UUID   `ch:"brand"`
 		Days         []Day  `ch:"days"`
@@ -66,7 +66,7 @@ type (
 )
 
 var (
-	listedAnswers = query[listedParams, ListedAnswer]("listed_answers")
+	listedAnswers = query[answersParams, ListedAnswer]("listed_answers")
 	oneAnswer     = query[oneAnswerParams, OneAnswer]("one_answer")
 )
 
@@ -96,7 +96,7 @@ func ListAnswers(
 	if len(matches) == 0 {
 		return nil, nil
 	}
-	params, order := listedParams{Organization: organization, Brand: brand}, map[UUID]int{}
+	params, order := answersParams{Organization: organization, Brand: brand}, map[UUID]int{}
 	for i, m := range matches {
 		params.Days, params.IDs, order[m.ID] = append(params.Days, DayOf(m.Day)), append(params.IDs, m.ID), i
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // pair is a timeoutConn and its other end.
-func pair(t *testing.T, timeout time.Duration) (here *timeoutConn, there *net.TCPConn) {
+func pair(t *testing.T, timeout time.Duration) (here *timeoutConn, peer *net.TCPConn) {
 	t.Helper()
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -24,23 +24,23 @@ func pair(t *testing.T, timeout time.Duration) (here *timeoutConn, there *net.TC
 	if err != nil {
 		t.Fatal(err)
 	}
-	if there, err = listener.AcceptTCP(); err != nil {
+	if peer, err = listener.AcceptTCP(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(conn.Close(), there.Close()) }) // a test may have closed them
-	return &timeoutConn{TCPConn: conn, timeout: timeout}, there
+	t.Cleanup(func() { _ = errors.Join(conn.Close(), peer.Close()) }) // a test may have closed them
+	return &timeoutConn{TCPConn: conn, timeout: timeout}, peer
 }
 
 // A server that accepts what is sent slowly is waited for; one that accepts nothing is not.
 func TestAWriteTimesOutOnlyWhenNothingIsAccepted(t *testing.T) {
 	const timeout = 400 * time.Millisecond
 	const size = 64 * writeChunk // more than sockets hold
-	conn, there := pair(t, timeout)
+	conn, peer := pair(t, timeout)
 	slowly := make(chan error, 1)
 	go func() {
 		for range size / (8 * writeChunk) {
 			<-time.After(timeout / 4)
-			if _, err := io.CopyN(io.Discard, there, 8*writeChunk); err != nil {
+			if _, err := io.CopyN(io.Discard, peer, 8*writeChunk); err != nil {
 				slowly <- err
 				return
 			}

@@ -93,8 +93,8 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 func export(t *testing.T, c clickhouse.Config, what string, as clickhouse.Format, from, to time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
-	of := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
-	if err := clickhouse.Export(t.Context(), c, what, of, as, &out); err != nil {
+	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
+	if err := clickhouse.Export(t.Context(), c, what, filter, as, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -161,8 +161,8 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	of := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
-	if err := clickhouse.Export(ctx, c, "answers", of, clickhouse.NDJSON, halfway{stop}); err == nil {
+	filter := clickhouse.ExportFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
+	if err := clickhouse.Export(ctx, c, "answers", filter, clickhouse.NDJSON, halfway{stop}); err == nil {
 		t.Error("an export that ends early is no error")
 	}
 }

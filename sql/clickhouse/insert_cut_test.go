@@ -44,14 +44,14 @@ type spans struct{ first, second, all int64 }
 func spansOf[R any](t *testing.T, c clickhouse.Config, table clickhouse.Table[R], topic string, rows []R) spans {
 	t.Helper()
 	wire, conn := byWire(t, c)
-	said := func(n int) int64 {
+	sent := func(n int) int64 {
 		before := wire.Bytes()
 		if err := table.Insert(t.Context(), conn, fmt.Sprintf("%s/0@0-%04d", topic, n-1), rows[:n]); err != nil {
 			t.Fatal(err)
 		}
 		return wire.Bytes() - before
 	}
-	return spans{said(sentAtOnce) - endOfInsert, said(2*sentAtOnce) - endOfInsert, said(len(rows))}
+	return spans{sent(sentAtOnce) - endOfInsert, sent(2*sentAtOnce) - endOfInsert, sent(len(rows))}
 }
 
 // A cut ends what an insert says after so many bytes.
@@ -71,8 +71,8 @@ func insertCut[R any](t *testing.T, c clickhouse.Config, table clickhouse.Table[
 		wire.CutAfterBytes(at.after)
 	}
 	err := table.Insert(t.Context(), conn, token, rows)
-	if said := wire.Bytes() - before; err == nil || said < at.after {
-		t.Fatalf("%+v: %v, having said %d bytes", at, err, said)
+	if sent := wire.Bytes() - before; err == nil || sent < at.after {
+		t.Fatalf("%+v: %v, having said %d bytes", at, err, sent)
 	}
 	if _, refused := clickhouse.Refused(err); refused {
 		t.Errorf("%+v: %v is a refusal, want that of a server that is away", at, err)
@@ -93,20 +93,20 @@ func forgotten(t *testing.T, conn *clickhouse.Conn, token string) {
 }
 
 // cutVisits are 10,000 visits on a topic of one brand, in turns in March and in April.
-func cutVisits(topic string, of byte) []clickhouse.PackedVisit {
+func cutVisits(topic string, fill byte) []clickhouse.PackedVisit {
 	var rows []*clickhouse.VisitRow
 	for n := range 10_000 {
 		row := warehouse.Visit(int64(n), warehouse.Day.AddDate(0, n%2, 0))
-		row.BrandID, row.LogTopic, row.Path = clickhouse.UUID{of}, topic, fmt.Sprintf("/%d", n%5)
+		row.BrandID, row.LogTopic, row.Path = clickhouse.UUID{fill}, topic, fmt.Sprintf("/%d", n%5)
 		rows = append(rows, row)
 	}
 	return warehouse.Pack(rows...)
 }
 
 // takenVisits is what every target of visits has of a brand and its topic.
-func takenVisits(t *testing.T, conn *clickhouse.Conn, topic string, of byte) (taken [8]uint64) {
+func takenVisits(t *testing.T, conn *clickhouse.Conn, topic string, fill byte) (taken [8]uint64) {
 	t.Helper()
-	where := fmt.Sprintf("WHERE brand_id = '%x000000-0000-0000-0000-000000000000'", []byte{of})
+	where := fmt.Sprintf("WHERE brand_id = '%x000000-0000-0000-0000-000000000000'", []byte{fill})
 	question := fmt.Sprintf(`SELECT
 		(SELECT countIf(toYYYYMM(day) = 202603) FROM visits %[1]s),
 		(SELECT countIf(toYYYYMM(day) = 202604) FROM visits %[1]s),
@@ -128,8 +128,8 @@ func takenVisits(t *testing.T, conn *clickhouse.Conn, topic string, of byte) (ta
 func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 	t.Parallel()
 	conn, c := migratedWith(t)
-	of := byte(0x11)
-	at := spansOf(t, c, clickhouse.Visits, "measured", cutVisits("measured", of))
+	fill := byte(0x11)
+	at := spansOf(t, c, clickhouse.Visits, "measured", cutVisits("measured", fill))
 	part := at.second - at.first
 	begun := at.first - part
 	rows := at.all - endOfInsert
@@ -137,18 +137,18 @@ func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 		t.Fatalf("begun %d, part %d, rows end at %d: want five parts", begun, part, rows)
 	}
 	once := [8]uint64{5_000, 5_000, 10_000, 5_000, 5_000, 10_000, 1, 9_999} // one row of progress, for the last offset
-	repeated := func(t *testing.T, at cut, between func(topic, token string, of byte)) {
+	repeated := func(t *testing.T, at cut, between func(topic, token string, fill byte)) {
 		t.Helper()
-		of++
-		topic := fmt.Sprintf("visit-%02x", of) // as long as that which was measured
-		token, batch := topic+"/0@0-9999", cutVisits(topic, of)
+		fill++
+		topic := fmt.Sprintf("visit-%02x", fill) // as long as that which was measured
+		token, batch := topic+"/0@0-9999", cutVisits(topic, fill)
 		insertCut(t, c, clickhouse.Visits, token, batch, at)
-		between(topic, token, of)
+		between(topic, token, fill)
 		if err := clickhouse.Visits.Insert(t.Context(), conn, token, batch); err != nil {
 			t.Fatal(err)
 		}
 		forgotten(t, conn, token)
-		if got := takenVisits(t, conn, topic, of); got != once {
+		if got := takenVisits(t, conn, topic, fill); got != once {
 			t.Errorf("%+v, then repeated: %v, want %v", at, got, once)
 		}
 	}
@@ -168,9 +168,9 @@ func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 		"after all rows, and hearing":       {after: rows, mute: true},
 	} {
 		t.Run(where, func(t *testing.T) {
-			repeated(t, at, func(topic, token string, of byte) {
+			repeated(t, at, func(topic, token string, fill byte) {
 				forgotten(t, conn, token)
-				if left := takenVisits(t, conn, topic, of); left != [8]uint64{} {
+				if left := takenVisits(t, conn, topic, fill); left != [8]uint64{} {
 					t.Errorf("%+v left %v", at, left)
 				}
 			})

@@ -54,11 +54,16 @@ type partitionParams struct {
 	Partition int32  `ch:"partition"`
 }
 
-type lastOffsetRow struct {
-	LastOffset int64 `ch:"last_offset"`
+type logProgressRow struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+	Last      int64  `ch:"last_offset"`
 }
 
-var logPosition = query[partitionParams, lastOffsetRow]("log_position")
+var (
+	logProgress = table[logProgressRow]("log_progress")
+	logPosition = query[partitionParams, logProgressRow]("log_position")
+)
 
 // LastOffset returns the largest offset of a partition that has landed; ok is false if none has.
 func LastOffset(ctx context.Context, conn *Conn, topic string, partition int32) (last int64, ok bool, err error) {
@@ -69,16 +74,8 @@ func LastOffset(ctx context.Context, conn *Conn, topic string, partition int32) 
 	if len(rows) == 0 {
 		return 0, false, nil
 	}
-	return rows[0].LastOffset, true, nil
+	return rows[0].Last, true, nil
 }
-
-type logProgressRow struct {
-	Topic     string `ch:"log_topic"`
-	Partition int32  `ch:"log_partition"`
-	Last      int64  `ch:"last_offset"`
-}
-
-var logProgress = table[logProgressRow]("log_progress")
 
 // AdvanceLog records at a shard that the log has landed up to a position, like the views of landing tables. It is
 // idempotent, and a smaller offset changes nothing.

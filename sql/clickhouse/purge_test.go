@@ -68,9 +68,9 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 	land := func() {
 		t.Helper()
 		random := rand.New(rand.NewPCG(1, 1))
-		for i, of := range []clickhouse.UUID{warehouse.Organization, neighbour, other} {
-			landFacts(t, conn, random, of, int64(1000*i))
-			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: of, ID: warehouse.Brand, Name: "B", Version: 1}}); err != nil {
+		for i, rowsOf := range []clickhouse.UUID{warehouse.Organization, neighbour, other} {
+			landFacts(t, conn, random, rowsOf, int64(1000*i))
+			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: rowsOf, ID: warehouse.Brand, Name: "B", Version: 1}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 	}
 	land()
 	gone := fmt.Sprintf("organization_id = '%s' AND %%s = '%s' OR organization_id = '%s'", warehouse.Organization, warehouse.Brand, other)
-	of := func(table string) string {
+	rowsOf := func(table string) string {
 		switch table {
 		case "dimension_brands":
 			return fmt.Sprintf(gone, "id")
@@ -99,12 +99,12 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		return fmt.Sprintf(gone, "brand_id")
 	}
 	tables := purgedTables(t, conn)
-	kept := map[string]string{}
+	before := map[string]string{}
 	for _, table := range tables {
-		if count(t, conn, table, of(table)) == 0 || count(t, conn, table, "NOT ("+of(table)+")") == 0 {
+		if count(t, conn, table, rowsOf(table)) == 0 || count(t, conn, table, "NOT ("+rowsOf(table)+")") == 0 {
 			t.Fatalf("%s has no rows of the deleted, or of others: it proves nothing", table)
 		}
-		kept[table] = sumOf(t, conn, table, "NOT ("+of(table)+")")
+		before[table] = sumOf(t, conn, table, "NOT ("+rowsOf(table)+")")
 	}
 	deleted := []clickhouse.DeletedOwner{{Organization: warehouse.Organization, Brand: warehouse.Brand}, {Organization: other}}
 	for i := range deleted { // one by one, so that neither finds the other's rows for it
@@ -121,11 +121,11 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for _, table := range tables {
-			if n := count(t, conn, table, of(table)); n > 0 {
+			if n := count(t, conn, table, rowsOf(table)); n > 0 {
 				t.Errorf("%s: %d rows of the deleted are in %s", when, n, table)
 			}
-			if got := sumOf(t, conn, table, "NOT ("+of(table)+")"); got != kept[table] {
-				t.Errorf("%s: others' rows of %s are %s, were %s", when, table, got, kept[table])
+			if got := sumOf(t, conn, table, "NOT ("+rowsOf(table)+")"); got != before[table] {
+				t.Errorf("%s: others' rows of %s are %s, were %s", when, table, got, before[table])
 			}
 		}
 	}
@@ -134,14 +134,14 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		t.Errorf("a second purge found %v, %v", again, err)
 	}
 	land()
-	for table, where := range map[string]string{"dimension_brands": of("dimension_brands"), "dimension_competitors": of(""), "dimension_prompts": of(""), "dimension_topics": of("")} {
+	for table, where := range map[string]string{"dimension_brands": rowsOf("dimension_brands"), "dimension_competitors": rowsOf(""), "dimension_prompts": rowsOf(""), "dimension_topics": rowsOf("")} {
 		if err := conn.Exec(t.Context(), "ALTER TABLE "+table+" DELETE WHERE "+where+" SETTINGS mutations_sync = 1"); err != nil { // no tokens: the mirror's versions
 			t.Fatal(err)
 		}
 		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 			t.Fatal(err)
 		}
-		kept[table] = sumOf(t, conn, table, "1")
+		before[table] = sumOf(t, conn, table, "1")
 	}
 	check("inserted again under the same tokens")
 }

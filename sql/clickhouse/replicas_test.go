@@ -85,14 +85,14 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	if all := (&Conn{shards: []*Conn{{Server: r}}}); !all.Replicated() {
 		t.Error("a shard of two servers is not replicated")
 	}
-	asked := func() (at string, err error) {
+	query := func() (at string, err error) {
 		err = r.QueryRow(t.Context(), "SELECT toString(tcpPort())").Scan(&at)
 		return at, err
 	}
 	want := func(port string) {
 		t.Helper()
 		for range 3 {
-			if at, err := asked(); err != nil || at != port {
+			if at, err := query(); err != nil || at != port {
 				t.Fatalf("asked %s, %v; want %s", at, err, port)
 			}
 		}

@@ -84,13 +84,13 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 		}
 		return n
 	}
-	own := spans[0].SpanContext().SpanID()
+	spanID := spans[0].SpanContext().SpanID()
 	// The server ends its span after it has sent the last row: a flush of its logs
 	// that follows at once may come before it.
-	for below := fmt.Sprintf("hex(trace_id) = upper('%s') AND hex(parent_span_id) = upper('%s')", kept, own); count(below) == 0; {
+	for below := fmt.Sprintf("hex(trace_id) = upper('%s') AND hex(parent_span_id) = upper('%s')", kept, spanID); count(below) == 0; {
 		select {
 		case <-asked.Done():
-			t.Fatalf("the server has no span below %s in trace %s", own, kept)
+			t.Fatalf("the server has no span below %s in trace %s", spanID, kept)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

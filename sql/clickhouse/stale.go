@@ -88,21 +88,14 @@ func StaleAnswers(
 	})
 }
 
-type keptParams struct {
-	OrganizationID UUID   `ch:"organization"`
-	BrandID        UUID   `ch:"brand"`
-	Days           []Day  `ch:"days"`
-	IDs            []UUID `ch:"ids"`
-}
-
-var keptAnswers = query[keptParams, AnswerRow]("kept_answers")
+var keptAnswers = query[answersParams, AnswerRow]("kept_answers")
 
 // KeptAnswers passes the first rows of answers to take, in the order of their days and ids; it has a few in memory.
 // They have what the platform returned, and of the reading only its version. An error of take stops it.
 func KeptAnswers(
 	ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error,
 ) error {
-	p := keptParams{OrganizationID: organization, BrandID: brand}
+	p := answersParams{Organization: organization, Brand: brand}
 	first := make(map[UUID]ReadingVersion, len(answers))
 	for _, a := range answers {
 		if day := DayOf(a.Day); len(p.Days) == 0 || p.Days[len(p.Days)-1] != day {

@@ -142,8 +142,8 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 	}
 	args := map[string]any{}
 	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {
-		value, known := values[m[1]]
-		if !known {
+		value, ok := values[m[1]]
+		if !ok {
 			t.Fatalf("%s asks for %s, of which this test knows no value", view, m[0])
 		}
 		args[m[1]] = value
@@ -275,11 +275,11 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 		read(random, &a)
 		answers, visits = append(answers, a), append(visits, v)
 		if random.IntN(3) == 0 && !a.GivenUp {
-			taken, again := a, a
-			taken.Sign, again.Revision = -1, 2
-			read(random, &again)
-			again.GivenUp = false
-			answers = append(answers, taken, again)
+			taken, reread := a, a
+			taken.Sign, reread.Revision = -1, 2
+			read(random, &reread)
+			reread.GivenUp = false
+			answers = append(answers, taken, reread)
 		}
 	}
 	token := fmt.Sprint("facts of ", of)

@@ -11,14 +11,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Whom the rows are of.
+// The owner of the rows, and a competitor.
 var (
 	Organization = clickhouse.UUID{1}
 	Brand        = clickhouse.UUID{2}
 	Competitor   = clickhouse.UUID{3}
 )
 
-// Answer is a row that feeds every view: named, cited, with a competitor, a citation and a card.
+// Answer returns a row that feeds every view: the brand is mentioned and cited, with a competitor, a citation and a
+// card.
 func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 	price := decimal.RequireFromString("12.5000")
 	rating, reviews, branded := 4.5, int64(7), true
@@ -40,10 +41,10 @@ func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 	}
 }
 
-// Day is when the rows of most tests are.
+// Day is the time of the rows in most tests.
 var Day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
 
-// Visit is a view of a page whose id says that it was made at.
+// Visit returns a view of a page at a time, which its id has too.
 func Visit(offset int64, at time.Time) *clickhouse.VisitRow {
 	id := event.RunID(event.Identity{BrandID: uuid.UUID(Brand), Sample: offset, Due: at})
 	return &clickhouse.VisitRow{
@@ -53,7 +54,7 @@ func Visit(offset int64, at time.Time) *clickhouse.VisitRow {
 	}
 }
 
-// Pack makes visits ready for an insert.
+// Pack packs visits for an insert.
 func Pack(visits ...*clickhouse.VisitRow) []clickhouse.PackedVisit {
 	var packer clickhouse.VisitPacker
 	packed := make([]clickhouse.PackedVisit, len(visits))
@@ -63,7 +64,7 @@ func Pack(visits ...*clickhouse.VisitRow) []clickhouse.PackedVisit {
 	return packed
 }
 
-// Crawl is the request of an AI crawler at an instant.
+// Crawl returns a request of an AI crawler at a time.
 func Crawl(offset int64, at time.Time) clickhouse.CrawlRow {
 	id := event.CrawlID("lumen.example", []byte("GET /a"), int(offset), at)
 	return clickhouse.CrawlRow{
@@ -73,7 +74,7 @@ func Crawl(offset int64, at time.Time) clickhouse.CrawlRow {
 	}
 }
 
-// Fed is the rows of each table that answers feeds, by what one answer brings to it.
+// Fed has a query for each table that answers feed; one answer adds 1 to its result.
 var Fed = map[string]string{
 	"answers":             "SELECT count() FROM answers",
 	"answer_daily":        "SELECT toUInt64(sum(answers)) FROM answer_daily",
@@ -84,7 +85,7 @@ var Fed = map[string]string{
 	"shopping_cards":      "SELECT uniqExact(id) FROM shopping_cards",
 }
 
-// Counts asks every question of Fed.
+// Counts runs every query of Fed.
 func Counts(t testing.TB, conn *clickhouse.Conn) map[string]uint64 {
 	t.Helper()
 	got := map[string]uint64{}

@@ -1,4 +1,4 @@
-// Package warehouse gives the tests of sql/clickhouse databases, and rows to put into them.
+// Package warehouse provides databases and rows for tests of sql/clickhouse.
 package warehouse
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// Config is a fresh, empty database.
+// Config returns the configuration of a fresh, empty database.
 func Config(t testing.TB) clickhouse.Config {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
@@ -19,19 +19,19 @@ func Config(t testing.TB) clickhouse.Config {
 	return c
 }
 
-// Migrated is a fresh database with our tables and the views that fill them.
+// Migrated returns a fresh database with our tables and the views that fill them.
 func Migrated(t testing.TB) *clickhouse.Conn {
 	t.Helper()
 	return store.OpenWarehouse(t, store.Warehouse(t))
 }
 
-// Complete is Migrated with the named views.
+// Complete returns a fresh database with the named views too.
 func Complete(t testing.TB) *clickhouse.Conn {
 	t.Helper()
 	return store.OpenWarehouse(t, store.CompleteWarehouse(t))
 }
 
-// Sharded is a fresh database with our schema on a cluster of two shards, and where it is.
+// Sharded returns a fresh database with our schema on a cluster of two shards, and its configuration.
 func Sharded(t testing.TB) (*clickhouse.Conn, clickhouse.Config) {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
@@ -43,7 +43,7 @@ func Sharded(t testing.TB) (*clickhouse.Conn, clickhouse.Config) {
 	return store.OpenWarehouse(t, c), c
 }
 
-// Shard is one shard of a cluster.
+// Shard returns one shard of a cluster.
 func Shard(t testing.TB, conn *clickhouse.Conn, n int) *clickhouse.Conn {
 	t.Helper()
 	shard, err := conn.Shard(n)

@@ -1,5 +1,5 @@
--- answerscope_group: the group of an answer when group_by is platform, model, region (in lower case) or topic (its id); '' is none, and all of them without group_by.
--- Where group_by is '', the whole is a constant and no column is read.
+-- answerscope_group: the group of an answer by group_by: platform, model, region (in lower case) or topic (its id); '' without one, and without group_by.
+-- If group_by is '', the result is a constant and no column is read.
 (group_by, platform, model, region, topic_id) ->
     if(
         group_by = '',

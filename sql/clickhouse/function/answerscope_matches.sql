@@ -1,3 +1,3 @@
--- answerscope_matches: whether value passes a filter; an empty filter lets all pass.
+-- answerscope_matches: whether value passes a filter; an empty filter passes all.
 (filter, value) ->
     empty(filter) OR has(filter, value)

@@ -1,4 +1,4 @@
--- answerscope_page: the page of an address, with or without scheme, as what cites, crawls and visits it has in common: host and path, without
+-- answerscope_page: the page of an address with or without scheme, in a form that citations, crawls and visits share: host and path, without
 -- a leading www., query and trailing slashes.
 (address) ->
     extract(address, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)')

@@ -1,4 +1,4 @@
--- What the answers of a brand cite, by day, page and every filter column. Rows without a page count answers. Unlike the
+-- The citations in a brand's answers, by day, page and every filter column. Rows without a page count answers. Unlike the
 -- rows of citations, the sums of a corrected reading merge away.
 --
 -- An answer that cites a page, domain or source twice counts once. Only the whole answer shows which citation is the

@@ -1,5 +1,5 @@
--- One row per shopping card. Its id comes from the answer's id and the card's position in the answer, so that every
--- record of the answer gives the same one.
+-- One row per shopping card. Its id comes from the answer's id and the card's position in the answer, so that it
+-- is the same for every record of the answer.
 CREATE TABLE IF NOT EXISTS shopping_cards
 (
     organization_id UUID COMMENT 'organization of the brand',

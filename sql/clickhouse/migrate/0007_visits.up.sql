@@ -1,6 +1,6 @@
 -- The landing table of topic visits: one row per beacon that the collector accepted. Rows never merge away, because the
--- sink looks up which ids have landed. An id's first 48 bits are its time, which is in the sorting key to find the id
--- by.
+-- sink looks up which ids have landed. An id's first 48 bits are its time, which is in the sorting key for lookups by
+-- id.
 CREATE TABLE IF NOT EXISTS visits
 (
     organization_id UUID COMMENT 'organization of the brand',

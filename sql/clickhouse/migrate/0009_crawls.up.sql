@@ -1,6 +1,6 @@
 -- The landing table of topic crawls: one row per request of an AI crawler in an access log. Rows never merge away,
--- because the sink looks up which ids have landed. An id's first 48 bits are at, which is in the sorting key to find
--- the id by.
+-- because the sink looks up which ids have landed. An id's first 48 bits are at, which is in the sorting key for
+-- lookups by id.
 CREATE TABLE IF NOT EXISTS crawls
 (
     organization_id UUID COMMENT 'organization of the brand',

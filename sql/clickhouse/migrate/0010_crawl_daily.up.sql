@@ -1,4 +1,4 @@
--- Requests of AI crawlers by day and every key of a figure. Operator and purpose are as the record says.
+-- Requests of AI crawlers by day and every key of a figure. Operator and purpose are copied from the record.
 CREATE TABLE IF NOT EXISTS crawl_daily
 (
     organization_id UUID COMMENT 'organization of the brand',

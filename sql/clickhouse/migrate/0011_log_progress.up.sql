@@ -1,5 +1,5 @@
 -- The largest offset that has landed, by topic and partition. A consumer continues after it when the broker has
--- forgotten its group, and notices a replaced log by it. Dead letters have no view, so the sink inserts their offset
+-- forgotten its group, and recognizes a replaced log by it. Dead letters have no view, so the sink inserts their offset
 -- itself.
 CREATE TABLE IF NOT EXISTS log_progress
 (

@@ -1,4 +1,4 @@
--- Records that cannot be counted, byte for byte. What became of one is in deadletter_marks, a row for each event.
+-- Records that cannot be counted, byte for byte. deadletter_marks has a row for each later event of such a record.
 CREATE TABLE IF NOT EXISTS deadletters
 (
     log_topic       LowCardinality(String) COMMENT 'position of the record on the log',

@@ -1,5 +1,5 @@
--- What people edit, mirrored from Postgres within a second: names, liveness, and the rows that have no facts yet. The
--- newest version of a row wins.
+-- Names, liveness and rows without facts, mirrored from PostgreSQL within a second of an edit. The newest version of a
+-- row counts.
 CREATE TABLE IF NOT EXISTS dimension_brands
 (
     organization_id UUID COMMENT 'organization of the brand',

@@ -1,6 +1,6 @@
 -- ai_crawlers: requests of AI crawlers for a brand's site, in all and by crawler, purpose, status and page.
 -- facet is total, crawler, purpose, status or page (a path, the top 10); only a crawler's row has operator, platform and purpose.
--- Rows of a facet come by requests descending, then by name.
+-- Rows of a facet are sorted by requests descending, then by name.
 SELECT
     multiIf(
         NOT grouping(crawler), 'crawler',

@@ -1,6 +1,6 @@
 -- ai_pages: the pages of a brand's site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them.
--- Crawls and visits know no model, region, topic or prompt: those filters leave out citations alone. total is the number of pages, on every
--- row. Rows come by visits, citations and crawls descending, then by page, at most limit.
+-- Crawls and visits have no model, region, topic or prompt: their filters apply to citations alone. total is the number of pages, on every
+-- row. Rows are sorted by visits, citations and crawls descending, then by page, at most limit.
 SELECT
     page,
     sum(crawled)     AS crawls,

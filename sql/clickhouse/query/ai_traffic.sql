@@ -1,8 +1,9 @@
 -- ai_traffic: visits and sessions that AI platforms sent to a brand's site, in all and by platform, page and country, and goals.
 -- facet is total, platform, page (a path, the top 10), country, landing (the path that sessions began on, the top 10) or goal (a row for
--- each of its currencies, the top 100); of_facet is how many rows it would have without these limits. Rows of a facet come by visits (landing: sessions) descending, then by name and currency.
+-- each of its currencies, the top 100); of_facet is its number of rows without these limits. Rows of a facet are sorted by visits
+-- (landing: sessions) descending, then by name and currency.
 SELECT
-    -- A key that a row's set lacks is a 1 of grouping, and '' in name. goal, which is '' of a view, marks the second set of paths.
+    -- grouping has a 1 for each key that is not in a row's set; such a key is '' in name. goal, '' for a view, marks the second set of paths.
     transform(
         grouping(platform, path, country, goal),
         [0b0111, 0b1010, 0b1011, 0b1101, 0b1110],

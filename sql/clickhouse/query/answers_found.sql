@@ -1,5 +1,5 @@
--- answers_found: which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text.
--- total is how many there are, on every row. Where nothing comes after the given one, rows before it fill the page: theirs is comes_after = false.
+-- answers_found: the answers that pass the filters, newest first, then by id as text, at most limit after a cursor.
+-- total is their number, on every row. If no row comes after the cursor, earlier rows fill the page, with comes_after = false.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -45,7 +45,7 @@ WITH
             HAVING n > 0
             ORDER BY day DESC
         )
-    ) AS days, -- with their answers: below, answers are read one by one on the days of a page alone
+    ) AS days, -- with their number of answers, so that single answers are read only on the days of the page
     arrayFilter(d -> d.1 < toDate(cursor_time), days) AS earlier,
     arrayFirstIndex(n -> n >= {limit:UInt32}, arrayCumSum(earlier.2)) AS enough,
     arrayExists(d -> d.1 <= toDate(cursor_time), days) AS any_left
@@ -59,7 +59,7 @@ FROM passing
 WHERE day >= if(enough = 0, {date_from:Date}, earlier[enough].1)
   AND day <= if(any_left, toDate(cursor_time), {date_to:Date})
 GROUP BY day, id, answered_at
-HAVING sum(sign) > 0 -- of a corrected reading both rows pass, that of sign 1 and that of sign -1
+HAVING sum(sign) > 0 -- both rows of a corrected reading, sign 1 and sign -1, pass the filters
 ORDER BY comes_after DESC, answered_at DESC, toString(id)
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,9 +1,9 @@
--- citation_sources: what the filtered answers cite: in all, and the domains and URLs that they cite most.
+-- citation_sources: the citations of the filtered answers: all, and by the most cited domains and URLs.
 -- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
--- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer. mentioned leaves out answers.
+-- filters citations, but not answers, the divisor of usage_pct and citations_per_answer. mentioned filters answers.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-    -- From here on an entry has only current citations, which are alike in what is asked below.
+    -- An entry has only current citations, which are equal in the columns below.
     entries AS
     (
         SELECT

@@ -1,6 +1,6 @@
--- current_answers: the current rows of the given answers, which are their last rows with sign 1, without what stays on an id's first row.
--- Rows at or after offset below of the asking partition are not seen: a batch that is replayed must find what it found first.
--- days holds every day from an id's own to two days later, so that the primary key leads to the rows.
+-- current_answers: the current rows of answers, their last rows with sign 1, without the columns of an id's first row.
+-- Rows of one partition at or after offset below are hidden: a replayed batch must find the same rows as its first attempt.
+-- days has every day from an id's own to two days later, so that the primary key finds the rows.
 SELECT
     organization_id,
     brand_id,

@@ -1,4 +1,4 @@
--- dead_answers: which of some brands' answers are dead letters, by the ids in their bytes.
+-- dead_answers: the answers of some brands that are dead letters, by the ids in their bytes.
 SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id

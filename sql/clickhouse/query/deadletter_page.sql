@@ -1,5 +1,5 @@
--- deadletter_page: dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one.
--- Empty lists are no condition; days are those of appended_at, and '' is none.
+-- deadletter_page: dead letters after a position of the log, in its order, without their bytes. Duplicates are one row.
+-- An empty list filters nothing; dates are days of appended_at, and '' is no limit.
 SELECT
     log_topic,
     log_partition,

@@ -1,4 +1,4 @@
--- deadletters_whole: dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one.
+-- deadletters_whole: dead letters of one partition with their bytes, in the order of the log. Duplicates are one row.
 SELECT
     log_topic,
     log_partition,

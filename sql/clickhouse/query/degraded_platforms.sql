@@ -1,4 +1,4 @@
--- degraded_platforms: platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too.
+-- degraded_platforms: platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage.
 SELECT
     answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
     answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,

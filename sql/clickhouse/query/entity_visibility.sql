@@ -1,5 +1,5 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
--- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows are there without answers, too.
+-- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows exist also without answers.
 WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -14,7 +14,7 @@ WITH
             answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             entity_id,
             prompt_id,
-            sum(entity_prompt_daily.answers)          AS asked, -- of the brand's row, which every prompt has: rivals' have none
+            sum(entity_prompt_daily.answers)          AS asked, -- only the brand's row, which every prompt has, has answers
             sum(entity_prompt_daily.mention_answers)  AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -58,13 +58,13 @@ WITH
             100 * sum(prompts.mention_answers * asked_of_prompt)              AS mn
         FROM prompts
         GROUP BY group_key, entity_id
-        UNION ALL -- all answers are a group also where there are none
+        UNION ALL -- without groups there is a row also without answers
         SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         WHERE {group_by:String} = ''
     ),
     measured AS
     (
-        -- All are measured over the answers and prompts of the brand's row; what is not found is zeros.
+        -- All have the answers and prompts of the brand's row; an entity without a row has zeros.
         SELECT
             group_key,
             entity.1 AS entity_id,

@@ -1,5 +1,5 @@
--- filter_values: the platforms, requested models, regions and topics of the filtered runs: what a filter may name.
--- kind is platform, model, region or topic; value is the code in lower case, of a topic its id. Runs without one give no row.
+-- filter_values: the values for filters: platforms, requested models, regions and topics of the filtered runs.
+-- kind is platform, model, region or topic; value is the code in lower case, of a topic its id. A run without a value has no row.
 SELECT
     kind,
     value,

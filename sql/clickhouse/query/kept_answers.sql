@@ -1,4 +1,4 @@
--- kept_answers: the given answers of a brand as they were recorded, with the reading of each row: the first has the texts.
+-- kept_answers: answers of a brand as they were recorded, with the reading version of each row; the first row has the texts.
 SELECT
     day,
     id,

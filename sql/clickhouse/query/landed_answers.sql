@@ -1,7 +1,7 @@
--- landed_answers: which of the given answers have landed, the newest reading of each, and how often it is counted.
--- That is once, or not at all where its first row was lost with a broken part.
--- Rows at or after offset below of the asking partition are not seen: a batch that is replayed must find what it found first.
--- days holds every day from an id's own to two days later, so that the primary key leads to the rows.
+-- landed_answers: the answers of a list that have landed, with their newest reading, and how often each is counted.
+-- That is once, or 0 times if its first row was lost with a broken part.
+-- Rows of one partition at or after offset below are hidden: a replayed batch must find the same rows as its first attempt.
+-- days has every day from an id's own to two days later, so that the primary key finds the rows.
 WITH maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
     organization_id,

@@ -1,4 +1,4 @@
--- listed_answers: the given answers of a brand for a list: as they were asked, with the beginning of their text, for an excerpt, and their current reading.
+-- listed_answers: answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading.
 -- The text is on an id's first row, the current reading on the last row of sign 1.
 SELECT
     * EXCEPT reading,

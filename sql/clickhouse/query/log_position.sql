@@ -1,4 +1,4 @@
--- log_position: the largest offset of a partition that has landed; no row when none has.
+-- log_position: the largest offset of a partition that has landed; no row if none has.
 SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE log_topic = {topic:String}

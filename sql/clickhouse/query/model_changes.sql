@@ -1,5 +1,5 @@
 -- model_changes: the buckets in which a platform answers a requested model with other served models than before, by group.
--- Before is the last earlier bucket of the group in which it named any; the first one is no change.
+-- before is from the last earlier bucket of the group with a served model; the first such bucket is no change.
 WITH
     served AS
     (

@@ -1,5 +1,5 @@
--- newest_cards: the shopping cards of the filtered answers, newest first, at most limit after a given card.
--- Cards of one instant come by answer_id as text, position, and id as text.
+-- newest_cards: the shopping cards of the filtered answers, newest first, at most limit after a cursor.
+-- Cards of the same time are sorted by answer_id as text, position, and id as text.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     -- The cards are chosen by short columns of fixed width; texts are read for one page only.

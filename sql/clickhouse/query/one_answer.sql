@@ -1,5 +1,5 @@
--- one_answer: an answer of an organization as it was recorded, and its current reading. An answer of no given brand is looked for in all.
--- What was recorded is on an id's first row, the current reading on the last row of sign 1. A run that was given up is no answer.
+-- one_answer: an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched.
+-- An id's first row has the record, the last row of sign 1 the current reading. A given-up run is no answer.
 SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,

@@ -1,5 +1,5 @@
--- prompt_performance: a brand's figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text.
--- At most limit after prompt after_prompt, whose sorted_by was after; from the first on where that is ''.
+-- prompt_performance: a brand's figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text.
+-- At most limit after prompt after_prompt, whose sorted_by was after; from the first on if that is ''.
 WITH
     (
         SELECT groupArray(id)

@@ -1,5 +1,5 @@
--- stale_answers: the answers of a brand on some days, after one of them, whose current reading is older than the given one, and
--- the reading of each one's first row. One that has lost its first row with a broken part has no text to be read.
+-- stale_answers: the answers of a brand on some days, after a cursor, whose current reading is older than a version, with the
+-- reading version of their first row. An answer that has lost its first row with a broken part has no text to read.
 WITH minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
     day,

@@ -1,5 +1,5 @@
--- stale_brands: the brands that have answers, with the oldest current reading of any of them, from a day on.
--- A correction takes back what it replaces, so signs sum to the number of answers with that reading.
+-- stale_brands: the brands with answers from a day on, and the oldest version of their current readings.
+-- A correction has the replaced reading with sign -1, so signs sum to the number of answers with that reading.
 WITH min((standing.revision, standing.extract_version)) AS oldest
 SELECT
     organization_id,

@@ -1,4 +1,4 @@
--- stale_days: how many answers of a brand have a current reading older than the given one, by day.
+-- stale_days: the number of answers of a brand whose current reading is older than a version, by day.
 SELECT
     day,
     toUInt64(sum(sign)) AS answers

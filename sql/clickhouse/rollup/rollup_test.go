@@ -110,31 +110,31 @@ func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	type sides struct{ expected, kept *rollup.ChecksumCache }
+	type sides struct{ expected, actual *rollup.ChecksumCache }
 	caches := map[string]sides{}
 	for batch := range int64(3) {
 		insertBatch(t, conn, r, batch*150, 150)
-		for _, of := range rollups(t, conn) {
+		for _, target := range rollups(t, conn) {
 			if batch == 1 {
-				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
+				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+target.Table+" FINAL"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			months, err := of.Months(t.Context(), conn)
+			months, err := target.Months(t.Context(), conn)
 			if err != nil || !slices.Equal(months, []clickhouse.Month{202603, 202604}) {
-				t.Fatalf("months of %s: %v, %v", of.Table, months, err)
+				t.Fatalf("months of %s: %v, %v", target.Table, months, err)
 			}
 			for _, owner := range []rollup.Owner{{}, {OrganizationID: warehouse.Organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
 				for _, month := range months {
-					name := fmt.Sprint(of.Table, month, owner)
+					name := fmt.Sprint(target.Table, month, owner)
 					if batch == 0 {
-						caches[name] = sides{of.Expected(conn, month, owner), of.Actual(conn, month, owner)}
+						caches[name] = sides{target.Expected(conn, month, owner), target.Actual(conn, month, owner)}
 					}
-					want, have := checksum(t, caches[name].expected), checksum(t, caches[name].kept)
-					if d := of.Differences(want, have); d != nil || !want.Equal(have) {
+					want, have := checksum(t, caches[name].expected), checksum(t, caches[name].actual)
+					if d := target.Differences(want, have); d != nil || !want.Equal(have) {
 						t.Errorf("batch %d, %s: %+v", batch, name, d)
 					}
-					if rebuilt := checksum(t, of.Expected(conn, month, owner)); !rebuilt.Equal(want) {
+					if rebuilt := checksum(t, target.Expected(conn, month, owner)); !rebuilt.Equal(want) {
 						t.Errorf("batch %d, %s: the used cache has %v, a new one %v", batch, name, want, rebuilt)
 					}
 					if some := want.Sums[0] != 0; some == (owner.OrganizationID == clickhouse.UUID{9}) {
@@ -160,55 +160,55 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	offset := int64(0)
 	next := func() { insertBatch(t, conn, r, offset, 80); offset += 80 }
 	next()
-	for _, of := range rollups(t, conn) {
+	for _, target := range rollups(t, conn) {
 		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
-			if of.Table != "answer_daily" && of.Table != "citations" && spoil != "missing" && spoil != "doubled" {
+			if target.Table != "answer_daily" && target.Table != "citations" && spoil != "missing" && spoil != "doubled" {
 				continue // these two stand for those that sum and those that do not
 			}
 			var statement string
 			switch {
 			case spoil == "doubled":
-				statement = "INSERT INTO " + of.Table + " SELECT * FROM " + of.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
+				statement = "INSERT INTO " + target.Table + " SELECT * FROM " + target.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
 			case spoil == "orphaned":
-				statement = "INSERT INTO " + of.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + of.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
+				statement = "INSERT INTO " + target.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + target.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
 			default:
-				statement = "ALTER TABLE " + of.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
-				if spoil == "changed" && of.Sums()[0] != "rows" {
+				statement = "ALTER TABLE " + target.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
+				if spoil == "changed" && target.Sums()[0] != "rows" {
 					continue // a key cannot be changed in place
 				}
 			}
-			t.Run(of.Table+" "+spoil, func(t *testing.T) {
+			t.Run(target.Table+" "+spoil, func(t *testing.T) {
 				if err := conn.Exec(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
-				rebuilt(t, conn, of, spoil, next)
+				rebuilt(t, conn, target, spoil, next)
 			})
 		}
 	}
-	for _, of := range rollups(t, conn) {
+	for _, target := range rollups(t, conn) {
 		for _, month := range []clickhouse.Month{202601, 202603, 202604} {
-			want, have := checksum(t, of.Expected(conn, month, rollup.Owner{})), checksum(t, of.Actual(conn, month, rollup.Owner{}))
-			if d := of.Differences(want, have); d != nil {
-				t.Errorf("in the end %s of %s: %+v", month, of.Table, d)
+			want, have := checksum(t, target.Expected(conn, month, rollup.Owner{})), checksum(t, target.Actual(conn, month, rollup.Owner{}))
+			if d := target.Differences(want, have); d != nil {
+				t.Errorf("in the end %s of %s: %+v", month, target.Table, d)
 			}
 		}
 	}
 }
 
-func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil string, next func()) {
+func rebuilt(t *testing.T, conn *clickhouse.Conn, target *rollup.Rollup, spoil string, next func()) {
 	month := clickhouse.Month(202603)
 	if spoil == "orphaned" {
 		month = 202601
 	}
-	expected, kept := of.Expected(conn, month, rollup.Owner{}), of.Actual(conn, month, rollup.Owner{})
-	if d := of.Differences(checksum(t, expected), checksum(t, kept)); d == nil {
+	expected, actual := target.Expected(conn, month, rollup.Owner{}), target.Actual(conn, month, rollup.Owner{})
+	if d := target.Differences(checksum(t, expected), checksum(t, actual)); d == nil {
 		t.Error("no difference is found")
 	}
-	brands, err := of.Brands(t.Context(), conn, month, rollup.Owner{}, 100)
+	brands, err := target.Brands(t.Context(), conn, month, rollup.Owner{}, 100)
 	if err != nil || (len(brands) != 1 || brands[0].BrandID != clickhouse.UUID{2, 1}) && spoil != "all" {
 		t.Errorf("brands that differ: %v, %v", brands, err)
 	}
-	rebuilt, err := of.Rebuild(t.Context(), conn, month)
+	rebuilt, err := target.Rebuild(t.Context(), conn, month)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,13 +225,13 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil strin
 		t.Fatal(err)
 	}
 	if want, have := checksum(t, expected), checksum(t, rebuilt.Checksums()); !want.Equal(have) {
-		t.Errorf("rebuilt: %+v", of.Differences(want, have))
+		t.Errorf("rebuilt: %+v", target.Differences(want, have))
 	}
 	if err := rebuilt.Replace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want, have := checksum(t, expected), checksum(t, kept); !want.Equal(have) {
-		t.Errorf("replaced: %+v", of.Differences(want, have))
+	if want, have := checksum(t, expected), checksum(t, actual); !want.Equal(have) {
+		t.Errorf("replaced: %+v", target.Differences(want, have))
 	}
 	if err := rebuilt.Close(t.Context()); err != nil {
 		t.Error(err)
@@ -249,11 +249,11 @@ func TestTokensOutliveARebuild(t *testing.T) {
 		}
 	}
 	insert()
-	for _, of := range rollups(t, conn) {
-		if of.Source != "answers" {
+	for _, target := range rollups(t, conn) {
+		if target.Source != "answers" {
 			continue
 		}
-		rebuilt, err := of.Rebuild(t.Context(), conn, 202603)
+		rebuilt, err := target.Rebuild(t.Context(), conn, 202603)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestTokensOutliveARebuild(t *testing.T) {
 		if err := rebuilt.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
+		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+target.Table+" FINAL"); err != nil {
 			t.Fatal(err)
 		}
 	}

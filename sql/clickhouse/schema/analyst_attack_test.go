@@ -192,8 +192,8 @@ func attacks(s *stage) []attack {
 
 // Every attack comes by plain HTTP and by the native protocol.
 func (s *stage) areRefused(t *testing.T) {
-	for _, there := range []string{"SYSTEM FLUSH LOGS", "CREATE DICTIONARY names (n UInt64, v String) PRIMARY KEY n SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)"} {
-		s.must(t, s.owner, there)
+	for _, statement := range []string{"SYSTEM FLUSH LOGS", "CREATE DICTIONARY names (n UInt64, v String) PRIMARY KEY n SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)"} {
+		s.must(t, s.owner, statement)
 	}
 	conn := s.clients(t, s.ana, nil)["native"]
 	for _, a := range attacks(s) {

@@ -101,19 +101,19 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 			t.Fatal(err)
 		}
 		address.User = url.UserPassword(ana.Login(), "of-acme")
-		asked := clickhouse.DefaultConfig()
-		asked.DSN = address.String()
-		hers := store.OpenWarehouse(t, asked)
+		config := clickhouse.DefaultConfig()
+		config.DSN = address.String()
+		hers := store.OpenWarehouse(t, config)
 		ask := func(question string) (rows uint64, organizations []string, err error) {
 			err = hers.QueryRow(t.Context(), question).Scan(&rows, &organizations)
 			return rows, organizations, err
 		}
 		for _, table := range schema.OrganizationTables() {
-			own := table
+			local := table
 			if !strings.HasPrefix(table, "dimension_") {
-				own += "_local"
+				local += "_local"
 			}
-			for _, name := range []string{table, own} {
+			for _, name := range []string{table, local} {
 				_, organizations, err := ask("SELECT count(), groupUniqArray(toString(organization_id)) FROM " + name)
 				if err != nil || len(organizations) > 1 || len(organizations) == 1 && organizations[0] != ana.OrganizationID.String() {
 					t.Errorf("%s shows rows of %v, %v", name, organizations, err)

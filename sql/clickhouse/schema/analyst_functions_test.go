@@ -37,8 +37,8 @@ func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 	t.Parallel()
 	s := newFunctionStage(t)
 	functions := s.functions(t)
-	whole := os.Getenv("ANSWERSCOPE_TEST_KILLS") != ""
-	if !whole {
+	exhaustive := os.Getenv("ANSWERSCOPE_TEST_KILLS") != ""
+	if !exhaustive {
 		functions = slices.DeleteFunc(functions, func(f function) bool { return !slices.Contains(sampled, f.Name) })
 	}
 	if len(functions) < len(sampled) {
@@ -48,15 +48,15 @@ func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 		for _, call := range f.calls() {
 			began := time.Now()
 			s.call(t, call)
-			if took := time.Since(began); whole && took > 2*functionSeconds*time.Second {
+			if took := time.Since(began); exhaustive && took > 2*functionSeconds*time.Second {
 				t.Errorf("%.200s took %s of %d s", call, took, functionSeconds)
 			}
 		}
 		wait.For(t, "the engine to answer", func() bool { return s.ask(t, s.ana, "SELECT 1") == "1\n" })
 	}
-	most := s.ask(t, s.owner, "SELECT max(memory_usage) <= 1.5 * 300000000 FROM audit.query_log WHERE user = 'analyst_acme_ana'")
-	if most != "1\n" || s.mostBytes(t) > functionBytes/2*3 {
-		t.Errorf("queries took more memory than one and a half their limit: %s, %d bytes", most, s.mostBytes(t))
+	bounded := s.ask(t, s.owner, "SELECT max(memory_usage) <= 1.5 * 300000000 FROM audit.query_log WHERE user = 'analyst_acme_ana'")
+	if bounded != "1\n" || s.mostBytes(t) > functionBytes/2*3 {
+		t.Errorf("queries took more memory than one and a half their limit: %s, %d bytes", bounded, s.mostBytes(t))
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *functionStage) call(t *testing.T, call string) {
 }
 
 // mostBytes is the most memory of a query for which the engine was started again.
-func (s *functionStage) mostBytes(t *testing.T) (most uint64) {
+func (s *functionStage) mostBytes(t *testing.T) (bounded uint64) {
 	t.Helper()
 	for line := range strings.Lines(s.log.String()) {
 		var restarted struct {
@@ -133,10 +133,10 @@ func (s *functionStage) mostBytes(t *testing.T) (most uint64) {
 			if err := json.Unmarshal([]byte(line), &restarted); err != nil {
 				t.Fatal(err)
 			}
-			most = max(most, restarted.Bytes)
+			bounded = max(bounded, restarted.Bytes)
 		}
 	}
-	return most
+	return bounded
 }
 
 // function is one of system.functions. Its arguments are a Markdown list with types as links: - `s` — Text.
@@ -207,7 +207,7 @@ const (
 
 // valuesOf are large values of a type as the documentation names it.
 func valuesOf(kind string) []string {
-	for _, of := range []struct {
+	for _, c := range []struct {
 		part   string
 		values []string
 	}{
@@ -233,8 +233,8 @@ func valuesOf(kind string) []string {
 		{"tuple", []string{"materialize((1, 2.5))"}},
 		{"any", []string{numbers, text}},
 	} {
-		if strings.Contains(kind, of.part) {
-			return of.values
+		if strings.Contains(kind, c.part) {
+			return c.values
 		}
 	}
 	return nil

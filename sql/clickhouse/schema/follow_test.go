@@ -87,18 +87,18 @@ func TestTheAddressesAreTheServersOfTheCluster(t *testing.T) {
 		defer all.close()
 		return all.check(t.Context(), layoutOf(c))
 	}
-	for _, given := range []struct{ shards, cluster, want string }{
+	for _, c := range []struct{ shards, cluster, want string }{
 		{servers[0] + ";" + servers[1], testkit.Cluster, ""},
 		{servers[1] + ";" + servers[0], testkit.Cluster, "knows cluster"},
 		{servers[0], testkit.Cluster, "knows cluster"},
 		{servers[0] + "," + servers[1], testkit.Cluster, "want macros shard and replica"},
 		{servers[0] + ";" + servers[1], "unheard_of", "no such cluster"},
 	} {
-		if err := check(given.shards, given.cluster); (err == nil) != (given.want == "") || err != nil && !strings.Contains(err.Error(), given.want) {
-			t.Errorf("%v; want %q", err, given.want)
+		if err := check(c.shards, c.cluster); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
-	for _, given := range []struct {
+	for _, c := range []struct {
 		macros [][]macros
 		ok     bool
 	}{
@@ -108,8 +108,8 @@ func TestTheAddressesAreTheServersOfTheCluster(t *testing.T) {
 		{[][]macros{{{"a", "1"}, {"b", "2"}}, {{"c", "1"}, {"c", "2"}}}, false},
 		{[][]macros{{{"a", "1"}, {"a", ""}}, {{"b", "1"}, {"b", "2"}}}, false},
 	} {
-		if err := checkMacros(given.macros); (err == nil) != given.ok {
-			t.Errorf("%v: %v", given.macros, err)
+		if err := checkMacros(c.macros); (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.macros, err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) 
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [d4e9144c25cd]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [49e9d526a854]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -91,7 +91,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [2b77d6de7020]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [3d61ccdf8562]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -151,7 +151,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [2cabfad5a9e5]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [d43249b9144f]'
 AS SELECT
     page,
     sum(crawled) AS crawls,
@@ -207,7 +207,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [a0be4549102f]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [5277ce2dcd67]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -249,7 +249,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [e831809c3a48]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [17f38d2798cc]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -486,7 +486,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text. [3d7b654e550b]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [6b6cbfe708f4]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -537,7 +537,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [faa050e42f64]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [a74799119689]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -652,7 +652,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [37716da27cfe]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [1dad1bdbe92f]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -795,7 +795,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [572c17339379]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [2bfdd015f451]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1008,7 +1008,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [45545aeb20d3]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [ce949e0483e6]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1084,7 +1084,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e8e1f2500523]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [f708d243ddee]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1336,7 +1336,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [ce311beef2eb]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [8bd1ee604804]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1416,7 +1416,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'which of some brands’ answers are dead letters, by the ids in their bytes. [ea384604a1dd]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [dcde28e16afa]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1430,7 +1430,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [21b6060b7cd8]'
+COMMENT 'the last dead letter of each partition. [b2bd5f06272e]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1461,7 +1461,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [1acbe1347b37]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [76f79dc507e5]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1480,7 +1480,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [85205af83d13]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e0495226787d]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1525,7 +1525,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [bb9101781488]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [22bc14343b3d]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1546,7 +1546,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too. [f0c2730d44c7]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [ec1e377592ec]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
@@ -1743,7 +1743,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [2a4e4a02d1a8]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [ef0685d3957f]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1911,7 +1911,7 @@ CREATE VIEW entity_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [e1f9c7731a37]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [ef3530df5f0a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2068,7 +2068,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [1afe831ba38f]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [c93d00614c58]'
 AS SELECT
     platform,
     prompt,
@@ -2166,7 +2166,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [c7bf911bc4e1]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [2399b06ac984]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2188,7 +2188,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [3e4f01e5e091]'
+COMMENT 'every visit to a brand’s site as it was recorded. [c613338b2ceb]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2218,7 +2218,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [be8eab029058]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [543a0f5c5719]'
 AS SELECT
     kind,
     value,
@@ -2257,7 +2257,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [fc8516be7d48]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [66abc477c9b8]'
 AS SELECT
     day,
     id,
@@ -2302,7 +2302,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [e8fc8083a3dc]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [f8b0aa8457e2]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2321,7 +2321,7 @@ GROUP BY
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [3d87cf2ddbdb]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [11c7be8daa24]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2332,7 +2332,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'the given answers of a brand for a list: as they were asked, with the beginning of their text, for an excerpt, and their current reading. [913fdfccc084]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [b40a39a502ef]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2361,7 +2361,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [62324ac66b5f]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [49f003167831]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2428,7 +2428,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [b920ae3248c0]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [cd892a0a227c]'
 AS WITH
     served AS
     (
@@ -2482,7 +2482,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [5891e81b575f]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [c947b2633f8d]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -2566,7 +2566,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [590b4d35a6af]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [c6ec6ad882a4]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2657,7 +2657,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [31b41288e2c1]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [2fa9919584e3]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2668,7 +2668,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. An answer of no given brand is looked for in all. [13ce496e62b9]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [1f9254c27645]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2726,7 +2726,7 @@ FROM
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [6bff2d9c7f19]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [6bca7a50e299]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2824,7 +2824,7 @@ CREATE VIEW prompt_performance_last_30_days
     `mention_rate_high` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [c1ec193f25ac]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [bdd4f52af296]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2928,7 +2928,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [c6023b685f56]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [20d99380f566]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2977,7 +2977,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [4ba7b3fe40b9]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [73bb2c90a635]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3124,7 +3124,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [2a654b5ea709]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version, with the [9e240c8c85e8]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3145,7 +3145,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [c56374ef6eb6]'
+COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [d97aae7504d9]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -3178,7 +3178,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [489720f0b1d3]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [c77fcf0ee3fd]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -3197,7 +3197,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [f024648354b0]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong: [38199f56645a]'
 AS SELECT
     landing,
     month,
