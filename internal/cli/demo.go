@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/uuid/v5"
-
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/imports"
@@ -30,12 +28,6 @@ type demoCmd struct {
 	allFlags `embed:""`
 }
 
-// A demoService is the process of a demo.
-type demoService struct {
-	*allParts
-	p *process
-}
-
 const (
 	demoName  = "Demo (simulated)"
 	demoSlug  = "demo"
@@ -50,76 +42,76 @@ func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	page := &demoPage{}
 	open := func(ctx context.Context, all *allParts) error { return page.open(ctx, all.Service) }
 	return p.serve(ctx, c.validate(), c.plan(p, open, func(ctx context.Context, all *allParts) error {
-		return showDemo(ctx, &demoService{all, p}, page)
+		return (&demo{allParts: all, p: p}).show(ctx, page)
 	}))
 }
 
-// showDemo appends what the data directory lacks, waits until it answers queries, and shows how to ask.
-func showDemo(ctx context.Context, s *demoService, page *demoPage) error {
-	sample, err := fillDemo(ctx, s)
-	if err != nil {
-		return fmt.Errorf("fill demo: %w", err)
-	}
-	key, err := keptDemoKey(ctx, s, sample.organization)
-	if err != nil {
-		return fmt.Errorf("demo key: %w", err)
-	}
-	api := apiClient{base: s.URL(), key: key}
-	if err := sample.awaitTracking(ctx, s); err != nil {
-		return err
-	}
-	if err := sample.await(ctx, s, api); err != nil {
-		return err
-	}
-	if err := page.fill(ctx, s); err != nil {
-		return fmt.Errorf("fill demo page: %w", err)
-	}
-	signIn, err := keptDemoPassword(ctx, s)
-	if err != nil {
-		return fmt.Errorf("demo sign-in: %w", err)
-	}
-	if err := sample.tour(ctx, s, api, page.url(), signIn); err != nil {
-		return err
-	}
-	return s.p.print(key)
-}
+// A demo is the process of a demo with its sample data.
+type demo struct {
+	*allParts
+	p *process
 
-// demoSample is the data of the demo.
-type demoSample struct {
 	organization           postgres.Organization
 	brand                  answer.Snapshot
 	from, until            time.Time
 	answers, views, crawls int // of the window that are in some figure
 }
 
-// fillDemo creates the organization, its user and its brand, and appends the history, of which duplicates are dropped.
-func fillDemo(ctx context.Context, s *demoService) (*demoSample, error) {
-	until := time.Now().UTC().Truncate(time.Millisecond)
-	d := &demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
-	var err error
-	if d.organization, err = demoOrganization(ctx, s.DB, demoName, demoSlug, demoEmail); err != nil {
-		return nil, err
+// show appends what the data directory lacks, waits until it answers queries, and prints how to ask.
+func (d *demo) show(ctx context.Context, page *demoPage) error {
+	if err := d.fill(ctx); err != nil {
+		return fmt.Errorf("fill demo: %w", err)
 	}
-	brand, _, err := s.DB.AddBrand(ctx, d.organization.ID, demodata.Brand())
+	key, err := d.key(ctx)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("demo key: %w", err)
 	}
-	if d.brand, err = answer.ReadSnapshot(ctx, s.DB, brand.ID); err != nil {
-		return nil, err
+	api := apiClient{base: d.URL(), key: key}
+	if err := d.awaitTracking(ctx); err != nil {
+		return err
 	}
-	prompts, err := demoPrompts(ctx, s.DB, brand.ID)
+	if err := d.awaitFigures(ctx, api); err != nil {
+		return err
+	}
+	if err := page.fill(ctx, d); err != nil {
+		return fmt.Errorf("fill demo page: %w", err)
+	}
+	signIn, err := d.password(ctx)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("demo sign-in: %w", err)
 	}
-	// The schedule asks at once what was never asked.
-	if err := s.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
-		return nil, err
+	if err := d.explain(ctx, api, page.url(), signIn); err != nil {
+		return err
 	}
-	in := newImporter(s.Engines, s.producer)
-	return d, d.append(ctx, s, in, prompts)
+	return d.p.print(key)
 }
 
-func (d *demoSample) append(ctx context.Context, s *demoService, in *imports.Importer, prompts []demodata.TrackedPrompt) error {
+// fill creates the organization, its user and its brand, and appends the history, of which duplicates are dropped.
+func (d *demo) fill(ctx context.Context) (err error) {
+	d.until = time.Now().UTC().Truncate(time.Millisecond)
+	d.from = d.until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour)
+	if d.organization, err = addDemoOrganization(ctx, d.DB, demoName, demoSlug, demoEmail); err != nil {
+		return err
+	}
+	brand, _, err := d.DB.AddBrand(ctx, d.organization.ID, demodata.Brand())
+	if err != nil {
+		return err
+	}
+	if d.brand, err = answer.ReadSnapshot(ctx, d.DB, brand.ID); err != nil {
+		return err
+	}
+	prompts, err := d.addPrompts(ctx)
+	if err != nil {
+		return err
+	}
+	// The schedule asks at once what was never asked.
+	if err := d.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
+		return err
+	}
+	return d.append(ctx, newImporter(d.Engines, d.producer), prompts)
+}
+
+func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demodata.TrackedPrompt) error {
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
@@ -135,28 +127,29 @@ func (d *demoSample) append(ctx context.Context, s *demoService, in *imports.Imp
 	isAnswer := func(a *event.Answer) bool { return a.GivenUp == nil }
 	history := demodata.History{Snapshot: d.brand, From: d.from, Until: d.until, Prompts: prompts}
 	history.Models, history.Platforms = simulator.Models[:1], demodata.ShoppingPlatforms()
-	if _, err = simulate(ctx, s, "shopping answers", history.Runs(), history.Answers(shop), in.Append, isAnswer); err != nil {
+	if _, err = appendFacts(ctx, d.p, "shopping answers", history.Runs(), history.Answers(shop), in.Append, isAnswer); err != nil {
 		return err
 	}
 	history.Models, history.Platforms = simulator.Models, demodata.Platforms()
-	if d.answers, err = simulate(ctx, s, "answers", history.Runs(), history.Answers(platforms), in.Append, isAnswer); err != nil {
+	if d.answers, err = appendFacts(ctx, d.p, "answers", history.Runs(), history.Answers(platforms), in.Append, isAnswer); err != nil {
 		return err
 	}
 	site := demodata.Site{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
 	isView := func(v *event.Visit) bool { return v.Event == event.VisitView }
-	if d.views, err = simulate(ctx, s, "visits", 0, site.Visits(platforms), in.AppendVisits, isView); err != nil {
+	if d.views, err = appendFacts(ctx, d.p, "visits", 0, site.Visits(platforms), in.AppendVisits, isView); err != nil {
 		return err
 	}
-	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, site.Crawls(platforms), in.AppendCrawls, func(*event.Crawl) bool { return true })
+	isCrawl := func(*event.Crawl) bool { return true }
+	d.crawls, err = appendFacts(ctx, d.p, "requests of AI crawlers", 0, site.Crawls(platforms), in.AppendCrawls, isCrawl)
 	return err
 }
 
-// simulate appends facts, shows on a meter how many of total, and counts those that are in some figure.
-func simulate[T, R any](
-	ctx context.Context, s *demoService, what string, total int, facts iter.Seq[T],
+// appendFacts appends simulated facts, shows its progress, and counts the facts that are in some figure.
+func appendFacts[T, R any](
+	ctx context.Context, p *process, kind string, total int, facts iter.Seq[T],
 	appendAll func(context.Context, iter.Seq[T]) (R, error), counts func(*T) bool,
 ) (n int, err error) {
-	progress := s.p.newMeter("simulated "+what, int64(total))
+	progress := p.newMeter("simulated "+kind, int64(total))
 	defer progress.end()
 	_, err = appendAll(ctx, func(yield func(T) bool) {
 		done := int64(0)
@@ -174,10 +167,10 @@ func simulate[T, R any](
 	return n, err
 }
 
-// awaitTracking waits until what the schedule has asked is in the figures.
-func (d *demoSample) awaitTracking(ctx context.Context, s *demoService) error {
+// awaitTracking waits until the answers that the schedule has asked for are in the figures.
+func (d *demo) awaitTracking(ctx context.Context) error {
 	for {
-		jobs, err := s.DB.TrackingJobs(ctx, d.organization.ID, &d.brand.Brand.ID, nil, 1)
+		jobs, err := d.DB.TrackingJobs(ctx, d.organization.ID, &d.brand.Brand.ID, nil, 1)
 		if err != nil {
 			return err
 		}
@@ -185,9 +178,9 @@ func (d *demoSample) awaitTracking(ctx context.Context, s *demoService) error {
 			if jobs[0].Finished() {
 				return nil
 			}
-			done, err := follow(ctx, s.p, s.DB, d.organization.ID, jobs[0].ID)
+			done, err := follow(ctx, d.p, d.DB, d.organization.ID, jobs[0].ID)
 			if err == nil {
-				s.p.say("tracking, now and every hour, on the simulator: %s", summary(done))
+				d.p.say("tracking, now and every hour, on the simulator: %s", summary(done))
 			}
 			return err
 		}
@@ -197,7 +190,28 @@ func (d *demoSample) awaitTracking(ctx context.Context, s *demoService) error {
 	}
 }
 
-func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
+// awaitFigures waits until the sample is in the API's figures.
+func (d *demo) awaitFigures(ctx context.Context, api apiClient) error {
+	for _, f := range []struct {
+		facts, endpoint, field string
+		want                   int
+	}{
+		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
+		{"crawls", "ai-crawlers", "total_requests", d.crawls}, {"shopping cards", "shopping-cards", "position", 1},
+	} {
+		progress := d.p.newMeter(f.facts+" in the API's figures", int64(f.want))
+		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s",
+			f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
+		err := api.await(ctx, path, f.field, f.want, progress)
+		progress.end()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addDemoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
 	organization, err := db.OrganizationBySlug(ctx, slug)
 	if errors.Is(err, postgres.ErrNotFound) {
 		organization, err = db.AddOrganization(ctx, name, slug)
@@ -214,13 +228,13 @@ func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email st
 	return organization, err
 }
 
-func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]demodata.TrackedPrompt, error) {
+func (d *demo) addPrompts(ctx context.Context) ([]demodata.TrackedPrompt, error) {
 	list := demodata.Prompts()
 	specs := make([]postgres.NewPrompt, len(list))
 	for i, p := range list {
 		specs[i] = postgres.NewPrompt{Text: p.Text, Topic: p.Topic}
 	}
-	stored, err := db.EnsurePrompts(ctx, brand, specs)
+	stored, err := d.DB.EnsurePrompts(ctx, d.brand.Brand.ID, specs)
 	if err != nil {
 		return nil, err
 	}
@@ -231,95 +245,75 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]demod
 	return tracked, nil
 }
 
-// keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on
-// working; a new one where that is not valid any more.
-func keptDemoKey(ctx context.Context, s *demoService, organization postgres.Organization) (string, error) {
-	path := filepath.Join(s.Settings.DataDir, "demo.key")
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read demo key: %w", err)
-	}
-	kept := strings.TrimSpace(string(text))
-	if hash, ok := apikey.Parse(kept); ok {
-		holder, err := s.DB.ResolveKey(ctx, hash)
-		if err == nil && holder.OrganizationID == organization.ID {
-			return kept, nil
+// key returns the demo's API key.
+func (d *demo) key(ctx context.Context) (string, error) {
+	valid := func(text string) (bool, error) {
+		hash, ok := apikey.Parse(text)
+		if !ok {
+			return false, nil
 		}
-		if err != nil && !errors.Is(err, postgres.ErrNotFound) {
-			return "", err
+		holder, err := d.DB.ResolveKey(ctx, hash)
+		if errors.Is(err, postgres.ErrNotFound) {
+			return false, nil
 		}
+		return err == nil && holder.OrganizationID == d.organization.ID, err
 	}
-	key, err := renewDemoKey(ctx, s, organization, demoEmail)
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("keep demo key: %w", err)
-	}
-	return key, nil
+	return d.storedSecret("demo.key", valid, func() (string, error) { return renewDemoKey(ctx, d.DB, d.organization, demoEmail) })
 }
 
-// keptDemoPassword is the password of the demo's user, which the data directory keeps; "" where nobody can sign in.
-func keptDemoPassword(ctx context.Context, s *demoService) (string, error) {
-	if ring, err := s.Settings.SecretRing(); err != nil || !ring.IsSet() {
-		return "", err
-	}
-	path := filepath.Join(s.Settings.DataDir, "demo.password")
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read demo password: %w", err)
-	}
-	user, err := s.DB.UserByEmail(ctx, demoEmail)
-	if err != nil {
-		return "", err
-	}
-	kept := strings.TrimSpace(string(text))
-	if right, err := password.Verify(user.PasswordHash, kept); err == nil && right {
-		return kept, nil
-	}
-	kept = password.Generate()
-	if err := s.DB.SetPassword(ctx, demoEmail, password.Hash(kept)); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(path, []byte(kept+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("keep demo password: %w", err)
-	}
-	return kept, nil
-}
-
-// renewDemoKey revokes the last key of that name and makes another: the database has its hash alone.
-func renewDemoKey(ctx context.Context, s *demoService, organization postgres.Organization, email string) (string, error) {
-	list, err := s.DB.ListKeys(ctx, organization.ID)
+// renewDemoKey revokes the last key of that name and mints another: the database has its hash alone.
+func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization, email string) (string, error) {
+	list, err := db.ListKeys(ctx, organization.ID)
 	if err != nil {
 		return "", err
 	}
 	for _, k := range list {
 		if k.Name == demoKey && k.RevokedAt == nil {
-			if err := s.DB.RevokeKey(ctx, k.ID); err != nil {
+			if err := db.RevokeKey(ctx, k.ID); err != nil {
 				return "", err
 			}
 		}
 	}
-	minted, _, err := mintKey(ctx, s.DB, organization, email, postgres.NewKey{Name: demoKey})
+	minted, _, err := mintKey(ctx, db, organization, email, postgres.NewKey{Name: demoKey})
 	return minted.Text, err
 }
 
-// await waits until the sample is in the API's figures.
-func (d *demoSample) await(ctx context.Context, s *demoService, api apiClient) error {
-	for _, f := range []struct {
-		of, endpoint, field string
-		want                int
-	}{
-		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
-		{"crawls", "ai-crawlers", "total_requests", d.crawls}, {"shopping cards", "shopping-cards", "position", 1},
-	} {
-		progress := s.p.newMeter(f.of+" in the API's figures", int64(f.want))
-		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s", f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
-		err := api.await(ctx, path, f.field, f.want, progress)
-		progress.end()
-		if err != nil {
-			return err
-		}
+// password returns the password of the demo's user; "" where nobody can sign in.
+func (d *demo) password(ctx context.Context) (string, error) {
+	if ring, err := d.Settings.SecretRing(); err != nil || !ring.IsSet() {
+		return "", err
 	}
-	return nil
+	user, err := d.DB.UserByEmail(ctx, demoEmail)
+	if err != nil {
+		return "", err
+	}
+	valid := func(text string) (bool, error) {
+		right, err := password.Verify(user.PasswordHash, text)
+		return err == nil && right, nil
+	}
+	return d.storedSecret("demo.password", valid, func() (string, error) {
+		text := password.Generate()
+		return text, d.DB.SetPassword(ctx, demoEmail, password.Hash(text))
+	})
+}
+
+// storedSecret returns the secret in a file of the data directory while it is valid, so that a copied request keeps
+// working, and else a new one.
+func (d *demo) storedSecret(name string, valid func(text string) (bool, error), renew func() (string, error)) (string, error) {
+	path := filepath.Join(d.Settings.DataDir, name)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	secret := strings.TrimSpace(string(text))
+	if ok, err := valid(secret); ok || err != nil {
+		return secret, err
+	}
+	if secret, err = renew(); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("store %s: %w", name, err)
+	}
+	return secret, nil
 }

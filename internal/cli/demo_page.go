@@ -67,8 +67,8 @@ func (d *demoPage) url() string {
 }
 
 // fill creates the brand and gives the page its content.
-func (d *demoPage) fill(ctx context.Context, s *demoService) error {
-	organization, err := demoOrganization(ctx, s.DB, demoPageName, demoPageSlug, demoPageEmail)
+func (d *demoPage) fill(ctx context.Context, s *demo) error {
+	organization, err := addDemoOrganization(ctx, s.DB, demoPageName, demoPageSlug, demoPageEmail)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (d *demoPage) fill(ctx context.Context, s *demoService) error {
 	if err != nil {
 		return err
 	}
-	key, err := renewDemoKey(ctx, s, organization, demoPageEmail)
+	key, err := renewDemoKey(ctx, s.DB, organization, demoPageEmail)
 	if err != nil {
 		return err
 	}

@@ -18,156 +18,104 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// demoFigures are what the tour shows of the API's bodies.
-type demoFigures struct {
-	Brand        demoEntity
-	Competitors  []demoEntity
-	ShareOfVoice struct {
-		Platforms []struct {
-			Platform           string
-			BrandMentions      int64    `json:"brand_mentions"`
-			CompetitorMentions int64    `json:"competitor_mentions"`
-			Pct                *float64 `json:"sov_pct"`
-		} `json:"by_platform"`
-	} `json:"share_of_voice"`
-	Traffic []struct {
-		Platform string
-		Visits   int64
-	} `json:"platform_breakdown"`
-	Crawlers []struct {
-		Crawler  string
-		Purpose  string
-		Requests int64
-	} `json:"crawler_breakdown"`
-	Cards []struct {
-		Title    string      `json:"product_title"`
-		Price    json.Number `json:"price_amount"`
-		Currency string      `json:"price_currency"`
-		Role     string      `json:"matched_brand_role"`
-	}
-}
-
-type demoEntity struct {
-	Name     string
-	Score    *float64 `json:"ai_visibility_score"`
-	Mentions int64    `json:"total_mentions"`
-	Interval *struct{ Low, High float64 }
-}
-
-// tour shows what the API answers as tables, and then how to go on.
-func (d *demoSample) tour(ctx context.Context, s *demoService, api apiClient, page, password string) error {
-	var f demoFigures
-	of := "?brand_id=" + d.brand.Brand.ID.String()
-	for _, path := range []string{
-		"competitor-comparison" + of, "ai-traffic" + of, "ai-crawlers" + of, "shopping-cards" + of + "&limit=5",
-	} {
-		body, err := api.get(ctx, "/api/v1/"+path)
-		if err == nil {
-			err = json.Unmarshal(body, &f)
-		}
-		if err != nil {
-			return fmt.Errorf("show %s: %w", path, err)
-		}
-	}
-	s.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n", d.brand.Brand.Name)
-	f.write(s.p.stderr)
-	question := d.question()
-	var score *float64
-	if err := s.Warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
-		return fmt.Errorf("ask the demo's question: %w", err)
-	}
-	text := dashboardLines(api.base, password) + d.closing(s, api, page, question, figure(score))
-	s.p.say("%s", text)
-	if err := os.WriteFile(filepath.Join(s.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
-		return fmt.Errorf("keep what status shows again: %w", err)
-	}
-	return nil
-}
-
 // demoText is the file of the data directory that keeps the closing lines for `status`.
 const demoText = "demo.txt"
 
-// dashboardLines say where the dashboard is, and who may sign in; without a password nobody may.
-func dashboardLines(url, password string) string {
-	if password == "" {
-		return "Next:\n\n"
+// explain prints the brand beside its competitors, and then how to go on.
+func (d *demo) explain(ctx context.Context, api apiClient, page, password string) error {
+	d.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n", d.brand.Brand.Name)
+	if err := d.printComparison(ctx, api); err != nil {
+		return err
 	}
-	return fmt.Sprintf("Next:\n\n  see    %s/\n         the dashboard; sign in as %s with the password %s\n", url, demoEmail, password)
-}
+	question := d.question()
+	var score *float64
+	if err := d.Warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
+		return fmt.Errorf("ask the demo's question: %w", err)
+	}
+	dashboard := ""
+	if password != "" {
+		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n", api.base, demoEmail, password)
+	}
+	text := fmt.Sprintf(`Next:
 
-// closing says where everything is.
-func (d *demoSample) closing(s *demoService, api apiClient, page, question, score string) string {
-	return fmt.Sprintf(`  page   %s
+%s  page   %s
          a shop with the pixel that counts your own visits
   API    curl -H 'Authorization: Bearer %s' '%s/api/v1/visibility-summary?brand_id=%s'
   SQL    %s
          is the API's aiVisibilityScore: %s
-  key    %s
+  key    %[3]s
   more   %[9]s analyst add ana --org %[8]s
          gives a person SQL on this organization; docs/api.md and docs/sql.md have every question
 
-%[9]s status shows these lines again.`, page, api.key, api.base, d.brand.Brand.ID, s.sqlClient(question), score, api.key, demoSlug, os.Args[0])
+%[9]s status shows these lines again.`,
+		dashboard, page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score), demoSlug, os.Args[0])
+	d.p.say("%s", text)
+	if err := os.WriteFile(filepath.Join(d.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
+		return fmt.Errorf("store the text for status: %w", err)
+	}
+	return nil
 }
 
-// write writes the figures as tables.
-func (f demoFigures) write(out io.Writer) {
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	row := func(format string, args ...any) { fmt.Fprintf(table, "  "+format+"\n", args...) }
-	row("brand\tAI visibility score\t95 %% interval\tmentions")
-	for _, e := range append([]demoEntity{f.Brand}, f.Competitors...) {
+// printComparison prints the brand and its competitors as a table.
+func (d *demo) printComparison(ctx context.Context, api apiClient) error {
+	type entity struct {
+		Name     string
+		Score    *float64 `json:"ai_visibility_score"`
+		Mentions int64    `json:"total_mentions"`
+		Interval *struct{ Low, High float64 }
+	}
+	var comparison struct {
+		Brand       entity
+		Competitors []entity
+	}
+	body, err := api.get(ctx, "/api/v1/competitor-comparison?brand_id="+d.brand.Brand.ID.String())
+	if err == nil {
+		err = json.Unmarshal(body, &comparison)
+	}
+	if err != nil {
+		return fmt.Errorf("show the comparison: %w", err)
+	}
+	table := tabwriter.NewWriter(d.p.stderr, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "  brand\tAI visibility score\t95 % interval\tmentions")
+	for _, e := range append([]entity{comparison.Brand}, comparison.Competitors...) {
 		interval := "-"
 		if e.Interval != nil {
 			interval = fmt.Sprintf("%.1f to %.1f", e.Interval.Low, e.Interval.High)
 		}
-		row("%s\t%s\t%s\t%d", e.Name, figure(e.Score), interval, e.Mentions)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%d\n", e.Name, figure(e.Score), interval, e.Mentions)
 	}
-	row("\n  AI platform\tshare of voice %%\tmentions\tof competitors")
-	for _, p := range f.ShareOfVoice.Platforms {
-		row("%s\t%s\t%d\t%d", p.Platform, figure(p.Pct), p.BrandMentions, p.CompetitorMentions)
-	}
-	row("\n  visits from\tvisits")
-	for _, p := range f.Traffic {
-		row("%s\t%d", p.Platform, p.Visits)
-	}
-	row("\n  AI crawler\trequests\tpurpose")
-	for _, c := range f.Crawlers {
-		row("%s\t%d\t%s", c.Crawler, c.Requests, c.Purpose)
-	}
-	row("\n  shopping card\tprice\tmaker")
-	for _, c := range f.Cards {
-		row("%s\t%s %s\t%s", c.Title, c.Price, c.Currency, c.Role)
-	}
-	row("")
-	_ = table.Flush() // to stderr, of which nothing depends
+	fmt.Fprintln(table)
+	_ = table.Flush() // nothing depends on stderr
+	return nil
 }
 
-// figure is a number as people read it; the API's null is "-".
-func figure(of *float64) string {
-	if of == nil {
+// figure is a number for people; the API's null is "-".
+func figure(n *float64) string {
+	if n == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*of, 'f', -1, 64)
+	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
 // question asks SQL for the score of the API's default window.
-func (d *demoSample) question() string {
+func (d *demo) question() string {
 	return fmt.Sprintf("SELECT ai_visibility_score FROM entity_visibility(organization_id = '%s', brand_id = '%s', "+
 		"date_from = '%s', date_to = '%s', platforms = [], models = [], regions = [], topics = [], branded = [], group_by = '') WHERE is_brand",
 		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }
 
-// sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the
-// client of the server's operator.
-func (s *demoService) sqlClient(question string) string {
-	if s.Settings.HasWarehouse() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.Settings.ClickHouse.Masked()+s.Settings.Shards.Masked())
+// sqlClient is a command that asks the warehouse a question: curl where the engine is embedded, and else the client of
+// the server's operator.
+func (d *demo) sqlClient(question string) string {
+	if d.Settings.HasWarehouse() {
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, d.Settings.ClickHouse.Masked()+d.Settings.Shards.Masked())
 	}
-	address, err := url.Parse(s.Running.ClickHouse)
+	address, err := url.Parse(d.Running.ClickHouse)
 	if err != nil {
 		return question
 	}
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: s.Running.ClickHouseHTTP, Path: "/", RawQuery: query.Encode()}
+	web := url.URL{Scheme: "http", User: address.User, Host: d.Running.ClickHouseHTTP, Path: "/", RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
 }
 
