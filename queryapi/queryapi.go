@@ -88,7 +88,7 @@ func (a *Auth) Parts() []lifecycle.Part {
 	return []lifecycle.Part{{Name: "api keys", After: []lifecycle.Store{lifecycle.Postgres}, Run: a.Keys.Run}}
 }
 
-// Mount adds /api/v1 to a server, and for users the rest and the dashboard. The rate limit is of requests a second.
+// Mount adds /api/v1 to a server, and for users the rest and the dashboard. The rate limit is in requests a second.
 func Mount(ctx context.Context, d Deps, auth *Auth, rateLimit int, server *httpd.Server) ([]lifecycle.Part, error) {
 	cfg := metrics.DefaultConfig()
 	cfg.RateLimit, cfg.CORSOrigins = rateLimit, d.Origins

@@ -138,11 +138,10 @@ func (p *process) explainLogin(on databases, added listedAnalyst) {
 		added.Login, secret, on.Running.ClickHouseHTTP, on.ClickHouse.Database(), firstQuestion)
 }
 
-// firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were
-// given up.
+// firstQuestion counts the answers of each platform as the API does, without runs that were given up.
 const firstQuestion = "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"
 
-// listedAnalyst is an analyst as printed; what is secret is printed once, when they are added.
+// listedAnalyst is an analyst as printed; secrets are printed once, when the analyst is added.
 type listedAnalyst struct {
 	Login          string    `json:"login"`
 	Name           string    `json:"name"`

@@ -71,15 +71,15 @@ func (c *askCmd) Run(ctx context.Context, p *process) error {
 		}
 		return p.print(string(text))
 	}
-	return p.show(&record, c.Brand)
+	return p.printAnswer(&record, c.Brand)
 }
 
-// check completes the flags, or says what is wrong with them.
+// check fills in the default model and checks the flags.
 func (c *askCmd) check(chosen tracking.Platform) error {
 	c.Region = strings.ToLower(c.Region)
-	var known []string
+	var models []string
 	for _, m := range chosen.Models {
-		known = append(known, m.Slug)
+		models = append(models, m.Slug)
 	}
 	c.Model = chosen.Requested(c.Model)
 	switch {
@@ -89,15 +89,15 @@ func (c *askCmd) check(chosen tracking.Platform) error {
 		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0, such as 120s", c.Timeout)
-	case c.Model != "" && !slices.Contains(known, c.Model):
+	case c.Model != "" && !slices.Contains(models, c.Model):
 		return problem.New(problem.Missing, "model %q of %s is unknown: want one of %s, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS",
-			c.Model, chosen.Slug, strings.Join(known, ", "))
+			c.Model, chosen.Slug, strings.Join(models, ", "))
 	}
 	return nil
 }
 
-// entities are those of --brand: the brand and its competitors. The simulator has to name brands, so it has those of
-// the demo.
+// entities returns the brand and the competitors of --brand. The simulator has to name brands, so without the flag it
+// names the demo's.
 func (c *askCmd) entities(chosen tracking.Platform) (brand event.Entity, competitors []event.Entity) {
 	for _, name := range c.Brand {
 		e := event.Entity{ID: uuid.NewV5(uuid.Nil, name), Name: name}
@@ -117,7 +117,7 @@ func (c *askCmd) entities(chosen tracking.Platform) (brand event.Entity, competi
 	return brand, competitors
 }
 
-// ask asks once. The run is of no brand and no prompt: their ids are nil.
+// ask asks once. The run has neither brand nor prompt: their ids are nil.
 func (c *askCmd) ask(ctx context.Context, chosen tracking.Platform, opened platform.Platform) (answer.Run, platform.Reply, error) {
 	begun := time.Now()
 	run := answer.Run{
@@ -132,30 +132,31 @@ func (c *askCmd) ask(ctx context.Context, chosen tracking.Platform, opened platf
 	return run, reply, err
 }
 
-// show prints what came back, and how it is read.
-func (p *process) show(a *event.Answer, names []string) error {
-	read := extract.Read(a)
+// printAnswer prints an answer and its reading.
+func (p *process) printAnswer(a *event.Answer, names []string) error {
+	reading := extract.Read(a)
 	if err := p.print(a.Text); err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) } // Flush returns what goes wrong
+	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) } // Flush returns its error
 	row("")
 	for i, name := range names {
-		of := read.Brand
+		entity := reading.Brand
 		if i > 0 {
-			of = read.Competitors[i-1]
+			entity = reading.Competitors[i-1]
 		}
-		if of.Mentions == 0 {
+		if entity.Mentions == 0 {
 			row("%s\tnot mentioned", name)
 			continue
 		}
-		row("%s\tposition %d, mentions %d", name, of.Position, of.Mentions)
+		row("%s\tposition %d, mentions %d", name, entity.Position, entity.Mentions)
 	}
 	for _, cited := range []bool{true, false} {
-		for _, of := range read.Citations {
-			if of.Cited == cited {
-				row("%s\t%s\t%s\t%s", map[bool]string{true: "cited", false: "consulted"}[cited], of.Listed, of.URL, of.Title)
+		for _, citation := range reading.Citations {
+			if citation.Cited == cited {
+				kind := map[bool]string{true: "cited", false: "consulted"}[cited]
+				row("%s\t%s\t%s\t%s", kind, citation.Listed, citation.URL, citation.Title)
 			}
 		}
 	}

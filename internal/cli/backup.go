@@ -71,7 +71,7 @@ func isWithin(path, dir string) bool {
 }
 
 // stopSinks takes the exclusive sink lock at a moment when no batch is planned, so that the log's positions and the
-// rows of the warehouse belong together. What is appended meanwhile waits in the log.
+// rows of the warehouse belong together. Records appended meanwhile wait in the log.
 func stopSinks(ctx context.Context, e *service.Engines) (*postgres.ExclusiveSinkLock, error) {
 	lock, err := backoff.Retry(ctx, func() (*postgres.ExclusiveSinkLock, error) {
 		lock, err := e.DB.LockSinksExclusive(ctx, 0, 10*time.Second)

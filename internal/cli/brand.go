@@ -46,7 +46,7 @@ type entityEditFlags struct {
 	RemoveAlias  []string `sep:"none" placeholder:"NAME" help:"Another name to remove."`
 }
 
-// Validate is that of entityFlags.
+// Validate checks as entityFlags do.
 func (f *entityEditFlags) Validate() error {
 	names := append(optional(f.Name), f.Alias...)
 	return errors.Join(checkNames(names...), normalize(f.Domain, imports.Domain), normalize(f.RemoveDomain, imports.Host))

@@ -1,4 +1,4 @@
-// Package cli is the command line: it wires the rooms into subcommands, a file a subcommand. Only main imports it.
+// Package cli is the command line: it wires the components into subcommands. Only main imports it.
 package cli
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 )
 
-// grammar is every command with its flags; its order is that of --help.
+// grammar has every command with its flags, in the order of --help.
 type grammar struct {
 	Settings settings         `embed:""`
 	Build    kong.VersionFlag `name:"version" env:"-" help:"Show which build this is."`
@@ -33,7 +33,7 @@ type grammar struct {
 	Queryapi  queryapiCmd  `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
 	Demo      demoCmd      `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
-	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
+	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, lag of the log, disk."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
 	Org        orgCmd        `cmd:"" help:"Add, change and list organizations."`
 	User       userCmd       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
@@ -45,13 +45,13 @@ type grammar struct {
 	Access     accessCmd     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
 	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms."`
 	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
-	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and follow how far that is."`
+	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
 	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`
 	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`
 	Pixel      pixelCmd      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
 	Export     exportCmd     `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
-	Reread     rereadCmd     `cmd:"" help:"Have kept answers read again, and see how far that is."`
+	Reread     rereadCmd     `cmd:"" help:"Extract stored answers again and show progress."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine."`
 	Config     configCmd     `cmd:"" help:"Show the effective configuration, secrets masked."`
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
@@ -59,13 +59,13 @@ type grammar struct {
 	Secrets     secretsCmd     `cmd:"" help:"Encrypt the secrets in the database with another key."`
 	Backup      backupCmd      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
 	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
-	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
+	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with their facts, and rebuild those that differ."`
 	Recover     recoverCmd     `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
-	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
+	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"List records that could not be counted, and replay them."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`
-// must run on settings that are wrong.
+// must run on wrong settings.
 type settings config.Settings
 
 // Exit statuses, a contract.
@@ -76,12 +76,12 @@ const (
 	exitRefused = 3 // done, but some inputs were refused, and are listed
 )
 
-// A usageError is a mistake in how the command was called, not in what it did.
+// A usageError is a mistake in the call of a command, not a failure of its work.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// errRefused says that some inputs were refused. They have been listed.
+// errRefused is the result of a command that has listed refused inputs.
 var errRefused = errors.New("some inputs were refused")
 
 // Main runs the command that the process was started with and returns its exit status.
@@ -117,12 +117,12 @@ func Main() int {
 		return chosen.Run(p, chosen)
 	})
 	if mistake, ok := errors.AsType[usageError](err); ok {
-		err = usageError{asGiven(chosen, mistake)}
+		err = usageError{namedAsGiven(chosen, mistake)}
 	}
 	return report(p, err)
 }
 
-// helpTexts has a section for each command, with what --help says beside its flags, and one with texts of flags.
+// helpTexts has a section for each command, which --help shows beside its flags, and one with the texts of flags.
 //
 //go:embed help.txt
 var helpTexts string
@@ -171,7 +171,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 	})
 }
 
-// helpAll is a flag that shows the settings of every command as well, which --help leaves out.
+// helpAll is the flag that also shows the settings of every command, which --help leaves out.
 type helpAll bool
 
 // IgnoreDefault lets BeforeReset be called only where the flag is given.
@@ -189,7 +189,7 @@ func (helpAll) BeforeReset(ctx *kong.Context) error {
 	return nil
 }
 
-// report says once, on stderr, why a command did not do what it was asked, and returns its exit status.
+// report prints once, on stderr, why a command failed, and returns its exit status.
 func report(p *process, err error) int {
 	switch {
 	case err == nil:

@@ -35,7 +35,7 @@ type setting struct {
 func (c *configCmd) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
 		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(), c.forwardFlags.validate(), c.restFlags.validate())
-		return errors.Join(asGiven(chosen, wrong), errors.Join(p.unknown...))
+		return errors.Join(namedAsGiven(chosen, wrong), errors.Join(p.unknown...))
 	}
 	settings := effectiveSettings(chosen, p.Settings.Outside)
 	if c.JSON {
@@ -72,20 +72,20 @@ func effectiveSettings(chosen *kong.Context, outside config.Outside) []setting {
 	return list
 }
 
-// asGiven is err with the names of settings as they were given: of a flag of the command line --flag, else the
+// namedAsGiven is err with the names of settings as they were given: of a flag of the command line --flag, else the
 // variable.
-func asGiven(chosen *kong.Context, err error) error {
+func namedAsGiven(chosen *kong.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	given := map[string]string{}
+	flags := map[string]string{}
 	for _, flag := range chosen.Flags() {
 		if len(flag.Envs) > 0 && from(chosen, flag) == "flag" {
-			given[flag.Envs[0]] = "--" + flag.Name
+			flags[flag.Envs[0]] = "--" + flag.Name
 		}
 	}
 	variable := regexp.MustCompile(`\b` + config.Prefix + `\w+`)
-	return errors.New(variable.ReplaceAllStringFunc(err.Error(), func(name string) string { return cmp.Or(given[name], name) }))
+	return errors.New(variable.ReplaceAllStringFunc(err.Error(), func(name string) string { return cmp.Or(flags[name], name) }))
 }
 
 // from is the source of a flag's value.

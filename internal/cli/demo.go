@@ -104,7 +104,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// The schedule asks at once what was never asked.
+	// The schedule asks a new brand at once.
 	if err := d.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Or
 	return minted.Text, err
 }
 
-// password returns the password of the demo's user; "" where nobody can sign in.
+// password returns the password of the demo's user; "" where there is no sign-in.
 func (d *demo) password(ctx context.Context) (string, error) {
 	if ring, err := d.Settings.SecretRing(); err != nil || !ring.IsSet() {
 		return "", err

@@ -143,7 +143,7 @@ func (c apiClient) get(ctx context.Context, path string) ([]byte, error) {
 	return body, nil
 }
 
-// await asks until the first field of that name is at least what it should be.
+// await asks until the first field of that name is at least want.
 func (c apiClient) await(ctx context.Context, path, field string, want int, progress *meter) error {
 	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
 	for {

@@ -84,7 +84,7 @@ func openInput(p *process, name string) (io.ReadCloser, int64, error) {
 }
 
 // cancelableReader returns a reader of r that fails when ctx ends: a pipe may block a reader indefinitely, and an
-// interrupted import must still print what it has done. What r gives after that is lost.
+// interrupted import must still print its counts. Bytes read from r after that are lost.
 func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })
@@ -95,7 +95,7 @@ func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// brands finds the brands that the answers are for, and creates those of --create that are missing.
+// brands finds the brands that the answers are for, and creates missing brands of --create.
 func (c *importCmd) brands(ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand) ([]uuid.UUID, error) {
 	organization, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
@@ -150,9 +150,9 @@ type importResult struct {
 }
 
 // printCounts prints them, or with --json the whole summary; the error is errRefused when lines were refused.
-func (p *process) printCounts(whole bool, summary any, n imports.Counts) error {
+func (p *process) printCounts(asJSON bool, summary any, n imports.Counts) error {
 	result := summary
-	if !whole {
+	if !asJSON {
 		result = n
 	}
 	if err := p.printJSON(result); err != nil || n.Refused == 0 {
@@ -161,7 +161,7 @@ func (p *process) printCounts(whole bool, summary any, n imports.Counts) error {
 	return errRefused
 }
 
-// withProducer calls do with a producer once the disk has room, and waits until the log has what was appended.
+// withProducer calls do with a producer once the disk has room, and waits until the log has all appended records.
 func withProducer(ctx context.Context, e *service.Engines, do func(context.Context, *producer.Producer) error) error {
 	appends, err := e.NewProducer(prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
@@ -193,12 +193,12 @@ func lookup[T any](
 		for i, id := range ids {
 			keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 		}
-		found, err := find(ctx, conn, keys, clickhouse.LogLimit{})
+		rows, err := find(ctx, conn, keys, clickhouse.LogLimit{})
 		if err != nil {
 			return nil, err
 		}
-		landed := make(map[uuid.UUID]bool, len(found))
-		for key := range found {
+		landed := make(map[uuid.UUID]bool, len(rows))
+		for key := range rows {
 			landed[uuid.UUID(key.ID)] = true
 		}
 		return landed, nil
@@ -206,7 +206,7 @@ func lookup[T any](
 }
 
 // listedNear is how many names an import lists that were not counted. searchedNear answers are searched for them:
-// enough to find what is frequent, and a second of CPU.
+// enough to find frequent names, in a second of CPU.
 const (
 	listedNear   = 10
 	searchedNear = 20_000

@@ -72,8 +72,8 @@ func (f *trackingFlags) validate() error {
 	return nil
 }
 
-// addTracking adds what works on tracking jobs, the schedule and their routes, those of the dashboard and the web side
-// too where withWeb is set. The schedule's leader is its own, so that the pipeline's process and this one may differ.
+// addTracking adds the workers of tracking jobs, the schedule and their routes; withWeb adds the routes of the dashboard
+// and the web side. The schedule has a leader of its own, so that the pipeline's process and this one may differ.
 func (f *trackingFlags) addTracking(
 	s *service.Service, appends *producer.Producer, auth *queryapi.Auth, server *httpd.Server, withWeb bool,
 ) error {
@@ -124,7 +124,7 @@ func (f *trackingFlags) addTracking(
 
 var allStores = []lifecycle.Store{lifecycle.Postgres, lifecycle.ClickHouse, lifecycle.Kafka}
 
-// addJobs adds what works on tracking jobs.
+// addJobs adds the workers of tracking jobs.
 func addJobs(s *service.Service, appends *producer.Producer) (*tracking.Jobs, error) {
 	jobs, err := newJobs(s.Engines, appends, s.Metrics)
 	if err == nil {

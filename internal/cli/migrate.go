@@ -16,7 +16,7 @@ type migrateCmd struct {
 	usersDirFlag
 }
 
-// errPending says that `migrate --check` has listed something.
+// errPending is the result of `migrate --check` with pending steps.
 var errPending = errors.New("migrations are pending; run: answerscope migrate")
 
 func (c *migrateCmd) Run(ctx context.Context, p *process) error {

@@ -76,7 +76,7 @@ func (p *process) printJSON(v any) error {
 	return p.print(string(text))
 }
 
-// escaped is text with an escape, that of JSON, for each control but tabs, and for what turns the direction of text.
+// escaped replaces each control but tabs, and each character that turns the direction of text, by an escape of JSON.
 // Names and prompts are the clients', who could end a line, erase others, or show one text as another.
 func escaped(text string) string {
 	if !event.HasControls(text) {
@@ -128,7 +128,7 @@ func printList[T any](p *process, asJSON bool, list []T, line func(T) string, co
 	return table.Flush()
 }
 
-// say writes a line to stderr.
+// say prints a line for people on stderr.
 func (p *process) say(format string, args ...any) {
 	fmt.Fprintln(p.stderr, escapedLines(fmt.Sprintf(format, args...)))
 }
@@ -152,7 +152,7 @@ func actor(command string) string {
 const passwordTimeout = 10 * time.Second
 
 // readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. A password must not
-// contain the words, which are of who gets it.
+// contain the words, such as the user's address.
 func (p *process) readPassword(ctx context.Context, minimum int, words ...string) (string, error) {
 	if p.terminal() != nil {
 		return "", nil

@@ -101,7 +101,7 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 	return nil
 }
 
-// platforms are those of the environment, or as an organization has them.
+// platforms returns the AI platforms of the environment, or as an organization has them.
 func (c *providerList) platforms(ctx context.Context, p *process) (*tracking.Platforms, uuid.UUID, error) {
 	if c.Org == "" {
 		if err := p.Settings.Validate(); err != nil {

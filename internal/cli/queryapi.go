@@ -86,7 +86,7 @@ func (f forwardFlags) validate() error {
 }
 
 // mount forwards to the tracking server: the web side's route of the schedule, and the dashboard's of jobs and
-// platforms, which answer what is missing where there is no address.
+// platforms, which name the missing setting where there is no address.
 func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *httpd.Server) {
 	address := strings.TrimSuffix(f.TrackingURL, "/")
 	if auth.Provider != nil {
@@ -100,8 +100,8 @@ func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *htt
 	trackingapi.MountWebCron(server, secret, trackingapi.ForwardCron(secret, address))
 }
 
-// restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
-// value is none. Names of schemas may hold anything but a comma.
+// restFlags are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An
+// empty value is none. Names of schemas may hold anything but a comma.
 type restFlags struct {
 	Prefix            string `default:"/" placeholder:"PATH" help:"${rest_prefix}"`
 	Schemas           string `placeholder:"NAME,…" help:"${rest_schemas}"`

@@ -27,7 +27,7 @@ type reconcileCmd struct {
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-// errDiffers says that the differences which were printed are left.
+// errDiffers is the result of a command that has printed differences and leaves them.
 var errDiffers = errors.New("rollups are not what their landing rows make")
 
 func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
@@ -115,7 +115,7 @@ func findingLine(f *reconcile.Finding) string {
 		parts = append(parts, fmt.Sprintf("%s/%d %d, want %d", o.Topic, o.Partition, o.Have, o.Want))
 	}
 	if f.Surplus > 0 {
-		parts = append(parts, fmt.Sprintf("%d rows that stand twice", f.Surplus))
+		parts = append(parts, fmt.Sprintf("%d duplicate rows", f.Surplus))
 	}
 	if len(f.Brands) > 0 {
 		var ids []string

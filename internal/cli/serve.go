@@ -85,7 +85,7 @@ func (p *process) serve(ctx context.Context, wrong error, plan service.Plan) err
 }
 
 // checkEngines warns of variables that name no setting. If some engines of a server are given and others are not, one
-// of the variables may be the misspelt address of an engine, in whose place an empty one would be started.
+// of the variables may be a misspelt address of an engine, and an empty engine would be started instead.
 func (p *process) checkEngines(plan service.Plan) error {
 	for _, unknown := range p.unknown {
 		p.Log.Warn("a variable has no effect", "cause", unknown, "next", "correct its name, or remove it")

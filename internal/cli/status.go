@@ -52,7 +52,7 @@ type keyHolder struct {
 }
 
 func (c *statusCmd) Run(ctx context.Context, p *process) error {
-	shown := state{Build: thisBuild(), DataDir: p.Settings.DataDir}
+	s := state{Build: thisBuild(), DataDir: p.Settings.DataDir}
 	owner, err := engine.Running(p.Settings.DataDir)
 	if err != nil {
 		return err
@@ -61,22 +61,22 @@ func (c *statusCmd) Run(ctx context.Context, p *process) error {
 		if owner == nil {
 			return fmt.Errorf("nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir", p.Settings.DataDir)
 		}
-		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
+		s.Command, s.PID, s.Address = owner.Owner, owner.PID, owner.Address
 	}
 	if free, ok := disk.Free(p.Settings.DataDir); ok {
-		shown.DiskFree = &free
+		s.DiskFree = &free
 	}
 	on, err := p.connect(ctx, service.Everything)
 	if err == nil {
-		err = shown.read(ctx, on)
+		err = s.read(ctx, on)
 	}
-	if !c.JSON { // what is known without an engine that does not answer is shown, too
-		return errors.Join(shown.print(p), err)
+	if !c.JSON { // the rest is shown even where an engine does not answer
+		return errors.Join(s.print(p), err)
 	}
 	if err != nil {
 		return err
 	}
-	return p.printJSON(shown)
+	return p.printJSON(s)
 }
 
 // read asks the engines.

@@ -105,7 +105,7 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	return errors.Join(result, err)
 }
 
-// start starts the job and follows it to its end. left says what becomes of a job that is left.
+// start starts the job and follows it to its end. An interrupted command prints left: who goes on with the job.
 func (c *trackCmd) start(ctx context.Context, p *process, db *postgres.DB, jobs *tracking.Jobs, left string) error {
 	_, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil {

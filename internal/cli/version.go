@@ -47,7 +47,7 @@ func (b build) String() string {
 	return fmt.Sprintf("answerscope %s %s %s", b.Version, b.Go, b.Platform)
 }
 
-// metric is always 1; its labels say which build runs.
+// metric is always 1, with the build in its labels.
 func (b build) metric() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "answerscope_build_info", Help: "1, with the build in the labels.",

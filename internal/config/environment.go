@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"github.com/answerscope/answerscope/internal/nearest"
+	"github.com/answerscope/answerscope/internal/secret"
 )
 
-// Outside is what comes from the environment alone: how engines that run elsewhere are entered, and secrets.
+// Outside has the settings that come from the environment alone: addresses of outside engines, and secrets.
 type Outside struct {
 	ClickHouse    DSN    // clickhouse:// or http(s)://; none starts the embedded engine
 	Shards        Shards // in its place, the servers of a cluster
@@ -36,7 +37,7 @@ type Platform struct {
 	Models  []string // in place of those that it declares, the default first; none: those
 }
 
-// Platform returns what is set for the AI platform of that slug.
+// Platform returns the settings of the AI platform of that slug.
 func (o Outside) Platform(slug string) Platform {
 	name := strings.ToUpper(strings.ReplaceAll(slug, "-", "_"))
 	if i := slices.IndexFunc(o.Platforms, func(p Platform) bool { return p.Name == name }); i >= 0 {
@@ -61,6 +62,49 @@ type Variable struct {
 	Masked string
 }
 
+// A field holds the value of a variable.
+type field interface {
+	set(value string)
+	Masked() string
+}
+
+type text string
+
+func (t *text) set(value string) { *t = text(value) }
+func (t *text) Masked() string   { return string(*t) }
+
+// namedField is a field with the name of its variable.
+type namedField struct {
+	name  string
+	field field
+}
+
+// fields names every variable of o but those of platforms.
+func (o *Outside) fields() []namedField {
+	return []namedField{
+		{Prefix + "CLICKHOUSE_DSN", &o.ClickHouse},
+		{Prefix + "CLICKHOUSE_SHARDS", &o.Shards},
+		{Prefix + "POSTGRES_DSN", &o.Postgres},
+		{Prefix + "POSTGRES_GATEWAY_DSN", &o.Gateway},
+		{Prefix + "KAFKA_USERNAME", (*text)(&o.KafkaUsername)},
+		{Prefix + "KAFKA_PASSWORD", &o.KafkaPassword},
+		{Prefix + "REST_JWT_SECRET", &o.RESTSecret},
+		{Prefix + "SECRET_KEYS", &o.SecretKeys},
+		{Prefix + "ANON_KEY", &o.AnonKey},
+		{"CRON_SECRET", &o.CronSecret},
+		{Prefix + "ISSUER", (*text)(&o.Issuer.Name)},
+		{Prefix + "JWKS_URL", &o.Issuer.JWKS},
+		{Prefix + "JWT_SECRET", &o.Issuer.Secret},
+		{Prefix + "JWT_AUDIENCE", (*text)(&o.Issuer.Audience)},
+		{Prefix + "OTLP_ENDPOINT", &o.Traces.Own},
+		{otelTracesEndpoint, &o.Traces.Traces},
+		{otelEndpoint, &o.Traces.Base},
+		{otelHeaders, &o.Traces.Headers},
+		{otelTracesHeaders, &o.Traces.TracesHeaders},
+		{otelDisabled, &o.Traces.Disabled},
+	}
+}
+
 // FromEnvironment reads environ, whose entries are NAME=value.
 func FromEnvironment(environ []string) Outside {
 	env := map[string]string{}
@@ -68,31 +112,19 @@ func FromEnvironment(environ []string) Outside {
 		name, value, _ := strings.Cut(entry, "=")
 		env[name] = value
 	}
-	return Outside{
-		ClickHouse: NewDSN(env[Prefix+"CLICKHOUSE_DSN"]), Shards: NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
-		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), Gateway: NewDSN(env[Prefix+"POSTGRES_GATEWAY_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
-		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), Issuer: issuer(env), SecretKeys: NewSecret(env[Prefix+"SECRET_KEYS"]),
-		RESTSecret: NewSecret(env[Prefix+"REST_JWT_SECRET"]), AnonKey: NewSecret(env[Prefix+"ANON_KEY"]),
-		CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
-		Platforms: platforms(env),
+	o := Outside{Platforms: platforms(env)}
+	for _, f := range o.fields() {
+		f.field.set(env[f.name])
 	}
+	return o
 }
 
 // Variables lists every variable of Outside, set or not; platforms only as far as one of their variables is set.
 func (o Outside) Variables() []Variable {
-	list := []Variable{
-		{Prefix + "CLICKHOUSE_DSN", o.ClickHouse.Masked()},
-		{Prefix + "CLICKHOUSE_SHARDS", o.Shards.Masked()},
-		{Prefix + "POSTGRES_DSN", o.Postgres.Masked()},
-		{Prefix + "POSTGRES_GATEWAY_DSN", o.Gateway.Masked()},
-		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
-		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
-		{Prefix + "REST_JWT_SECRET", o.RESTSecret.Masked()},
-		{Prefix + "SECRET_KEYS", o.SecretKeys.Masked()},
-		{Prefix + "ANON_KEY", o.AnonKey.Masked()},
-		{"CRON_SECRET", o.CronSecret.Masked()},
+	var list []Variable
+	for _, f := range o.fields() {
+		list = append(list, Variable{f.name, f.field.Masked()})
 	}
-	list = append(append(list, o.Issuer.variables()...), o.Traces.variables()...)
 	for _, p := range o.Platforms {
 		list = append(list, Variable{p.Variable(KeyVariable), p.APIKey.Masked()},
 			Variable{p.Variable(BaseURLVariable), NewDSN(p.BaseURL).Masked()},
@@ -104,32 +136,32 @@ func (o Outside) Variables() []Variable {
 var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL|MODELS)$`)
 
 func platforms(env map[string]string) []Platform {
-	var found []Platform
+	var list []Platform
 	for name, value := range env {
 		m := platformVariable.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
-		i := slices.IndexFunc(found, func(p Platform) bool { return p.Name == m[1] })
+		i := slices.IndexFunc(list, func(p Platform) bool { return p.Name == m[1] })
 		if i < 0 {
-			i = len(found)
-			found = append(found, Platform{Name: m[1]})
+			i = len(list)
+			list = append(list, Platform{Name: m[1]})
 		}
 		switch m[2] {
 		case KeyVariable:
-			found[i].APIKey = NewSecret(strings.TrimSpace(value))
+			list[i].APIKey = NewSecret(strings.TrimSpace(value))
 		case BaseURLVariable:
-			found[i].BaseURL = strings.TrimSpace(value)
+			list[i].BaseURL = strings.TrimSpace(value)
 		case ModelsVariable:
 			for model := range strings.SplitSeq(value, ",") {
 				if model = strings.TrimSpace(model); model != "" {
-					found[i].Models = append(found[i].Models, model)
+					list[i].Models = append(list[i].Models, model)
 				}
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Platform) int { return strings.Compare(a.Name, b.Name) })
-	return found
+	slices.SortFunc(list, func(a, b Platform) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 func (o Outside) validate(m *mistakes) {
@@ -161,16 +193,48 @@ func (m *mistakes) address(name string, dsn DSN, schemes ...string) {
 // HasWarehouse reports whether ClickHouse runs elsewhere: on one server or on a cluster.
 func (o Outside) HasWarehouse() bool { return o.ClickHouse.IsSet() || o.Shards.IsSet() }
 
-// Unknown returns the names of environ that begin with Prefix but are not known, each with the nearest one
-// that does: a misspelt variable is otherwise silently without effect.
-func Unknown(environ, known []string) []error {
+// Unknown returns the names of environ that begin with Prefix but are not settings, each with the nearest
+// name of a setting: a misspelt variable would otherwise be ignored silently.
+func Unknown(environ, settings []string) []error {
 	var errs []error
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || platformVariable.MatchString(name) {
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(settings, name) || platformVariable.MatchString(name) {
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest.Names(name, known, math.MaxInt)[0]))
+		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest.Names(name, settings, math.MaxInt)[0]))
 	}
 	return errs
+}
+
+// An Issuer is an identity provider that runs elsewhere; none is the built-in one.
+type Issuer struct {
+	Name     string // iss of its tokens
+	JWKS     DSN    // where it publishes its keys, or
+	Secret   Secret // what it shares with us
+	Audience string // aud of its tokens; "": authenticated
+}
+
+// IsSet reports whether there is one.
+func (i Issuer) IsSet() bool { return i.Name != "" }
+
+// minSecretBytes is the shortest secret of HS256 (RFC 7518 §3.2).
+const minSecretBytes = 32
+
+func (i Issuer) validate(m *mistakes) {
+	keyed := i.JWKS.IsSet() || i.Secret.IsSet()
+	m.want(i.IsSet() || !keyed && i.Audience == "", "ISSUER", i.Name, "the iss of the issuer whose tokens "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET verifies")
+	m.want(!i.IsSet() || i.JWKS.IsSet() != i.Secret.IsSet(), "ISSUER", i.Name, "either "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET with it")
+	m.want(!i.JWKS.IsSet() || isWeb(i.JWKS.Reveal()), "JWKS_URL", i.JWKS.Masked(), "https://…/.well-known/jwks.json")
+	m.want(!i.Secret.IsSet() || len(i.Secret.Reveal()) >= minSecretBytes, "JWT_SECRET", i.Secret.Masked(), "at least 32 bytes")
+}
+
+// validateRing checks the keys of encrypted secrets.
+func (o Outside) validateRing(m *mistakes) {
+	if !o.SecretKeys.IsSet() {
+		return
+	}
+	if _, err := secret.ParseRing(o.SecretKeys.Reveal()); err != nil {
+		m.add(fmt.Errorf("%sSECRET_KEYS is %q: %w", Prefix, o.SecretKeys.Masked(), err))
+	}
 }

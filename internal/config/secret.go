@@ -34,6 +34,8 @@ func hide(value, masked string) Secret {
 	return Secret{&value, masked}
 }
 
+func (s *Secret) set(value string) { *s = NewSecret(value) }
+
 // Reveal returns the value.
 func (s Secret) Reveal() string {
 	if s.value == nil {
@@ -48,7 +50,7 @@ func (s Secret) IsSet() bool { return s.value != nil }
 // Masked is the text that may be shown.
 func (s Secret) Masked() string { return s.masked }
 
-// Format prints Masked, whatever the verb.
+// Format prints Masked for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.Masked()) }
 
 // MarshalText is Masked, for JSON and other encodings.
@@ -63,6 +65,8 @@ type DSN struct{ Secret }
 
 // NewDSN hides what must be hidden of address; "" is none.
 func NewDSN(address string) DSN { return DSN{hide(address, maskAddress(address))} }
+
+func (d *DSN) set(address string) { *d = NewDSN(address) }
 
 func maskAddress(text string) string {
 	address, err := url.Parse(text)
@@ -82,15 +86,15 @@ func maskAddress(text string) string {
 		return masked
 	}
 	params := address.Query()
-	var shown []string
+	var pairs []string
 	for pair := range strings.SplitSeq(address.RawQuery, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if params.Get(name) != "" && maybeSecret(name) {
 			pair = name + "=" + mask
 		}
-		shown = append(shown, pair)
+		pairs = append(pairs, pair)
 	}
-	return masked + "?" + strings.Join(shown, "&")
+	return masked + "?" + strings.Join(pairs, "&")
 }
 
 // maybeSecret reports whether a parameter may hold a secret, by its name.
@@ -114,8 +118,8 @@ func (d DSN) encrypted() bool {
 	return secure[0] == "" || err == nil && on
 }
 
-// Shards are the servers of a ClickHouse cluster: addresses with credentials, those of different shards separated by a
-// semicolon, the replicas of one by a comma.
+// Shards are the servers of a ClickHouse cluster: addresses with credentials. A semicolon separates shards, a comma the
+// replicas of one.
 type Shards struct{ Secret }
 
 var server = regexp.MustCompile(`[^;,]*`)
@@ -125,6 +129,8 @@ func NewShards(addresses string) Shards {
 	masked := server.ReplaceAllStringFunc(addresses, func(address string) string { return NewDSN(strings.TrimSpace(address)).Masked() })
 	return Shards{hide(addresses, masked)}
 }
+
+func (s *Shards) set(addresses string) { *s = NewShards(addresses) }
 
 // servers are the addresses of all servers.
 func (s Shards) servers() []DSN {

@@ -1,4 +1,4 @@
-// Package config says what can be set, where each value comes from, and what of it may be shown.
+// Package config has the settings: their sources, their checks, and the text of each that may be shown.
 //
 // A setting is a flag, whose default is the variable ANSWERSCOPE_<FLAG>. A secret, and an address that may hold one,
 // comes from the environment alone: command lines are seen by everyone on a machine.
@@ -48,8 +48,8 @@ type Kafka struct {
 	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"${kafka_retention}"`
 }
 
-// Retention is for how many whole months, beside the present one, raw facts are kept; 0 is for ever. What was computed
-// of them stays. All pipelines want the same.
+// Retention is for how many whole months, beside the present one, raw facts are kept; 0 is without limit. Their figures
+// stay. All pipelines want the same.
 type Retention struct {
 	Answers     int `default:"0" placeholder:"MONTHS" help:"${retention_answers}"`
 	Visits      int `default:"0" placeholder:"MONTHS" help:"The same for raw visits (default 0: no limit)."`
@@ -57,10 +57,10 @@ type Retention struct {
 	Deadletters int `default:"0" placeholder:"MONTHS" help:"${retention_deadletters}"`
 }
 
-// mistakes are what is wrong with settings.
+// mistakes are the errors of settings.
 type mistakes []error
 
-// want adds a mistake unless the value of a variable is right; should says what would be.
+// want adds a mistake unless the value of a variable is right; should describes a right one.
 func (m *mistakes) want(right bool, name, value, should string) {
 	if !right {
 		*m = append(*m, fmt.Errorf("%s%s is %q: want %s", Prefix, name, value, should))
@@ -69,10 +69,10 @@ func (m *mistakes) want(right bool, name, value, should string) {
 
 func (m *mistakes) add(err error) { *m = append(*m, err) }
 
-// leastMinFree is what the engines need to end what they have begun.
+// leastMinFree lets the engines finish the writes under way.
 const leastMinFree = 16 << 20
 
-// Validate says everything that is wrong, each with what would be right.
+// Validate returns every mistake, each with the form of a right value.
 func (s Settings) Validate() error {
 	var m mistakes
 	m.want(s.DataDir != "", "DATA_DIR", s.DataDir, "a directory, such as ./var")
@@ -100,15 +100,15 @@ func (r Retention) Months() map[string]int {
 }
 
 func (r Retention) validate(m *mistakes) {
-	for _, of := range []struct {
+	for _, fact := range []struct {
 		name   string
 		months int
 	}{{"ANSWERS", r.Answers}, {"VISITS", r.Visits}, {"CRAWLS", r.Crawls}, {"DEADLETTERS", r.Deadletters}} {
-		m.want(of.months >= 0 && of.months <= 1200, "RETENTION_"+of.name, strconv.Itoa(of.months), "whole months, 1 to 1200, or 0 for ever")
+		m.want(fact.months >= 0 && fact.months <= 1200, "RETENTION_"+fact.name, strconv.Itoa(fact.months), "whole months, 1 to 1200, or 0 without limit")
 	}
 }
 
-// topicLetters are those of a topic's name.
+// topicLetters may be in a topic's name.
 const topicLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 func (k Kafka) validate(m *mistakes, outside Outside) {

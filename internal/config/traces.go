@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Names of the variables that say to every program where traces go (OpenTelemetry, "OTLP Exporter Configuration").
+// Names of OpenTelemetry's own variables ("OTLP Exporter Configuration").
 const (
 	otelEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otelTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -26,21 +26,26 @@ type Collector struct {
 	Base          DSN    // OTEL_EXPORTER_OTLP_ENDPOINT: a base
 	Headers       Secret // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: they often hold a key; the exporter reads them itself
 	TracesHeaders Secret // OTEL_EXPORTER_OTLP_TRACES_HEADERS, the same
-	Disabled      bool   // OTEL_SDK_DISABLED=true: trace nothing, whatever else is set
+	Disabled      truth  // OTEL_SDK_DISABLED=true: trace nothing, whatever else is set
 }
 
-func collector(env map[string]string) Collector {
-	return Collector{
-		Own: NewDSN(env[Prefix+"OTLP_ENDPOINT"]), Traces: NewDSN(env[otelTracesEndpoint]),
-		Base: NewDSN(env[otelEndpoint]), Headers: NewSecret(env[otelHeaders]),
-		TracesHeaders: NewSecret(env[otelTracesHeaders]), Disabled: strings.EqualFold(env[otelDisabled], "true"),
+// A truth is a variable that is true or not set.
+type truth bool
+
+func (t *truth) set(value string) { *t = truth(strings.EqualFold(value, "true")) }
+
+// Masked is "" where it is not set.
+func (t *truth) Masked() string {
+	if *t {
+		return "true"
 	}
+	return ""
 }
 
 // Endpoint is the whole address that traces are posted to; "" when nothing is traced.
 func (c Collector) Endpoint() string {
 	switch {
-	case c.Disabled:
+	case bool(c.Disabled):
 		return ""
 	case c.Own.IsSet():
 		return strings.TrimSuffix(c.Own.Reveal(), "/") + tracesPath
@@ -52,23 +57,8 @@ func (c Collector) Endpoint() string {
 	return ""
 }
 
-func (c Collector) variables() []Variable {
-	disabled := ""
-	if c.Disabled {
-		disabled = "true"
-	}
-	return []Variable{
-		{Prefix + "OTLP_ENDPOINT", c.Own.Masked()},
-		{otelTracesEndpoint, c.Traces.Masked()},
-		{otelEndpoint, c.Base.Masked()},
-		{otelHeaders, c.Headers.Masked()},
-		{otelTracesHeaders, c.TracesHeaders.Masked()},
-		{otelDisabled, disabled},
-	}
-}
-
-// validate looks at what will be used. A mistake must be found here: the exporter would print what it cannot read, a
-// secret too, on stderr.
+// validate checks the settings in use. A mistake must be found here: the exporter would print a malformed value, even a
+// secret, on stderr.
 func (c Collector) validate(m *mistakes) {
 	if c.Endpoint() == "" {
 		return
@@ -101,5 +91,5 @@ func notHeader(pair string) bool {
 	return !ok || err != nil || name == "" || strings.Trim(name, tokenLetters) != ""
 }
 
-// tokenLetters are those of a header's name (RFC 9110 §5.6.2).
+// tokenLetters may be in a header's name (RFC 9110 §5.6.2).
 const tokenLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"

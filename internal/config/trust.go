@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Trust says which authority an engine's certificate must be of, and which certificate it is shown. The files hold PEM.
+// Trust has the authority of an engine's certificate, and our own certificate. The files hold PEM.
 type Trust struct {
 	CA   string `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
 	Cert string `name:"cert" placeholder:"FILE" help:"${tls_cert}"`

@@ -1,5 +1,5 @@
-// Package disk says whether the disks that hold the data have room: below a watermark nothing new is accepted, so that
-// what was accepted can still be counted.
+// Package disk watches whether the disks that hold the data have room: below a watermark nothing new is accepted, so
+// that accepted data can still be counted.
 package disk
 
 import (
@@ -33,7 +33,7 @@ type Watermark struct {
 // New watches the file systems that directories are on. One that does not exist has room.
 func New(least int64, dirs ...string) *Watermark { return &Watermark{least: least, dirs: dirs} }
 
-// FullError says which disk is full.
+// A FullError names the full disk.
 type FullError struct {
 	Dir         string
 	Free, Least int64 // bytes
@@ -58,7 +58,7 @@ func (w *Watermark) Err() error {
 	return nil
 }
 
-// look returns what is wrong with the first directory whose disk is full.
+// look returns the error of the first directory whose disk is full.
 func (w *Watermark) look() *FullError {
 	for _, dir := range w.dirs {
 		if free, ok := Free(dir); ok && free < w.least {

@@ -58,7 +58,7 @@ func MakeDir(dir string) error {
 	return SyncDir(parent)
 }
 
-// SyncDir syncs the names in a directory: those of files made, renamed or removed before the call.
+// SyncDir syncs the entries of a directory: files made, renamed or removed before the call.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// A Point in the program is named for what has just happened.
+// A Point is a place in the program, named for the step that has just ended.
 type Point string
 
 // The points, in the order in which a record passes them.

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,12 +22,12 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// edge is the outermost handler: whatever happens in the routes, a request ends here, answered, measured and logged.
+// edge is the outermost handler: every request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
-	neverSniffed(c)
-	if !framed(c.Request().Header.RawHeaders()) {
+	setNoSniff(c)
+	if !validFraming(c.Request().Header.RawHeaders()) {
 		c.Context().SetConnectionClose()
-		return problem.New(problem.Invalid, "where the body ends is said in two ways: want one Content-Length, or Transfer-Encoding: chunked")
+		return problem.New(problem.Invalid, "the end of the body is stated twice: want one Content-Length, or Transfer-Encoding: chunked")
 	}
 	if d, ok := s.direct[c.Path()]; ok {
 		return s.serveDirect(c, d)
@@ -42,7 +43,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	defer func() { finishSpan(span, c, route) }()
 	c.SetUserContext(ctx)
 
-	err := guarded(c, (*fiber.Ctx).Next)
+	err := recoverPanics(c, (*fiber.Ctx).Next)
 	route = c.Route().Path
 	if err != nil {
 		// The path of a request without a route comes from outside and must not become a label.
@@ -64,10 +65,10 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// neverSniffed keeps browsers from taking a response for something else than its type says.
-func neverSniffed(c *fiber.Ctx) { c.Set(fiber.HeaderXContentTypeOptions, "nosniff") }
+// setNoSniff keeps browsers from guessing another type of a response.
+func setNoSniff(c *fiber.Ctx) { c.Set(fiber.HeaderXContentTypeOptions, "nosniff") }
 
-// Direct gives every request for path to handle, whatever its method. It is for the one path that is requested tens of
+// Direct gives every request for path to handle, of any method. It is for the one path that is requested tens of
 // thousands of times a second: such a request has no id, no context that ends with its client, no span and no line in
 // the log, and its response is neither tagged nor compressed. It is measured, and errors and panics are answered as on
 // any other path. It is called before Run.
@@ -84,7 +85,7 @@ type direct struct {
 
 func (s *Server) serveDirect(c *fiber.Ctx, d direct) error {
 	started := time.Now()
-	if err := guarded(c, d.handle); err != nil {
+	if err := recoverPanics(c, d.handle); err != nil {
 		if failed := s.refuse(c, err); failed != nil {
 			return failed
 		}
@@ -97,8 +98,8 @@ func (s *Server) serveDirect(c *fiber.Ctx, d direct) error {
 	return nil
 }
 
-// guarded runs a handler and returns a panic as an error that keeps its stack for the log.
-func guarded(c *fiber.Ctx, handle fiber.Handler) (err error) {
+// recoverPanics runs a handler and returns a panic as an error that keeps its stack for the log.
+func recoverPanics(c *fiber.Ctx, handle fiber.Handler) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = &panicked{cause: cause, stack: debug.Stack()}
@@ -115,14 +116,14 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
 
 // requestID is the id that a proxy or the client gave, if it is safe in a header and a log; else a new one.
-func requestID(given string) string {
+func requestID(header string) string {
 	strange := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_' && r != '.'
 	}
-	if len(given) == 0 || len(given) > 128 || strings.ContainsFunc(given, strange) {
+	if len(header) == 0 || len(header) > 128 || strings.ContainsFunc(header, strange) {
 		return uuid.Must(uuid.NewV4()).String()
 	}
-	return given
+	return header
 }
 
 // unmatched stands for the route where there is none.
@@ -142,12 +143,12 @@ func Method(c *fiber.Ctx) string {
 // knownMethods replaces a method that fiber does not know by one that no route answers, so that it ends as 404 or 405
 // with Allow; fiber would answer 400 without calling the edge.
 func knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
-	known := map[string]bool{}
+	methods := map[string]bool{}
 	for _, method := range fiber.DefaultMethods {
-		known[method] = true
+		methods[method] = true
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if method := string(ctx.Method()); !known[method] {
+		if method := string(ctx.Method()); !methods[method] {
 			ctx.SetUserValue(unknownMethod, method)
 			ctx.Request.Header.SetMethod(fiber.MethodTrace)
 		}
@@ -174,8 +175,8 @@ func requestSeconds(metrics prometheus.Registerer) *prometheus.HistogramVec {
 // clientInterval is between two checks that a client is still connected. Most requests are done before the first.
 const clientInterval = 250 * time.Millisecond
 
-// watchClient calls gone when the client of conn has disconnected before ctx, that of its request, ends: so its query
-// is cancelled. fasthttp does not read a connection while it answers; a peek at the socket takes no bytes of the next
+// watchClient calls gone when the client of conn disconnects before ctx, the request's context, ends: its query is then
+// cancelled. fasthttp does not read a connection while it answers; a peek at the socket takes no bytes of the next
 // request.
 func watchClient(ctx context.Context, conn net.Conn, gone func()) {
 	socket, ok := conn.(syscall.Conn)
@@ -208,4 +209,29 @@ func disconnected(socket syscall.Conn) bool {
 		over = n == 0 && err == nil || err == unix.ECONNRESET
 	})
 	return over || err != nil
+}
+
+// validFraming reports whether the headers of a request state the end of its body once (RFC 9112 §6.3). fasthttp takes
+// the last of several lengths, and any transfer coding for chunked; a proxy before it may take another, and one of them
+// then reads the rest of a body as the next request.
+func validFraming(headers []byte) bool {
+	var length []byte
+	chunked := false
+	for line := range bytes.Lines(headers) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimSpace(value)
+		switch {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			if length != nil && !bytes.Equal(length, value) {
+				return false
+			}
+			length = value
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			if chunked || !bytes.EqualFold(value, []byte("chunked")) {
+				return false
+			}
+			chunked = true
+		}
+	}
+	return length == nil || !chunked
 }

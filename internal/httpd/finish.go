@@ -14,8 +14,8 @@ import (
 // compressFrom is the size in bytes below which compressing costs more than it saves.
 const compressFrom = 1024
 
-// finish tags a whole successful body, leaves it out when the client has it, and compresses it as the client accepts,
-// where the surface wants that.
+// finish adds an ETag to a whole successful body, answers 304 to a client with that tag, and compresses the body as the
+// client accepts, where the surface wants that.
 //
 // fiber's own pair is not used: its ETag is a CRC-32, absent from the 304, and ignores `*`; its compression ignores the
 // q values of Accept-Encoding.
@@ -50,9 +50,9 @@ func finish(c *fiber.Ctx, surface *Surface) error {
 
 // matches compares weakly (RFC 9110 §13.1.2): W/"a" and "a" are one tag, and * is any.
 func matches(ifNoneMatch, tag string) bool {
-	for known := range strings.SplitSeq(ifNoneMatch, ",") {
-		known = strings.TrimSpace(known)
-		if known == "*" || known != "" && strings.TrimPrefix(known, "W/") == strings.TrimPrefix(tag, "W/") {
+	for tagged := range strings.SplitSeq(ifNoneMatch, ",") {
+		tagged = strings.TrimSpace(tagged)
+		if tagged == "*" || tagged != "" && strings.TrimPrefix(tagged, "W/") == strings.TrimPrefix(tag, "W/") {
 			return true
 		}
 	}
@@ -81,7 +81,7 @@ func compress(response *fasthttp.Response, encoding string) {
 }
 
 // Preferred is br or gzip, whichever the client gives the higher weight, br between equals, "" when it accepts neither
-// (RFC 9110 §12.5.3). A `*` is the weight of what is not named.
+// (RFC 9110 §12.5.3). A `*` is the weight of encodings that are not named.
 func Preferred(acceptEncoding string) string {
 	weights := map[string]float64{}
 	for part := range strings.SplitSeq(strings.ToLower(acceptEncoding), ",") {
@@ -96,17 +96,17 @@ func Preferred(acceptEncoding string) string {
 		}
 		weights[strings.TrimSpace(name)] = weight
 	}
-	best, most := "", 0.0
+	best, bestWeight := "", 0.0
 	for _, encoding := range []string{"br", "gzip"} {
 		weight, named := weights[encoding]
 		if !named {
 			weight = weights["*"]
 		}
-		if weight > most {
-			best, most = encoding, weight
+		if weight > bestWeight {
+			best, bestWeight = encoding, weight
 		}
 	}
-	if identity, named := weights["identity"]; named && identity > most {
+	if identity, named := weights["identity"]; named && identity > bestWeight {
 		return ""
 	}
 	return best

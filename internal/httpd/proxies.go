@@ -12,10 +12,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// Proxies are those whose headers are believed, as the addresses that they connect from.
+// Proxies are the trusted proxies, as the addresses that they connect from.
 type Proxies []netip.Prefix
 
-// ParseProxies reads prefixes and addresses, such as 10.0.0.0/8 and 192.0.2.1, and says everything that is neither.
+// ParseProxies reads prefixes and addresses, such as 10.0.0.0/8 and 192.0.2.1, and returns an error for each text that is neither.
 func ParseProxies(texts []string) (p Proxies, err error) {
 	var errs []error
 	for _, text := range texts {
@@ -51,8 +51,9 @@ func (p Proxies) Trust(remote netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(remote) })
 }
 
-// Address is that of a client: remote itself, or where remote is a trusted proxy the right-most hop of X-Forwarded-For
-// (all its headers in order, joined by commas) that is none; the zero Addr where that hop is no address.
+// Address returns the client's address: remote itself, or where remote is a trusted proxy the right-most hop of
+// X-Forwarded-For (all its headers in order, joined by commas) that is no trusted proxy; the zero Addr where that hop is
+// no address.
 func (p Proxies) Address(remote netip.Addr, forwardedFor string) netip.Addr {
 	remote = plainAddress(remote)
 	for p.Trust(remote) && strings.TrimSpace(forwardedFor) != "" {
@@ -83,3 +84,12 @@ func hopAddress(hop string) netip.Addr {
 
 // plainAddress is an address of one writing: IPv4 as such, and no zone, which is a name of the proxy's network card.
 func plainAddress(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
+
+// Bearer is the credential of an Authorization header of the scheme Bearer (RFC 6750), "" of any other.
+func Bearer(authorization string) string {
+	scheme, credential, _ := strings.Cut(strings.TrimSpace(authorization), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(credential)
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// A Surface is a path prefix with its own rules for bodies and errors, whatever fails below it: a handler, a panic, a
+// A Surface is a path prefix with its own rules for bodies and errors, for every failure below it: a handler, a panic, a
 // path or method that does not exist, a body that is too large.
 type Surface struct {
 	Prefix    string // /rest/v1 is that path and everything below it; / is every path
@@ -65,7 +65,7 @@ func (s *Server) surfaceOf(path string) *Surface {
 // beforeBody gives fasthttp the limit of a request's surface before it reads the body. Of a request that is not framed,
 // which the edge refuses, nothing more is read.
 func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if !framed(header.RawHeaders()) {
+	if !validFraming(header.RawHeaders()) {
 		header.SetContentLength(0)
 		header.SetConnectionClose()
 		return fasthttp.RequestConfig{}
@@ -84,7 +84,7 @@ func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConf
 // refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with
 // the request's id.
 func (s *Server) refuse(c *fiber.Ctx, err error) error {
-	if errors.Is(err, fiber.ErrBadGateway) { // fiber's word for a connection that failed: it has no client to answer
+	if errors.Is(err, fiber.ErrBadGateway) { // fiber's error of a broken connection: it has no client to answer
 		return nil
 	}
 	surface := s.surfaceOf(c.Path())
@@ -93,7 +93,7 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 		render = PlainError
 	}
 	c.Response().ResetBody() // a handler may have begun one
-	neverSniffed(c)          // the server's own errors have not passed the edge
+	setNoSniff(c)            // the server's own errors have not passed the edge
 	status, body := render(c, err)
 	if status >= http.StatusInternalServerError && c.UserContext().Err() == nil { // a client that has gone is no failure
 		s.logFailure(c, status, err)

@@ -96,7 +96,7 @@ func FileRing(path string) (Ring, error) {
 	return ring, nil
 }
 
-// makeFile links a whole file to path, so that nobody reads half a key; one that came first stays.
+// makeFile links a whole file to path, so that no process reads half a key; an earlier file stays.
 func makeFile(path string) error {
 	id, key := make([]byte, 4), make([]byte, keyBytes) // another id than another installation's key, so that both can be given
 	rand.Read(id)

@@ -61,7 +61,7 @@ func (p *Process) RenewAnalysts(usersDir string) error {
 const endTimeout = 7 * time.Second
 
 // Do runs a command, whose engines Connect opens, and closes them. When engines that it has joined go away, the command
-// is cancelled and returns what it has achieved as its error; one that does not return is left behind, because the
+// is cancelled and returns its progress as its error; one that does not return is left behind, because the
 // process ends anyway.
 func (p *Process) Do(ctx context.Context, command func(context.Context) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -47,7 +47,7 @@ type Service struct {
 }
 
 // Run runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
-// admin listener is there from first to last, so that /readyz shows the progress of the start.
+// admin listener runs from first to last, so that /readyz shows the progress of the start.
 func Run(ctx context.Context, p *Process, plan Plan, metrics ...prometheus.Collector) error {
 	// The service is ready only once it is built.
 	s := &Service{Engines: &Engines{Process: p}, Metrics: prometheus.NewRegistry(), Checks: httpd.NewReadiness("service")}

@@ -1,6 +1,6 @@
 // Package tracing sends OpenTelemetry traces to a collector, over OTLP as HTTP and protobuf.
 //
-// Traces never delay the work: a span that the collector does not accept is dropped, and a warning says so at most
+// Traces never delay the work: a span that the collector does not accept is dropped, and a warning is logged at most
 // every five minutes. Nothing here is global: what opens spans is handed the provider, or finds its parent in the
 // context.
 package tracing
@@ -24,7 +24,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Config says where traces go and which are kept. Headers, certificates, timeout and compression are read by the
+// Config is where traces go and which are kept. Headers, certificates, timeout and compression are read by the
 // exporter from the standard variables OTEL_EXPORTER_OTLP_…, and the sizes of its queue from OTEL_BSP_….
 type Config struct {
 	Endpoint string  // URL that traces are posted to, http://collector:4318/v1/traces; "" traces nothing
@@ -48,7 +48,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Traces are those of this process.
+// Traces are the traces of this process.
 type Traces struct {
 	provider *sdk.TracerProvider // nil when nothing is traced
 	flush    time.Duration       // how long the end waits for the last spans to be sent
@@ -102,7 +102,7 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Run waits for ctx to end, then sends what is left, for at most 5 s. It is listed before every part that opens
+// Run waits for ctx to end, then sends the remaining spans, for at most 5 s. It is listed before every part that opens
 // spans, so that it stops after them.
 func (t *Traces) Run(ctx context.Context) error {
 	<-ctx.Done()

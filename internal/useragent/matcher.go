@@ -30,22 +30,24 @@ func newMatcher() *matcher {
 	return &matcher{marks: map[uint32][]mark{}}
 }
 
-// ordinary is what agents of browsers are made of: its bytes are no good keys.
-const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintosh; intel mac os x 10_15_7; iphone; cpu iphone os 18_5 like mac os x; ipad; " +
-	"linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 " +
-	"safari/605.1.15 version/18.5 gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ http://www. https://www. .com/ .html bot/"
+// ordinary has the texts of browsers' agents: its bytes are no good keys.
+const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintosh; intel mac os x 10_15_7; iphone; " +
+	"cpu iphone os 18_5 like mac os x; ipad; linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; " +
+	"rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 safari/605.1.15 version/18.5 " +
+	"gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ " +
+	"http://www. https://www. .com/ .html bot/"
 
 // add files a mark under the key of its text that has the fewest marks so far.
-func (m *matcher) add(of mark) {
-	text, fewest := strings.ToLower(of.text), -1
+func (m *matcher) add(added mark) {
+	text, fewest := strings.ToLower(added.text), -1
 	for at := range len(text) - keyBytes + 1 {
 		others := len(m.marks[keyOf(text[at:])])
 		if !strings.Contains(ordinary, text[at:at+keyBytes]) && (fewest < 0 || others < fewest) {
-			of.at, fewest = at, others
+			added.at, fewest = at, others
 		}
 	}
-	key := keyOf(text[of.at:])
-	m.marks[key] = append(m.marks[key], of)
+	key := keyOf(text[added.at:])
+	m.marks[key] = append(m.marks[key], added)
 	hash := hashOf(key)
 	m.hashes[hash/64] |= 1 << (hash % 64)
 }
@@ -63,7 +65,7 @@ func (m *matcher) addExpression(expression *regexp.Regexp, texts []string) {
 
 // look returns the AI crawler that an agent names, the longest name of several, and whether it has another bot's mark.
 func (m *matcher) look(ua string) (crawler *Crawler, bot bool) {
-	key, length, asked := uint32(0), 0, uint64(0)
+	key, length, evaluated := uint32(0), 0, uint64(0)
 	for i := range len(ua) {
 		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
 		if hash := hashOf(key); m.hashes[hash/64]&(1<<(hash%64)) == 0 || i < keyBytes-1 {
@@ -71,31 +73,31 @@ func (m *matcher) look(ua string) (crawler *Crawler, bot bool) {
 		}
 		marks := m.marks[key]
 		for n := range marks {
-			of := &marks[n]
-			start := i - (keyBytes - 1) - of.at
+			mark := &marks[n]
+			start := i - (keyBytes - 1) - mark.at
 			switch {
 			case start < 0:
-			case of.crawler != nil:
-				if len(of.text) > length && of.names(ua, start) {
-					crawler, length = of.crawler, len(of.text)
+			case mark.crawler != nil:
+				if len(mark.text) > length && mark.isWordAt(ua, start) {
+					crawler, length = mark.crawler, len(mark.text)
 				}
-			case bot || !strings.HasPrefix(ua[start:], of.text):
-			case of.expression == nil:
+			case bot || !strings.HasPrefix(ua[start:], mark.text):
+			case mark.expression == nil:
 				bot = true
-			case asked&(1<<of.number) == 0: // once, however often its text is in an agent
-				asked |= 1 << of.number
-				bot = of.expression.MatchString(ua)
+			case evaluated&(1<<mark.number) == 0: // once, however often its text is in an agent
+				evaluated |= 1 << mark.number
+				bot = mark.expression.MatchString(ua)
 			}
 		}
 	}
 	return crawler, bot
 }
 
-// names reports whether a crawler's name is a word of its own at start.
-func (of *mark) names(ua string, start int) bool {
-	end := start + len(of.text)
-	return end <= len(ua) && strings.EqualFold(ua[start:end], of.text) &&
-		(start == 0 || !wordly(ua[start-1])) && (end == len(ua) || !wordly(ua[end]))
+// isWordAt reports whether a crawler's name is a whole word at start.
+func (m *mark) isWordAt(ua string, start int) bool {
+	end := start + len(m.text)
+	return end <= len(ua) && strings.EqualFold(ua[start:end], m.text) &&
+		(start == 0 || !isWordByte(ua[start-1])) && (end == len(ua) || !isWordByte(ua[end]))
 }
 
 // keyOf is the key of the first three bytes of text.
@@ -115,7 +117,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// wordly reports whether c next to a name makes another word of it.
-func wordly(c byte) bool {
+// isWordByte reports whether c next to a name makes another word of it.
+func isWordByte(c byte) bool {
 	return 'a' <= lower(c) && lower(c) <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }

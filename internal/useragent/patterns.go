@@ -28,11 +28,11 @@ var human = map[string]bool{
 	`AP3A\.240617\.008`: true, // a build of Android 15, on telephones of several makers
 }
 
-// hints are texts of programs that drive a browser, beside the list, and of what has a browser's name and says where to
-// read about it, as bots should and browsers never do.
+// hints are texts of programs that drive a browser, beside the list, and the start of an address in the agent, which
+// bots should and browsers never have.
 var hints = []string{
-	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer", "Playwright", "playwright",
-	"Cypress/", "+http://", "+https://",
+	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer",
+	"Playwright", "playwright", "Cypress/", "+http://", "+https://",
 }
 
 //go:embed expressions.tsv

@@ -1,8 +1,8 @@
 // Package useragent classifies User-Agents: browsers, bots, and the crawlers of AI platforms.
 //
-// Bots are those of the npm package crawler-user-agents (patterns.json, which a test compares with the pinned package)
-// and programs that drive a browser. To take a newer list over: pin it in package.json and its lock, `make agents`,
-// `go test -update`. AI crawlers are a table of our own, since it has to say what each one fetches pages for.
+// Bots come from the npm package crawler-user-agents (patterns.json, which a test compares with the pinned package), and
+// programs that drive a browser are added. To update the list: pin it in package.json and its lock, `make agents`,
+// `go test -update`. AI crawlers are a table of our own, with the purpose of each.
 package useragent
 
 import (
@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// An Agent is what is known of a User-Agent.
+// An Agent is the class of a User-Agent.
 type Agent struct {
 	Bot     bool
 	Crawler *Crawler // set when the bot is an AI crawler; shared, not to be changed
 }
 
-// Look classifies a User-Agent, of which it keeps nothing. The first call reads the patterns, which takes some
+// Look classifies a User-Agent, and retains nothing of it. The first call reads the patterns, which takes some
 // milliseconds; every other one takes well below a microsecond, so no result is cached.
 func Look(ua string) Agent {
 	crawler, bot := patterns().look(ua)
@@ -49,15 +49,15 @@ const (
 	User     Purpose = "user"     // a page for one person's question, or for an agent that works for one
 )
 
-// Crawlers returns all crawlers that are known, those of the platforms that send visits first.
+// Crawlers returns all crawlers, beginning with platforms that send visits.
 func Crawlers() []Crawler { return slices.Clone(crawlers) }
 
 //go:embed crawlers.tsv
 var crawlersFile string
 
 // crawlers are known by their names, in any case, where no letter, digit or underscore touches them. The longest name
-// of an agent counts: Applebot-Extended is not Applebot. Operators and purposes are those that the operators publish
-// or, where they do not, those of ai-robots-txt/ai.robots.txt. spellings are other names, each with the crawler's own.
+// of an agent counts: Applebot-Extended is not Applebot. Operators and purposes are as the operators publish them, or
+// else as ai-robots-txt/ai.robots.txt has them. spellings are other names, each with the crawler's own.
 var crawlers, spellings = readCrawlers(crawlersFile)
 
 // readCrawlers reads rows of name, operator, platform, purpose and other spellings.

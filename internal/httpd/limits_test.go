@@ -34,12 +34,12 @@ func TestACallerHasABucketOfItsOwn(t *testing.T) {
 func TestBucketsAreBounded(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	l := NewCallerLimit(10, nil)
-	for range 10 * mostBuckets {
+	for range 10 * maxBuckets {
 		now = now.Add(time.Millisecond)
 		l.take(uuid.Must(uuid.NewV4()), now)
 	}
-	if len(l.of) > mostBuckets {
-		t.Errorf("%d buckets, want at most %d", len(l.of), mostBuckets)
+	if len(l.byCaller) > maxBuckets {
+		t.Errorf("%d buckets, want at most %d", len(l.byCaller), maxBuckets)
 	}
 }
 
