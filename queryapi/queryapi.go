@@ -55,7 +55,8 @@ func NewAuth(ctx context.Context, d Deps) (*Auth, error) {
 		auth.Tokens = identity.NewTokens(d.DB, verifier)
 		return auth, err
 	case issuer.IsSet():
-		auth.Tokens = identity.NewTokens(d.DB, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
+		auth.Tokens = identity.NewTokens(d.DB,
+			token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
 		return auth, nil
 	}
 	provider, err := NewProvider(d)
@@ -63,7 +64,9 @@ func NewAuth(ctx context.Context, d Deps) (*Auth, error) {
 		return nil, err
 	}
 	if provider == nil {
-		d.Log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
+		d.Log.Warn("nobody can sign in", "next",
+			"give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or "+
+				"ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
 		return auth, nil
 	}
 	auth.Provider, auth.Tokens = provider, provider.Tokens()
@@ -121,9 +124,13 @@ func Mount(ctx context.Context, d Deps, auth *Auth, rateLimit int, server *httpd
 }
 
 // mountTables adds /rest/v1, our own tables for users; nil where it cannot be served.
-func mountTables(ctx context.Context, d Deps, auth *Auth, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, []lifecycle.Part, error) {
+func mountTables(
+	ctx context.Context, d Deps, auth *Auth, limit *httpd.CallerLimit, server *httpd.Server,
+) (*rest.API, []lifecycle.Part, error) {
 	if d.Gateway == "" || auth.anonKeys == nil {
-		d.Log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
+		d.Log.Warn("/rest/v1 is not served", "next",
+			"give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside "+
+				"issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
 		return nil, nil, nil
 	}
 	cfg := TablesConfig()

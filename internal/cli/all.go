@@ -35,7 +35,9 @@ type allParts struct {
 }
 
 // plan runs every part, owning the data directory. Both functions may be nil.
-func (f *allFlags) plan(p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error) service.Plan {
+func (f *allFlags) plan(
+	p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error,
+) service.Plan {
 	var all *allParts
 	return service.Plan{
 		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen), Spool: f.spool(p.Settings.DataDir).Dir,
@@ -96,7 +98,8 @@ func (c *allCmd) Run(ctx context.Context, p *process) error {
 // sayNext prints what to do first with an installation that tracks nothing but the demo.
 func (p *process) sayNext(ctx context.Context, db *postgres.DB) error {
 	list, err := db.ListOrganizations(ctx)
-	if err != nil || slices.ContainsFunc(list, func(o postgres.Organization) bool { return o.Slug != demoSlug && o.Slug != demoPageSlug }) {
+	if err != nil || slices.ContainsFunc(list,
+		func(o postgres.Organization) bool { return o.Slug != demoSlug && o.Slug != demoPageSlug }) {
 		return err
 	}
 	p.say(`

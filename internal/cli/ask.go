@@ -90,7 +90,8 @@ func (c *askCmd) check(chosen tracking.Platform) error {
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0, such as 120s", c.Timeout)
 	case c.Model != "" && !slices.Contains(models, c.Model):
-		return problem.New(problem.Missing, "model %q of %s is unknown: want one of %s, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS",
+		return problem.New(problem.Missing,
+			"model %q of %s is unknown: want one of %s, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS",
 			c.Model, chosen.Slug, strings.Join(models, ", "))
 	}
 	return nil
@@ -111,14 +112,17 @@ func (c *askCmd) entities(chosen tracking.Platform) (brand event.Entity, competi
 		demo := demodata.Brand()
 		brand = event.Entity{Name: demo.Name, Aliases: demo.Aliases, Domains: demo.Domains}
 		for _, other := range demo.Competitors {
-			competitors = append(competitors, event.Entity{Name: other.Name, Aliases: other.Aliases, Domains: other.Domains})
+			competitors = append(competitors,
+				event.Entity{Name: other.Name, Aliases: other.Aliases, Domains: other.Domains})
 		}
 	}
 	return brand, competitors
 }
 
 // ask asks once. The run has neither brand nor prompt: their ids are nil.
-func (c *askCmd) ask(ctx context.Context, chosen tracking.Platform, opened platform.Platform) (answer.Run, platform.Reply, error) {
+func (c *askCmd) ask(
+	ctx context.Context, chosen tracking.Platform, opened platform.Platform,
+) (answer.Run, platform.Reply, error) {
 	begun := time.Now()
 	run := answer.Run{
 		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region, Language: c.Language,
@@ -139,7 +143,8 @@ func (p *process) printAnswer(a *event.Answer, names []string) error {
 		return err
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) } // Flush returns its error
+	// Flush returns an error of these.
+	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) }
 	row("")
 	for i, name := range names {
 		entity := reading.Brand

@@ -31,17 +31,20 @@ type restoreCmd struct {
 	Dir string `arg:"" help:"Directory that backup has written."`
 }
 
-var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how yours are backed up")
+var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how " +
+	"yours are backed up")
 
 func (c *backupCmd) Run(ctx context.Context, p *process) error {
 	if p.Embedded(service.Everything) != service.Everything {
 		return usageError{errNotEmbedded}
 	}
 	if isWithin(c.Dir, p.Settings.DataDir) {
-		return usageError{fmt.Errorf("%s is in the data directory, with which it would be lost: want a directory elsewhere", c.Dir)}
+		return usageError{fmt.Errorf("%s is in the data directory, with which it would be lost: want a "+
+			"directory elsewhere", c.Dir)}
 	}
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
-		return usageError{errors.Join(fmt.Errorf("%s exists: want a directory that does not, for the backup alone", c.Dir), err)}
+		return usageError{errors.Join(fmt.Errorf("%s exists: want a directory that does not, for the backup alone",
+			c.Dir), err)}
 	}
 	on, err := p.connect(ctx, service.Everything)
 	if err != nil {
@@ -118,8 +121,10 @@ func (c *restoreCmd) Run(ctx context.Context, p *process) error {
 	if err := c.restore(ctx, p); err != nil {
 		return fmt.Errorf("restore: %w; remove %s before the next try", err, p.Settings.DataDir)
 	}
-	if _, err := os.Stat(p.Settings.SecretKeysFile()); errors.Is(err, fs.ErrNotExist) && !p.Settings.SecretKeys.IsSet() {
-		p.say("Keys of AI platforms are encrypted with the file secret-keys, which is not in a backup: put the old one into %s before the first start, or set those keys again: answerscope provider set", p.Settings.DataDir)
+	if _, err := os.Stat(p.Settings.SecretKeysFile()); errors.Is(err, fs.ErrNotExist) &&
+		!p.Settings.SecretKeys.IsSet() {
+		p.say("Keys of AI platforms are encrypted with the file secret-keys, which is not in a backup: put the old "+
+			"one into %s before the first start, or set those keys again: answerscope provider set", p.Settings.DataDir)
 	}
 	return p.print(p.Settings.DataDir)
 }
@@ -161,5 +166,7 @@ func restorePostgres(ctx context.Context, e *service.Engines, from string) error
 	if err := migrator.Migrate(ctx, service.Control, steps); err != nil {
 		return err
 	}
-	return postgres.Load(ctx, e.Owner, func(table string) (io.ReadCloser, error) { return os.Open(filepath.Join(from, table)) })
+	return postgres.Load(ctx, e.Owner, func(table string) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(from, table))
+	})
 }

@@ -49,7 +49,8 @@ type entityEditFlags struct {
 // Validate checks as entityFlags do.
 func (f *entityEditFlags) Validate() error {
 	names := append(optional(f.Name), f.Alias...)
-	return errors.Join(checkNames(names...), normalize(f.Domain, imports.Domain), normalize(f.RemoveDomain, imports.Host))
+	return errors.Join(checkNames(names...), normalize(f.Domain, imports.Domain),
+		normalize(f.RemoveDomain, imports.Host))
 }
 
 func (f *entityEditFlags) aliases() postgres.ListEdit {
@@ -158,7 +159,8 @@ func (c *brandList) Run(ctx context.Context, p *process, db *postgres.DB, organi
 		list = append(list, listedBrand{b.ID, b.Slug, b.Name, snapshot.Aliases, snapshot.Domains, b.IsActive})
 	}
 	return printList(p, c.JSON, list, func(b listedBrand) string {
-		return strings.Join([]string{b.ID.String(), b.Slug, b.Name, strings.Join(b.Domains, ", "), strings.Join(b.Aliases, ", ")}, "\t")
+		return strings.Join([]string{b.ID.String(), b.Slug, b.Name, strings.Join(b.Domains, ", "),
+			strings.Join(b.Aliases, ", ")}, "\t")
 	}, "ID", "SLUG", "NAME", "DOMAINS", "ALIASES")
 }
 
@@ -169,8 +171,8 @@ type brandRemove struct {
 
 func (c *brandRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
 	if !c.Yes {
-		return usageError{fmt.Errorf("brand %q would be deleted permanently, with its competitors, prompts, answers, visits and crawls: "+
-			"add --yes if it should", brand.Slug)}
+		return usageError{fmt.Errorf("brand %q would be deleted permanently, with its competitors, prompts, "+
+			"answers, visits and crawls: add --yes if it should", brand.Slug)}
 	}
 	return db.RemoveBrand(ctx, brand.ID)
 }

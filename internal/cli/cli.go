@@ -145,13 +145,15 @@ func newParser(g *grammar) (*kong.Kong, error) {
 	commands, flags := readHelp()
 	parser, err := kong.New(g,
 		kong.Name("answerscope"),
-		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
+		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by "+
+			"API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
 		flags,
 		kong.Vars{
 			"platforms": catalog.Slugs(), "version": thisBuild().String(),
 			"topics": topicList(), "topic_names": strings.Join(event.TopicNames(), ","),
-			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()), "frequencies": "hourly,daily,weekly,monthly,manual",
+			"timeout":     fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
+			"frequencies": "hourly,daily,weekly,monthly,manual",
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)

@@ -27,7 +27,8 @@ func (c *collectorCmd) Run(ctx context.Context, p *process) error {
 	wrong := errors.Join(c.adminFlags.validate(c.Listen), c.collectorFlags.validate(c.proxyFlags), err)
 	spool := c.spool(p.Settings.DataDir)
 	return p.serve(ctx, wrong, service.Plan{
-		Needs: service.Needs{Postgres: true, Kafka: true}, Tolerant: true, Listeners: c.listeners(c.Listen), Spool: spool.Dir,
+		Needs: service.Needs{Postgres: true, Kafka: true}, Tolerant: true,
+		Listeners: c.listeners(c.Listen), Spool: spool.Dir,
 		Build: func(_ context.Context, s *service.Service) error {
 			appends, err := addProducer(s, spool)
 			if err != nil {
@@ -57,7 +58,8 @@ func (f *collectorFlags) validate(proxies proxyFlags) error {
 	}
 	err = errors.Join(err, f.config(nil).Validate())
 	if f.CountryHeader != "" && len(proxies.TrustedProxies) == 0 {
-		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", f.CountryHeader))
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, "+
+			"since any client can send a header", f.CountryHeader))
 	}
 	return err
 }
@@ -77,8 +79,11 @@ func (f *collectorFlags) spool(dataDir string) producer.Spool {
 }
 
 // addCollector adds the pixel and its beacons to a server.
-func (f *collectorFlags) addCollector(s *service.Service, proxies httpd.Proxies, appends *producer.Producer, server *httpd.Server) error {
-	c, parts, err := collector.Build(f.config(proxies), s.Settings.DataDir, f.CountryDatabase, s.DB, appends, s.Metrics, s.Log)
+func (f *collectorFlags) addCollector(
+	s *service.Service, proxies httpd.Proxies, appends *producer.Producer, server *httpd.Server,
+) error {
+	c, parts, err := collector.Build(f.config(proxies), s.Settings.DataDir, f.CountryDatabase, s.DB, appends, s.Metrics,
+		s.Log)
 	if err != nil {
 		return err
 	}

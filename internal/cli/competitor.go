@@ -59,7 +59,8 @@ func (c *competitorList) Run(ctx context.Context, p *process, db *postgres.DB, b
 		return err
 	}
 	return printList(p, c.JSON, snapshot.Competitors, func(c postgres.Competitor) string {
-		return strings.Join([]string{c.ID.String(), c.Name, strings.Join(c.Domains, ", "), strings.Join(c.Aliases, ", ")}, "\t")
+		return strings.Join([]string{c.ID.String(), c.Name, strings.Join(c.Domains, ", "),
+			strings.Join(c.Aliases, ", ")}, "\t")
 	}, "ID", "NAME", "DOMAINS", "ALIASES")
 }
 

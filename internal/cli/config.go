@@ -34,7 +34,8 @@ type setting struct {
 
 func (c *configCmd) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(), c.forwardFlags.validate(), c.restFlags.validate())
+		wrong := errors.Join(p.Settings.Validate(), c.allFlags.validate(), c.forwardFlags.validate(),
+			c.restFlags.validate())
 		return errors.Join(namedAsGiven(chosen, wrong), errors.Join(p.unknown...))
 	}
 	settings := effectiveSettings(chosen, p.Settings.Outside)
@@ -85,7 +86,8 @@ func namedAsGiven(chosen *kong.Context, err error) error {
 		}
 	}
 	variable := regexp.MustCompile(`\b` + config.Prefix + `\w+`)
-	return errors.New(variable.ReplaceAllStringFunc(err.Error(), func(name string) string { return cmp.Or(flags[name], name) }))
+	return errors.New(variable.ReplaceAllStringFunc(err.Error(),
+		func(name string) string { return cmp.Or(flags[name], name) }))
 }
 
 // from is the source of a flag's value.

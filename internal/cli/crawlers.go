@@ -84,7 +84,8 @@ func (c *crawlerImport) accessLog(ctx context.Context, db *postgres.DB) (log imp
 		return log, err
 	}
 	domains := snapshot.Domains
-	log = imports.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: imports.Format(c.Format), Sites: domains}
+	log = imports.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: imports.Format(c.Format),
+		Sites: domains}
 	site := strings.ToLower(strings.TrimSuffix(c.Site, "."))
 	below := func(domain string) bool { return site == domain || strings.HasSuffix(site, "."+domain) }
 	switch {
@@ -93,7 +94,8 @@ func (c *crawlerImport) accessLog(ctx context.Context, db *postgres.DB) (log imp
 	case site == "":
 		log.Site = domains[0]
 	case len(domains) > 0 && !slices.ContainsFunc(domains, below):
-		return log, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site, strings.Join(domains, ", "))}
+		return log, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site,
+			strings.Join(domains, ", "))}
 	default:
 		log.Site, log.Sites = site, []string{site}
 	}
@@ -102,7 +104,9 @@ func (c *crawlerImport) accessLog(ctx context.Context, db *postgres.DB) (log imp
 
 // importLog imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no
 // failure.
-func (c *crawlerImport) importLog(ctx context.Context, p *process, in *imports.Importer, log imports.AccessLog) (err error) {
+func (c *crawlerImport) importLog(
+	ctx context.Context, p *process, in *imports.Importer, log imports.AccessLog,
+) (err error) {
 	const task = "crawlers import: bytes read"
 	var summary imports.AccessLogSummary
 	if c.Follow {
@@ -125,7 +129,8 @@ func (c *crawlerImport) importLog(ctx context.Context, p *process, in *imports.I
 		return err
 	}
 	if summary.Counts == (imports.Counts{}) && summary.Others > 0 {
-		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
+		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand",
+			summary.Others)
 	}
 	return p.printCounts(c.JSON, summary, summary.Counts)
 }

@@ -70,7 +70,8 @@ func (c *deadLetterList) Run(ctx context.Context, p *process, on databases) erro
 		case c.JSON:
 			return p.printJSON(newListedDeadLetter(&l))
 		}
-		line := fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail))
+		line := fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l),
+			firstLine(l.Detail))
 		return p.print(strings.TrimRight(line, " "))
 	})
 }
@@ -175,7 +176,8 @@ func deadLetterDocument(l *upkeep.DeadLetter, letter *clickhouse.DeadLetter) any
 // deadLetterText is a whole dead letter for people.
 func deadLetterText(l *upkeep.DeadLetter, letter *clickhouse.DeadLetter) string {
 	lines := []string{
-		"record    " + l.LogPosition.String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano), "reason    " + stateOf(l),
+		"record    " + l.LogPosition.String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano),
+		"reason    " + stateOf(l),
 		"detail    " + strings.ReplaceAll(letter.Detail, "\n", "\n          "), fmt.Sprintf("key       %q", letter.Key),
 	}
 	for i, key := range letter.HeaderKeys {
@@ -246,7 +248,8 @@ func (c *deadLetterReplay) replay(
 		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(total.Replayed + n)) })
 		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped, total.Refused+done.Refused
 		if err == nil && len(c.Records) > 0 && done == (upkeep.ReplaySummary{}) {
-			err = fmt.Errorf("there is no dead letter %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
+			err = fmt.Errorf("there is no dead letter %s/%d@%d", filter.Topics[0], filter.Partitions[0],
+				filter.Offsets[0])
 		}
 		if err != nil {
 			progress.end()

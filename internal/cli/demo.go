@@ -127,11 +127,13 @@ func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demod
 	isAnswer := func(a *event.Answer) bool { return a.GivenUp == nil }
 	history := demodata.History{Snapshot: d.brand, From: d.from, Until: d.until, Prompts: prompts}
 	history.Models, history.Platforms = simulator.Models[:1], demodata.ShoppingPlatforms()
-	if _, err = appendFacts(ctx, d.p, "shopping answers", history.Runs(), history.Answers(shop), in.Append, isAnswer); err != nil {
+	if _, err = appendFacts(ctx, d.p, "shopping answers", history.Runs(), history.Answers(shop), in.Append,
+		isAnswer); err != nil {
 		return err
 	}
 	history.Models, history.Platforms = simulator.Models, demodata.Platforms()
-	if d.answers, err = appendFacts(ctx, d.p, "answers", history.Runs(), history.Answers(platforms), in.Append, isAnswer); err != nil {
+	if d.answers, err = appendFacts(ctx, d.p, "answers", history.Runs(), history.Answers(platforms), in.Append,
+		isAnswer); err != nil {
 		return err
 	}
 	site := demodata.Site{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
@@ -140,7 +142,8 @@ func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demod
 		return err
 	}
 	isCrawl := func(*event.Crawl) bool { return true }
-	d.crawls, err = appendFacts(ctx, d.p, "requests of AI crawlers", 0, site.Crawls(platforms), in.AppendCrawls, isCrawl)
+	d.crawls, err = appendFacts(ctx, d.p, "requests of AI crawlers", 0, site.Crawls(platforms), in.AppendCrawls,
+		isCrawl)
 	return err
 }
 
@@ -211,7 +214,9 @@ func (d *demo) awaitFigures(ctx context.Context, api apiClient) error {
 	return nil
 }
 
-func addDemoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
+func addDemoOrganization(
+	ctx context.Context, db *postgres.DB, name, slug, email string,
+) (postgres.Organization, error) {
 	organization, err := db.OrganizationBySlug(ctx, slug)
 	if errors.Is(err, postgres.ErrNotFound) {
 		organization, err = db.AddOrganization(ctx, name, slug)
@@ -258,11 +263,14 @@ func (d *demo) key(ctx context.Context) (string, error) {
 		}
 		return err == nil && holder.OrganizationID == d.organization.ID, err
 	}
-	return d.storedSecret("demo.key", valid, func() (string, error) { return renewDemoKey(ctx, d.DB, d.organization, demoEmail) })
+	return d.storedSecret("demo.key", valid,
+		func() (string, error) { return renewDemoKey(ctx, d.DB, d.organization, demoEmail) })
 }
 
 // renewDemoKey revokes the last key of that name and mints another: the database has its hash alone.
-func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization, email string) (string, error) {
+func renewDemoKey(
+	ctx context.Context, db *postgres.DB, organization postgres.Organization, email string,
+) (string, error) {
 	list, err := db.ListKeys(ctx, organization.ID)
 	if err != nil {
 		return "", err
@@ -299,7 +307,9 @@ func (d *demo) password(ctx context.Context) (string, error) {
 
 // storedSecret returns the secret in a file of the data directory while it is valid, so that a copied request keeps
 // working, and else a new one.
-func (d *demo) storedSecret(name string, valid func(text string) (bool, error), renew func() (string, error)) (string, error) {
+func (d *demo) storedSecret(
+	name string, valid func(text string) (bool, error), renew func() (string, error),
+) (string, error) {
 	path := filepath.Join(d.Settings.DataDir, name)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -72,7 +72,8 @@ func (d *demoPage) fill(ctx context.Context, s *demo) error {
 	if err != nil {
 		return err
 	}
-	brand, _, err := s.DB.AddBrand(ctx, organization.ID, postgres.NewBrand{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
+	brand, _, err := s.DB.AddBrand(ctx, organization.ID,
+		postgres.NewBrand{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,8 @@ func (shop *demoShop) page(w http.ResponseWriter, _ *http.Request) {
 // figures are the API's of today.
 func (shop *demoShop) figures(w http.ResponseWriter, r *http.Request) {
 	today := time.Now().UTC().Format(time.DateOnly)
-	body, err := shop.api.get(r.Context(), "/api/v1/ai-traffic?brand_id="+shop.brand+"&date_from="+today+"&date_to="+today)
+	body, err := shop.api.get(r.Context(),
+		"/api/v1/ai-traffic?brand_id="+shop.brand+"&date_from="+today+"&date_to="+today)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return

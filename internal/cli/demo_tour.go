@@ -23,7 +23,8 @@ const demoText = "demo.txt"
 
 // explain prints the brand beside its competitors, and then how to go on.
 func (d *demo) explain(ctx context.Context, api apiClient, page, password string) error {
-	d.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n", d.brand.Brand.Name)
+	d.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n",
+		d.brand.Brand.Name)
 	if err := d.printComparison(ctx, api); err != nil {
 		return err
 	}
@@ -34,7 +35,8 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 	}
 	dashboard := ""
 	if password != "" {
-		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n", api.base, demoEmail, password)
+		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n", api.base,
+			demoEmail, password)
 	}
 	text := fmt.Sprintf(`Next:
 
@@ -100,22 +102,26 @@ func figure(n *float64) string {
 // question asks SQL for the score of the API's default window.
 func (d *demo) question() string {
 	return fmt.Sprintf("SELECT ai_visibility_score FROM entity_visibility(organization_id = '%s', brand_id = '%s', "+
-		"date_from = '%s', date_to = '%s', platforms = [], models = [], regions = [], topics = [], branded = [], group_by = '') WHERE is_brand",
-		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
+		"date_from = '%s', date_to = '%s', platforms = [], models = [], regions = [], topics = [], branded = [], "+
+		"group_by = '') WHERE is_brand",
+		d.organization.ID, d.brand.Brand.ID,
+		d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }
 
 // sqlClient is a command that asks the warehouse a question: curl where the engine is embedded, and else the client of
 // the server's operator.
 func (d *demo) sqlClient(question string) string {
 	if d.Settings.HasWarehouse() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, d.Settings.ClickHouse.Masked()+d.Settings.Shards.Masked())
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question,
+			d.Settings.ClickHouse.Masked()+d.Settings.Shards.Masked())
 	}
 	address, err := url.Parse(d.Running.ClickHouse)
 	if err != nil {
 		return question
 	}
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: d.Running.ClickHouseHTTP, Path: "/", RawQuery: query.Encode()}
+	web := url.URL{Scheme: "http", User: address.User, Host: d.Running.ClickHouseHTTP, Path: "/",
+		RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
 }
 

@@ -80,11 +80,14 @@ func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgr
 	if err != nil {
 		return o, err
 	}
-	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug }, "answerscope org add NAME")
+	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug },
+		"answerscope org add NAME")
 }
 
 // findBrand finds an organization and its brand by their slugs; "" is no brand.
-func findBrand(ctx context.Context, db *postgres.DB, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
+func findBrand(
+	ctx context.Context, db *postgres.DB, org, slug string,
+) (o postgres.Organization, b postgres.Brand, err error) {
 	if o, err = findOrganization(ctx, db, org); err != nil || slug == "" {
 		return o, b, err
 	}
@@ -101,7 +104,8 @@ func noBrand(ctx context.Context, db *postgres.DB, o postgres.Organization, name
 	if err != nil {
 		return err
 	}
-	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug }, "answerscope brand add NAME --org "+o.Slug)
+	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug },
+		"answerscope brand add NAME --org "+o.Slug)
 }
 
 // listedBy adds the command that lists what exists to an error that something does not; other errors stay.

@@ -96,7 +96,9 @@ func cancelableReader(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // brands finds the brands that the answers are for, and creates missing brands of --create.
-func (c *importCmd) brands(ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand) ([]uuid.UUID, error) {
+func (c *importCmd) brands(
+	ctx context.Context, p *process, db *postgres.DB, specs []postgres.NewBrand,
+) ([]uuid.UUID, error) {
 	organization, brand, err := findBrand(ctx, db, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
@@ -117,16 +119,20 @@ func (c *importCmd) brands(ctx context.Context, p *process, db *postgres.DB, spe
 			return nil, err
 		}
 		if ignored := imports.Differences(spec, brand, stored); len(ignored) > 0 {
-			p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create, strings.Join(ignored, "; "))
+			p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create,
+				strings.Join(ignored, "; "))
 		}
 	}
 	return ids, nil
 }
 
-func (c *importCmd) importFile(ctx context.Context, p *process, in *imports.Importer, file io.Reader, size int64, brands []uuid.UUID) error {
+func (c *importCmd) importFile(
+	ctx context.Context, p *process, in *imports.Importer, file io.Reader, size int64, brands []uuid.UUID,
+) error {
 	nearNames := findNearNames(in)
 	progress := p.newMeter("import: bytes read", size)
-	summary, err := in.Import(ctx, cancelableReader(ctx, file), brands, func(at imports.Progress) { progress.reach(at.Bytes) })
+	summary, err := in.Import(ctx, cancelableReader(ctx, file), brands,
+		func(at imports.Progress) { progress.reach(at.Bytes) })
 	progress.end()
 	result := importResult{summary, nearNames()}
 	for _, r := range summary.Refusals {
@@ -186,12 +192,14 @@ func newImporter(e *service.Engines, appends *producer.Producer) *imports.Import
 
 // lookup asks the warehouse which facts of a kind it has.
 func lookup[T any](
-	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.LogLimit) (map[clickhouse.Key]T, error),
+	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key,
+		clickhouse.LogLimit) (map[clickhouse.Key]T, error),
 ) answer.Lookup {
 	return func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 		keys := make([]clickhouse.Key, len(ids))
 		for i, id := range ids {
-			keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+			keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand),
+				ID: clickhouse.UUID(id)}
 		}
 		rows, err := find(ctx, conn, keys, clickhouse.LogLimit{})
 		if err != nil {
@@ -246,6 +254,7 @@ func (p *process) sayNearNames(names []near.Name) {
 		p.say("not counted: %q in %d %s, nearly %q of %s", n.Text, n.Answers, answers, n.Near, n.Entity)
 	}
 	if len(names) > 0 {
-		p.say("where that is the same, add it to the aliases, and what was imported is read again: docs/import.md#names-that-nearly-match")
+		p.say("where that is the same, add it to the aliases, and what was imported is read again: " +
+			"docs/import.md#names-that-nearly-match")
 	}
 }

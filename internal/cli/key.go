@@ -48,7 +48,8 @@ func (c *keyCreate) Validate() error {
 }
 
 func (c *keyCreate) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	minted, stored, err := mintKey(ctx, db, organization, c.User, postgres.NewKey{Name: c.Name, Scopes: c.Scope, ExpiresAt: c.end})
+	minted, stored, err := mintKey(ctx, db, organization, c.User,
+		postgres.NewKey{Name: c.Name, Scopes: c.Scope, ExpiresAt: c.end})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,8 @@ func mintKey(
 	// There is no such user, or not in this organization.
 	emails, err := db.UserEmails(ctx, organization.ID)
 	if err == nil {
-		err = notFound("user", email, emails, func(email string) string { return email }, "answerscope user add EMAIL --org "+organization.Slug)
+		err = notFound("user", email, emails, func(email string) string { return email },
+			"answerscope user add EMAIL --org "+organization.Slug)
 	}
 	return minted, stored, err
 }
@@ -159,7 +161,8 @@ type secretsRotate struct {
 func (c *secretsRotate) Run(ctx context.Context, p *process, db *postgres.DB) error {
 	ring, err := p.Settings.SecretRing()
 	if err == nil && !ring.IsSet() {
-		err = errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want the new key in front of the old ones, id:base64,id:base64…")
+		err = errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want the new key in front of the old ones, " +
+			"id:base64,id:base64…")
 	}
 	if err != nil {
 		return usageError{err}

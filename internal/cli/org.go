@@ -76,7 +76,10 @@ func (c *orgList) Run(ctx context.Context, p *process, db *postgres.DB) error {
 	if err != nil {
 		return err
 	}
-	return printList(p, c.JSON, list, func(o postgres.Organization) string { return fmt.Sprintf("%s\t%s\t%s", o.ID, o.Slug, o.Name) })
+	return printList(p, c.JSON, list, func(o postgres.Organization) string {
+		return fmt.Sprintf("%s\t%s\t%s", o.ID,
+			o.Slug, o.Name)
+	})
 }
 
 // budgetCmd limits what an organization may spend on tracking.
@@ -148,6 +151,7 @@ func (c *accessCmd) Run(ctx context.Context, p *process, db *postgres.DB) error 
 		return err
 	}
 	return printList(p, c.JSON, list, func(a postgres.AuditLine) string {
-		return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor, a.Address}, "\t")
+		return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor,
+			a.Address}, "\t")
 	}, "AT", "ACTION", "ORGANIZATION", "SUBJECT", "BY", "ADDRESS")
 }

@@ -84,7 +84,8 @@ func (c *pixelCmd) print(p *process, tag script.Tag, brand postgres.Snapshot) er
 	snippets := tag.Snippets()
 	switch {
 	case c.JSON:
-		document := tagDocument{brand.BrandID.String(), brand.Domains, tag.Script(), tag.Pinned(), script.Integrity(), tag.Collect(), map[string]string{}}
+		document := tagDocument{brand.BrandID.String(), brand.Domains, tag.Script(), tag.Pinned(), script.Integrity(),
+			tag.Collect(), map[string]string{}}
 		for _, s := range snippets {
 			document.Snippets[s.As] = s.Text
 		}

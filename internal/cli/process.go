@@ -269,7 +269,8 @@ func (m *meter) setTotal(total int64) {
 	}
 	m.total = total
 	if file, ok := m.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(m.out), progressbar.OptionSetDescription(m.task),
+		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(m.out),
+			progressbar.OptionSetDescription(m.task),
 			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}

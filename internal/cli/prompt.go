@@ -52,7 +52,8 @@ const maxSamples = 10
 
 // checkPrompt checks a text and a number of samples as the database does.
 func checkPrompt(text *string, samples *int) error {
-	if text != nil && (strings.TrimSpace(*text) == "" || len(*text) > postgres.MaxPromptText || event.HasControls(*text)) {
+	if text != nil && (strings.TrimSpace(*text) == "" || len(*text) > postgres.MaxPromptText ||
+		event.HasControls(*text)) {
 		return fmt.Errorf("prompt %.40q: want 1 to %d bytes without control characters", *text, postgres.MaxPromptText)
 	}
 	if samples != nil && (*samples < 1 || *samples > maxSamples) {

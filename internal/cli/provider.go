@@ -35,7 +35,8 @@ func (c *providerSet) Run(ctx context.Context, p *process, db *postgres.DB, orga
 	if err != nil {
 		return err
 	}
-	if err := asUsage(platforms.SetKey(ctx, uuid.Nil, organization.ID, c.Platform, strings.TrimSpace(key))); err != nil {
+	if err := asUsage(platforms.SetKey(ctx, uuid.Nil, organization.ID, c.Platform,
+		strings.TrimSpace(key))); err != nil {
 		return err
 	}
 	p.say("%s is asked with the key of %s from now on", c.Platform, c.Org)
@@ -47,7 +48,9 @@ type providerRemove struct {
 	orgFlags
 }
 
-func (c *providerRemove) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
+func (c *providerRemove) Run(
+	ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization,
+) error {
 	platforms, err := newPlatforms(p.Settings, db)
 	if err != nil {
 		return err
@@ -86,7 +89,8 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 	if c.JSON {
 		return printList(p, true, views, nil)
 	}
-	columns := []string{"PLATFORM", "KEY", "MODEL", "PER MILLION TOKENS IN, OUT", "PER 1000 SEARCHES", "PRICE OF", "LIMITS"}
+	columns := []string{"PLATFORM", "KEY", "MODEL", "PER MILLION TOKENS IN, OUT", "PER 1000 SEARCHES", "PRICE OF",
+		"LIMITS"}
 	if err := printList(p, false, lines, func(line string) string { return line }, columns...); err != nil {
 		return err
 	}
@@ -139,7 +143,8 @@ func providerLines(v tracking.View) []string {
 		}
 		price := "not known\t\t"
 		if m.Price != nil {
-			price = fmt.Sprintf("%s, %s %s\t%s\t%s", m.Price.PerMillionInputTokens, m.Price.PerMillionOutputTokens, m.Price.Currency, m.Price.PerThousandSearches, m.Price.Date)
+			price = fmt.Sprintf("%s, %s %s\t%s\t%s", m.Price.PerMillionInputTokens, m.Price.PerMillionOutputTokens,
+				m.Price.Currency, m.Price.PerThousandSearches, m.Price.Date)
 		}
 		lines = append(lines, start+"\t"+m.Slug+"\t"+price+"\t"+end)
 	}

@@ -80,7 +80,8 @@ type forwardFlags struct {
 func (f forwardFlags) validate() error {
 	at, err := url.Parse(f.TrackingURL)
 	if f.TrackingURL != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
-		return fmt.Errorf("ANSWERSCOPE_TRACKING_URL is %q: want the address of the tracking server, such as http://ingest:8082", f.TrackingURL)
+		return fmt.Errorf("ANSWERSCOPE_TRACKING_URL is %q: want the address of the tracking server, such as "+
+			"http://ingest:8082", f.TrackingURL)
 	}
 	return nil
 }
@@ -147,9 +148,11 @@ func listOf(text string) []string {
 func (f restFlags) serve(ctx context.Context, p *process, flags listenFlags) error {
 	cfg, err := f.config()
 	if !p.Settings.Postgres.IsSet() {
-		err = errors.Join(err, errors.New("ANSWERSCOPE_POSTGRES_DSN is missing: want the database of --rest-schemas, postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
+		err = errors.Join(err, errors.New("ANSWERSCOPE_POSTGRES_DSN is missing: want the database of "+
+			"--rest-schemas, postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
 	}
-	tokens := rest.Tokens{Secret: []byte(p.Settings.RESTSecret.Reveal()), Audience: f.JWTAud, AnonRole: f.AnonRole, Now: time.Now}
+	tokens := rest.Tokens{Secret: []byte(p.Settings.RESTSecret.Reveal()), Audience: f.JWTAud, AnonRole: f.AnonRole,
+		Now: time.Now}
 	return p.serve(ctx, errors.Join(flags.validate(), err), service.Plan{
 		Listeners: flags.listeners(flags.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {

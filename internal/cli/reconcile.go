@@ -51,7 +51,8 @@ func (c *reconcileCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	progress := p.newMeter("reconcile: months of rollups", 0)
-	report, err := reconciler.Reconcile(ctx, scope, func(done, total int) { progress.reachOf(int64(done), int64(total)) })
+	report, err := reconciler.Reconcile(ctx, scope,
+		func(done, total int) { progress.reachOf(int64(done), int64(total)) })
 	progress.end()
 	if report == nil {
 		return err
@@ -87,14 +88,16 @@ func (c *reconcileCmd) report(p *process, report *reconcile.Report) error {
 	for _, f := range report.Findings {
 		lines = append(lines, findingLine(&f))
 	}
-	lines = append(lines, fmt.Sprintf("compared %d, repaired %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
+	lines = append(lines, fmt.Sprintf("compared %d, repaired %d, left %d, frozen %d", report.Compared, report.Repaired,
+		report.Open, len(report.Frozen)))
 	if err := p.printResult(c.JSON, report, strings.Join(lines, "\n")); err != nil || report.Open == 0 {
 		return err
 	}
 	err := fmt.Errorf("%w: %d of %d months of rollups", errDiffers, report.Open, report.Compared)
 	switch {
 	case slices.ContainsFunc(report.Findings, func(f reconcile.Finding) bool { return f.State == reconcile.Kept }):
-		err = fmt.Errorf("%w; what is kept may have rows that its landing table has lost: restore them before anything is rebuilt, see Reconciling in docs/operations.md", err)
+		err = fmt.Errorf("%w; what is kept may have rows that its landing table has lost: restore them before "+
+			"anything is rebuilt, see Reconciling in docs/operations.md", err)
 	case !c.Fix:
 		err = fmt.Errorf("%w; to rebuild them run: answerscope reconcile --fix", err)
 	}

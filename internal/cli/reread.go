@@ -53,7 +53,8 @@ func (c *rereadCmd) Run(ctx context.Context, p *process, db *postgres.DB) error 
 	if err != nil {
 		return err
 	}
-	return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
+	return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE",
+		"LAST ERROR")
 }
 
 // scope returns the ids of --org and --brand, nil for all.

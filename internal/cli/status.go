@@ -123,7 +123,8 @@ func (s *state) print(p *process) error {
 	if s.Command != "" {
 		lines = append(lines, fmt.Sprintf("answerscope %s\t%s (pid %d)", s.Command, s.Address, s.PID))
 	}
-	for _, e := range [][2]string{{"ClickHouse", s.ClickHouse}, {"PostgreSQL", s.PostgreSQL}, {"Kafka", strings.Join(s.Kafka, ", ")}} {
+	for _, e := range [][2]string{{"ClickHouse", s.ClickHouse}, {"PostgreSQL", s.PostgreSQL},
+		{"Kafka", strings.Join(s.Kafka, ", ")}} {
 		if e[1] != "" {
 			lines = append(lines, e[0]+"\t"+e[1])
 		}
@@ -131,7 +132,8 @@ func (s *state) print(p *process) error {
 	for _, t := range s.Topics {
 		landed := fmt.Sprintf("%d of them not landed yet", t.Lag)
 		if t.Lag < 0 {
-			landed = fmt.Sprintf("%d fewer than have landed: the log was replaced or cut off; /readyz names the partitions", -t.Lag)
+			landed = fmt.Sprintf("%d fewer than have landed: the log was replaced or cut off; /readyz names the "+
+				"partitions", -t.Lag)
 		}
 		lines = append(lines, fmt.Sprintf("topic %s\t%d records, %s", t.Topic, t.Records, landed))
 	}

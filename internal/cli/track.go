@@ -84,7 +84,8 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	err := quiet.serve(ctx, nil, service.Plan{
 		Needs: service.Everything, Exclusive: true, FailFast: true,
 		Listeners: service.Listeners{Public: "127.0.0.1:0", Admin: "127.0.0.1:0", TraceRatio: 1},
-		Build: func(_ context.Context, s *service.Service) error { // without the schedule, which would ask for other brands
+		// Without the schedule, which would ask for other brands.
+		Build: func(_ context.Context, s *service.Service) error {
 			appends, err := addProducer(s, producer.Spool{})
 			if err != nil {
 				return err
@@ -111,7 +112,8 @@ func (c *trackCmd) start(ctx context.Context, p *process, db *postgres.DB, jobs 
 	if err != nil {
 		return err
 	}
-	id, err := jobs.Start(ctx, brand, tracking.Request{Platforms: c.Platforms, Models: c.Models, Regions: c.Regions, Samples: c.Samples}, tracking.Caller{})
+	id, err := jobs.Start(ctx, brand, tracking.Request{Platforms: c.Platforms, Models: c.Models, Regions: c.Regions,
+		Samples: c.Samples}, tracking.Caller{})
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,8 @@ func (c *trackCmd) start(ctx context.Context, p *process, db *postgres.DB, jobs 
 	if err != nil {
 		return err
 	}
-	if err := p.printResult(c.JSON, trackResult{id, done.Status, done.Result, done.FailedReason}, summary(done)); err != nil {
+	if err := p.printResult(c.JSON, trackResult{id, done.Status, done.Result, done.FailedReason},
+		summary(done)); err != nil {
 		return err
 	}
 	if done.Status != "completed" {
@@ -132,7 +135,9 @@ func (c *trackCmd) start(ctx context.Context, p *process, db *postgres.DB, jobs 
 }
 
 // follow shows how far a job is until it has finished.
-func follow(ctx context.Context, p *process, db *postgres.DB, organization, id uuid.UUID) (postgres.TrackingJob, error) {
+func follow(
+	ctx context.Context, p *process, db *postgres.DB, organization, id uuid.UUID,
+) (postgres.TrackingJob, error) {
 	var progress *meter
 	phase := ""
 	for {

@@ -62,7 +62,8 @@ func (c *userAdd) Run(ctx context.Context, p *process, db *postgres.DB, organiza
 	if text := cmp.Or(chosen, generated); text != "" {
 		hash = password.Hash(text)
 	}
-	added, err := db.AddUser(ctx, postgres.NewUser{ID: c.id, Email: c.Email, PasswordHash: hash, OrganizationID: organization.ID, Role: c.Role})
+	added, err := db.AddUser(ctx, postgres.NewUser{ID: c.id, Email: c.Email, PasswordHash: hash,
+		OrganizationID: organization.ID, Role: c.Role})
 	if err != nil {
 		return err
 	}

@@ -177,9 +177,11 @@ func (o Outside) validate(m *mistakes) {
 	o.Issuer.validate(m)
 	o.validateRing(m)
 	o.Traces.validate(m)
-	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(), "either it or "+Prefix+"CLICKHOUSE_DSN")
+	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(),
+		"either it or "+Prefix+"CLICKHOUSE_DSN")
 	for _, p := range o.Platforms {
-		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(), "http://… or https://…")
+		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(),
+			"http://… or https://…")
 	}
 }
 
@@ -187,7 +189,8 @@ func (o Outside) validate(m *mistakes) {
 func (m *mistakes) address(name string, dsn DSN, schemes ...string) {
 	parsed, err := url.Parse(dsn.Reveal())
 	right := err == nil && slices.Contains(schemes, parsed.Scheme) && parsed.Host != ""
-	m.want(!dsn.IsSet() || right, name, dsn.Masked(), strings.Join(schemes, ":// or ")+"://USER:PASSWORD@HOST:PORT/DATABASE")
+	m.want(!dsn.IsSet() || right, name, dsn.Masked(),
+		strings.Join(schemes, ":// or ")+"://USER:PASSWORD@HOST:PORT/DATABASE")
 }
 
 // HasWarehouse reports whether ClickHouse runs elsewhere: on one server or on a cluster.
@@ -202,7 +205,8 @@ func Unknown(environ, settings []string) []error {
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(settings, name) || platformVariable.MatchString(name) {
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest.Names(name, settings, math.MaxInt)[0]))
+		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name,
+			nearest.Names(name, settings, math.MaxInt)[0]))
 	}
 	return errs
 }
@@ -223,10 +227,13 @@ const minSecretBytes = 32
 
 func (i Issuer) validate(m *mistakes) {
 	keyed := i.JWKS.IsSet() || i.Secret.IsSet()
-	m.want(i.IsSet() || !keyed && i.Audience == "", "ISSUER", i.Name, "the iss of the issuer whose tokens "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET verifies")
-	m.want(!i.IsSet() || i.JWKS.IsSet() != i.Secret.IsSet(), "ISSUER", i.Name, "either "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET with it")
+	m.want(i.IsSet() || !keyed && i.Audience == "", "ISSUER", i.Name,
+		"the iss of the issuer whose tokens "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET verifies")
+	m.want(!i.IsSet() || i.JWKS.IsSet() != i.Secret.IsSet(), "ISSUER", i.Name,
+		"either "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET with it")
 	m.want(!i.JWKS.IsSet() || isWeb(i.JWKS.Reveal()), "JWKS_URL", i.JWKS.Masked(), "https://…/.well-known/jwks.json")
-	m.want(!i.Secret.IsSet() || len(i.Secret.Reveal()) >= minSecretBytes, "JWT_SECRET", i.Secret.Masked(), "at least 32 bytes")
+	m.want(!i.Secret.IsSet() || len(i.Secret.Reveal()) >= minSecretBytes, "JWT_SECRET", i.Secret.Masked(),
+		"at least 32 bytes")
 }
 
 // validateRing checks the keys of encrypted secrets.

@@ -126,7 +126,8 @@ var server = regexp.MustCompile(`[^;,]*`)
 
 // NewShards hides what must be hidden; "" is none.
 func NewShards(addresses string) Shards {
-	masked := server.ReplaceAllStringFunc(addresses, func(address string) string { return NewDSN(strings.TrimSpace(address)).Masked() })
+	masked := server.ReplaceAllStringFunc(addresses,
+		func(address string) string { return NewDSN(strings.TrimSpace(address)).Masked() })
 	return Shards{hide(addresses, masked)}
 }
 

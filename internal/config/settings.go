@@ -78,14 +78,17 @@ func (s Settings) Validate() error {
 	m.want(s.DataDir != "", "DATA_DIR", s.DataDir, "a directory, such as ./var")
 	m.want(s.MinFree >= leastMinFree, "MIN_FREE", strconv.FormatInt(s.MinFree, 10), "bytes, at least 16777216")
 	m.want(s.PublicURL == "" || isOrigin(s.PublicURL), "PUBLIC_URL", NewDSN(s.PublicURL).Masked(),
-		"the address at which browsers reach this installation, such as https://answers.example, without user, path and query")
-	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel, "debug, info, warn, error or auto")
+		"the address at which browsers reach this installation, such as https://answers.example, without user, "+
+			"path and query")
+	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel,
+		"debug, info, warn, error or auto")
 	m.want(s.LogFormat == "text" || s.LogFormat == "json", "LOG_FORMAT", s.LogFormat, "text or json")
 	s.Kafka.validate(&m, s.Outside)
 	s.Retention.validate(&m)
 	// PostgreSQL's certificates are parameters of its address.
 	if s.ClickHouseTrust.IsSet() && !s.ClickHouse.encrypted() && !s.Shards.encrypted() {
-		m.add(fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin with https:// or to have secure=true",
+		m.add(fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin "+
+			"with https:// or to have secure=true",
 			Prefix, s.ClickHouse.Masked()+s.Shards.Masked()))
 	} else {
 		s.ClickHouseTrust.validate(&m, "CLICKHOUSE")
@@ -104,7 +107,8 @@ func (r Retention) validate(m *mistakes) {
 		name   string
 		months int
 	}{{"ANSWERS", r.Answers}, {"VISITS", r.Visits}, {"CRAWLS", r.Crawls}, {"DEADLETTERS", r.Deadletters}} {
-		m.want(fact.months >= 0 && fact.months <= 1200, "RETENTION_"+fact.name, strconv.Itoa(fact.months), "whole months, 1 to 1200, or 0 without limit")
+		m.want(fact.months >= 0 && fact.months <= 1200, "RETENTION_"+fact.name, strconv.Itoa(fact.months),
+			"whole months, 1 to 1200, or 0 without limit")
 	}
 }
 
@@ -117,9 +121,11 @@ func (k Kafka) validate(m *mistakes, outside Outside) {
 			m.add(fmt.Errorf("%sKAFKA_BROKERS is %q: %w", Prefix, broker, err))
 		}
 	}
-	m.want(slices.Contains([]string{"", "plain", "scram-sha-256", "scram-sha-512"}, k.SASL), "KAFKA_SASL", k.SASL, "plain, scram-sha-256 or scram-sha-512")
+	m.want(slices.Contains([]string{"", "plain", "scram-sha-256", "scram-sha-512"}, k.SASL), "KAFKA_SASL", k.SASL,
+		"plain, scram-sha-256 or scram-sha-512")
 	named := outside.KafkaUsername != "" && outside.KafkaPassword.IsSet()
-	m.want((k.SASL != "") == named, "KAFKA_SASL", k.SASL, "a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them")
+	m.want((k.SASL != "") == named, "KAFKA_SASL", k.SASL,
+		"a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them")
 	if k.Trust.IsSet() && !k.TLS {
 		m.add(errors.New("ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS"))
 	}
@@ -127,10 +133,13 @@ func (k Kafka) validate(m *mistakes, outside Outside) {
 	if (k.TLS || k.SASL != "") && len(k.Brokers) == 0 {
 		m.add(errors.New("ANSWERSCOPE_KAFKA_TLS and _SASL are for outside brokers: give ANSWERSCOPE_KAFKA_BROKERS too"))
 	}
-	m.want(strings.Trim(k.TopicPrefix, topicLetters) == "" && len(k.TopicPrefix) <= 200, "KAFKA_TOPIC_PREFIX", k.TopicPrefix, "at most 200 of a–z, A–Z, 0–9, dot, _ and -")
+	m.want(strings.Trim(k.TopicPrefix, topicLetters) == "" && len(k.TopicPrefix) <= 200, "KAFKA_TOPIC_PREFIX",
+		k.TopicPrefix, "at most 200 of a–z, A–Z, 0–9, dot, _ and -")
 	m.want(k.Partitions >= 1 && k.Partitions <= 1000, "KAFKA_PARTITIONS", strconv.Itoa(k.Partitions), "1 to 1000")
-	m.want(k.Replicas >= 1 && k.Replicas <= 15, "KAFKA_REPLICAS", strconv.Itoa(k.Replicas), "1 to 15, and no more than there are brokers")
-	m.want(k.Retention >= time.Hour, "KAFKA_RETENTION", k.Retention.String(), "at least 1h: what expires unread is lost")
+	m.want(k.Replicas >= 1 && k.Replicas <= 15, "KAFKA_REPLICAS", strconv.Itoa(k.Replicas),
+		"1 to 15, and no more than there are brokers")
+	m.want(k.Retention >= time.Hour, "KAFKA_RETENTION", k.Retention.String(),
+		"at least 1h: what expires unread is lost")
 }
 
 // Address checks a host and a port, such as 127.0.0.1:8080 or :8080.

@@ -69,8 +69,10 @@ func (c Collector) validate(m *mistakes) {
 	}{{Prefix + "OTLP_ENDPOINT", c.Own}, {otelTracesEndpoint, c.Traces}, {otelEndpoint, c.Base}} {
 		base, err := url.Parse(e.given.Reveal())
 		// It takes no credentials: the exporter would leave them out.
-		if e.given.IsSet() && (err != nil || !isWeb(e.given.Reveal()) || base.User != nil || base.RawQuery != "" || base.Fragment != "") {
-			m.add(fmt.Errorf("%s is %q: want http://HOST:PORT or https://…, without credentials and without ?; a key goes into %s", e.name, e.given.Masked(), otelHeaders))
+		if e.given.IsSet() && (err != nil || !isWeb(e.given.Reveal()) || base.User != nil || base.RawQuery != "" ||
+			base.Fragment != "") {
+			m.add(fmt.Errorf("%s is %q: want http://HOST:PORT or https://…, without credentials and without ?; a "+
+				"key goes into %s", e.name, e.given.Masked(), otelHeaders))
 		}
 	}
 	for _, h := range []struct {
@@ -78,7 +80,8 @@ func (c Collector) validate(m *mistakes) {
 		given Secret
 	}{{otelHeaders, c.Headers}, {otelTracesHeaders, c.TracesHeaders}} {
 		if h.given.IsSet() && slices.ContainsFunc(strings.Split(h.given.Reveal(), ","), notHeader) {
-			m.add(fmt.Errorf("%s is %q: want name=value,name=value with values percent-encoded", h.name, h.given.Masked()))
+			m.add(fmt.Errorf("%s is %q: want name=value,name=value with values percent-encoded", h.name,
+				h.given.Masked()))
 		}
 	}
 }

@@ -67,7 +67,9 @@ func (h History) Answers(s *simulator.Simulator) iter.Seq[event.Answer] {
 }
 
 // run asks once, in the morning of the day, at a minute that is the prompt's own.
-func (h History) run(s *simulator.Simulator, prompt TrackedPrompt, model string, sample int, date time.Time) event.Answer {
+func (h History) run(
+	s *simulator.Simulator, prompt TrackedPrompt, model string, sample int, date time.Time,
+) event.Answer {
 	c := s.Chance("run", s.Slug(), prompt.Prompt.Text, model, date.Format(time.DateOnly))
 	minute := s.Chance("minute", prompt.Prompt.Text).IntN(240)
 	run := answer.Run{

@@ -39,7 +39,8 @@ var visitingCrawlers = []struct {
 }
 
 // crawled lists the pages that crawlers request: cited ones and others.
-var crawled = slices.Concat(simulator.Pages, innerPages, []string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
+var crawled = slices.Concat(simulator.Pages, innerPages,
+	[]string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
 
 func (site Site) crawlsOn(s *simulator.Simulator, date time.Time) (crawls []event.Crawl) {
 	for _, visiting := range visitingCrawlers {

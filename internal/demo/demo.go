@@ -25,7 +25,8 @@ func Brand() postgres.NewBrand {
 
 // Platforms returns the platforms that the demo shows, by the model that stands in for each.
 func Platforms() map[string]string {
-	return map[string]string{simulator.Models[0]: "chatgpt-web", simulator.Models[1]: "perplexity-web", simulator.Models[2]: "gemini-web"}
+	return map[string]string{simulator.Models[0]: "chatgpt-web", simulator.Models[1]: "perplexity-web",
+		simulator.Models[2]: "gemini-web"}
 }
 
 // ShoppingPlatforms returns the platform of the demo's shopping cards, by the model that stands in for it.

@@ -40,7 +40,8 @@ type FullError struct {
 }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("disk of %s has %d MB left, and %d MB are kept free (ANSWERSCOPE_MIN_FREE): make room", e.Dir, e.Free>>20, e.Least>>20)
+	return fmt.Sprintf("disk of %s has %d MB left, and %d MB are kept free (ANSWERSCOPE_MIN_FREE): make room", e.Dir,
+		e.Free>>20, e.Least>>20)
 }
 
 // Err is a *FullError while a disk has less than the watermark, else nil.
@@ -83,7 +84,8 @@ func (w *Watermark) Watch(ctx context.Context, log *slog.Logger) error {
 		err := w.Err()
 		switch full := err != nil; {
 		case full && !was:
-			log.Error("disk is full: nothing new is accepted", "error", err, "next", "make room; all goes on by itself then")
+			log.Error("disk is full: nothing new is accepted", "error", err, "next",
+				"make room; all goes on by itself then")
 		case was && !full:
 			log.Info("disk has room again")
 		}
@@ -95,7 +97,8 @@ func (w *Watermark) Watch(ctx context.Context, log *slog.Logger) error {
 // Register registers the metrics.
 func (w *Watermark) Register(reg prometheus.Registerer) {
 	auto := promauto.With(reg)
-	auto.NewGauge(prometheus.GaugeOpts{Name: "answerscope_disk_least_bytes", Help: "Free space below which nothing new is accepted."}).Set(float64(w.least))
+	auto.NewGauge(prometheus.GaugeOpts{Name: "answerscope_disk_least_bytes",
+		Help: "Free space below which nothing new is accepted."}).Set(float64(w.least))
 	for _, dir := range w.dirs {
 		auto.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "answerscope_disk_free_bytes", Help: "Free space of the disk of a directory.", ConstLabels: prometheus.Labels{"directory": dir},

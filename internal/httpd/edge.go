@@ -27,7 +27,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	setNoSniff(c)
 	if !validFraming(c.Request().Header.RawHeaders()) {
 		c.Context().SetConnectionClose()
-		return problem.New(problem.Invalid, "the end of the body is stated twice: want one Content-Length, or Transfer-Encoding: chunked")
+		return problem.New(problem.Invalid,
+			"the end of the body is stated twice: want one Content-Length, or Transfer-Encoding: chunked")
 	}
 	if d, ok := s.direct[c.Path()]; ok {
 		return s.serveDirect(c, d)
@@ -35,7 +36,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	started := time.Now()
 	id := requestID(c.Get(fiber.HeaderXRequestID))
 	c.Set(fiber.HeaderXRequestID, id)
-	ctx, cancel := context.WithCancel(s.requests) // ends with the request, with its client's connection, or with the server
+	// The context ends with the request, with its client's connection, or with the server.
+	ctx, cancel := context.WithCancel(s.requests)
 	defer cancel()
 	watchClient(ctx, c.Context().Conn(), cancel)
 	ctx, span := s.begin(ctx, c, id)
@@ -47,7 +49,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	route = c.Route().Path
 	if err != nil {
 		// The path of a request without a route comes from outside and must not become a label.
-		if none, ok := errors.AsType[*fiber.Error](err); ok && (none.Code == fiber.StatusNotFound || none.Code == fiber.StatusMethodNotAllowed) {
+		if none, ok := errors.AsType[*fiber.Error](err); ok &&
+			(none.Code == fiber.StatusNotFound || none.Code == fiber.StatusMethodNotAllowed) {
 			route = unmatched
 		}
 		if failed := s.refuse(c, err); failed != nil {
@@ -59,7 +62,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	}
 
 	status := c.Response().StatusCode()
-	s.seconds.WithLabelValues(s.cfg.Name, c.Method(), route, strconv.Itoa(status)).Observe(time.Since(started).Seconds())
+	s.seconds.WithLabelValues(s.cfg.Name, c.Method(), route,
+		strconv.Itoa(status)).Observe(time.Since(started).Seconds())
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request", slog.String("request", id), slog.String("method", c.Method()),
 		slog.String("path", c.Path()), slog.Int("status", status), slog.Duration("took", time.Since(started)))
 	return nil

@@ -41,7 +41,8 @@ func finish(c *fiber.Ctx, surface *Surface) error {
 			return nil
 		}
 	}
-	if surface.Compress && compressible(string(response.Header.ContentType())) && len(response.Header.ContentEncoding()) == 0 {
+	if surface.Compress && compressible(string(response.Header.ContentType())) &&
+		len(response.Header.ContentEncoding()) == 0 {
 		c.Vary(fiber.HeaderAcceptEncoding)
 		compress(response, Preferred(c.Get(fiber.HeaderAcceptEncoding)))
 	}
@@ -61,7 +62,8 @@ func matches(ifNoneMatch, tag string) bool {
 
 func compressible(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "javascript") || kind == "image/svg+xml"
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") ||
+		strings.HasSuffix(kind, "javascript") || kind == "image/svg+xml"
 }
 
 func compress(response *fasthttp.Response, encoding string) {

@@ -52,7 +52,8 @@ func (l *CallerLimit) Take(c *fiber.Ctx, caller uuid.UUID) error {
 	c.Set(headerRemaining, strconv.Itoa(remaining))
 	if wait > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return problem.New(problem.TooMany, "too many requests: want at most %d a second of one key or user; ask again after Retry-After seconds", l.perSecond)
+		return problem.New(problem.TooMany, "too many requests: want at most %d a second of one key or user; ask "+
+			"again after Retry-After seconds", l.perSecond)
 	}
 	return nil
 }
@@ -67,7 +68,9 @@ func (l *CallerLimit) take(caller uuid.UUID, now time.Time) (remaining int, wait
 	bucket := l.byCaller[caller]
 	if bucket == nil {
 		if len(l.byCaller) >= maxBuckets {
-			maps.DeleteFunc(l.byCaller, func(_ uuid.UUID, b *rate.Limiter) bool { return b.TokensAt(now) >= float64(l.perSecond) })
+			maps.DeleteFunc(l.byCaller, func(_ uuid.UUID, b *rate.Limiter) bool {
+				return b.TokensAt(now) >= float64(l.perSecond)
+			})
 		}
 		bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond)
 		l.byCaller[caller] = bucket

@@ -128,7 +128,8 @@ func (r *Readiness) Wait(ctx context.Context) error {
 	}
 }
 
-var readyDesc = prometheus.NewDesc("answerscope_ready", "1 for what works, 0 for what /readyz says does not, by its name there.", []string{"check"}, nil)
+var readyDesc = prometheus.NewDesc("answerscope_ready",
+	"1 for what works, 0 for what /readyz says does not, by its name there.", []string{"check"}, nil)
 
 // Describe describes the one metric.
 func (r *Readiness) Describe(to chan<- *prometheus.Desc) { to <- readyDesc }

@@ -83,7 +83,8 @@ func (c Config) Fiber() fiber.Config {
 
 // New returns a server whose only route is GET /healthz. It owns listener, and serves once it Runs.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
-	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics), direct: map[string]direct{}}
+	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics),
+		direct: map[string]direct{}}
 	if cfg.Traces != nil {
 		s.tracer = cfg.Traces.Tracer(scope)
 	}

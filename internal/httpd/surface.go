@@ -55,7 +55,8 @@ func (s *Server) surfaceOf(path string) *Surface {
 	best := &plain
 	for i := range s.surfaces {
 		prefix := strings.TrimSuffix(s.surfaces[i].Prefix, "/")
-		if below, ok := strings.CutPrefix(path, prefix); ok && (below == "" || below[0] == '/') && len(prefix) >= len(best.Prefix) {
+		if below, ok := strings.CutPrefix(path, prefix); ok && (below == "" || below[0] == '/') &&
+			len(prefix) >= len(best.Prefix) {
 			best = &s.surfaces[i]
 		}
 	}
@@ -95,7 +96,8 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	c.Response().ResetBody() // a handler may have begun one
 	setNoSniff(c)            // the server's own errors have not passed the edge
 	status, body := render(c, err)
-	if status >= http.StatusInternalServerError && c.UserContext().Err() == nil { // a client that has gone is no failure
+	// A disconnected client is no failure.
+	if status >= http.StatusInternalServerError && c.UserContext().Err() == nil {
 		s.logFailure(c, status, err)
 	}
 	return c.Status(status).JSON(body, cmp.Or(surface.ErrorType, fiber.MIMEApplicationJSON))
@@ -108,7 +110,8 @@ func (s *Server) logFailure(c *fiber.Ctx, status int, err error) {
 	}
 	attrs := []slog.Attr{
 		slog.String("request", string(c.Response().Header.Peek(fiber.HeaderXRequestID))),
-		slog.String("method", c.Method()), slog.String("path", c.Path()), slog.Any("error", err), slog.String("next", next),
+		slog.String("method", c.Method()), slog.String("path", c.Path()),
+		slog.Any("error", err), slog.String("next", next),
 	}
 	if p, ok := errors.AsType[*panicked](err); ok {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))

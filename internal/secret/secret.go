@@ -98,7 +98,8 @@ func FileRing(path string) (Ring, error) {
 
 // makeFile links a whole file to path, so that no process reads half a key; an earlier file stays.
 func makeFile(path string) error {
-	id, key := make([]byte, 4), make([]byte, keyBytes) // another id than another installation's key, so that both can be given
+	// The id differs from another installation's, so that both keys can be given.
+	id, key := make([]byte, 4), make([]byte, keyBytes)
 	rand.Read(id)
 	rand.Read(key)
 	file, err := os.CreateTemp(filepath.Dir(path), ".secret-") // mode 0600

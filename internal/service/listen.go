@@ -39,7 +39,8 @@ func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 	listener, err := httpd.Listen(ctx, address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		variable := config.Prefix + strings.ToUpper(strings.TrimPrefix(flag, "--"))
-		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with %s, or with %s=127.0.0.1:0 before make, which is a free port",
+		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with %s, or with "+
+			"%s=127.0.0.1:0 before make, which is a free port",
 			err, flag, variable)
 	}
 	return listener, err

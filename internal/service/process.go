@@ -32,8 +32,9 @@ type Needs = upkeep.Stores
 // What most commands need.
 var (
 	Everything = Needs{ClickHouse: true, Postgres: true, Kafka: true}
-	Databases  = Needs{ClickHouse: true, Postgres: true} // PostgreSQL has the lock under which an embedded schema is brought up
-	Control    = Needs{Postgres: true}
+	// PostgreSQL has the lock under which an embedded schema is brought up.
+	Databases = Needs{ClickHouse: true, Postgres: true}
+	Control   = Needs{Postgres: true}
 )
 
 // Embedded returns the engines among need that have no address of their own.

@@ -50,7 +50,8 @@ type Service struct {
 // admin listener runs from first to last, so that /readyz shows the progress of the start.
 func Run(ctx context.Context, p *Process, plan Plan, metrics ...prometheus.Collector) error {
 	// The service is ready only once it is built.
-	s := &Service{Engines: &Engines{Process: p}, Metrics: prometheus.NewRegistry(), Checks: httpd.NewReadiness("service")}
+	s := &Service{Engines: &Engines{Process: p}, Metrics: prometheus.NewRegistry(),
+		Checks: httpd.NewReadiness("service")}
 	s.Tasks = timetable.NewMetrics(s.Metrics)
 	s.Metrics.MustRegister(append(metrics, s.Checks, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
@@ -105,7 +106,8 @@ func (s *Service) run(ctx context.Context, plan Plan) (err error) {
 		{Name: "engines", Run: s.watchEngines},
 		{Name: "stores", Run: func(ctx context.Context) error { return s.bringUp(ctx, plan, false) }},
 	}, s.parts...)
-	parts = append(parts, lifecycle.Part{Name: "ready", Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
+	parts = append(parts, lifecycle.Part{Name: "ready",
+		Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
 	return lifecycle.All(ctx, s.Log, parts...)
 }
 
@@ -204,7 +206,8 @@ func (s *Service) RequireDatabases(server *httpd.Server) {
 		if s.stores.up(lifecycle.Postgres, lifecycle.ClickHouse) {
 			return nil
 		}
-		return problem.New(problem.Unavailable, "the databases of this service are away or being set up; ask again in a moment")
+		return problem.New(problem.Unavailable,
+			"the databases of this service are away or being set up; ask again in a moment")
 	})
 }
 

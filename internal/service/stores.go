@@ -110,7 +110,8 @@ func (s *Service) bringUp(ctx context.Context, plan Plan, first bool) error {
 			}
 			switch changed := s.stores.note(store, err); {
 			case changed && err != nil:
-				s.Log.Warn("store is not up", "store", store, "cause", err, "next", "start it, or correct its address; what needs it waits until then")
+				s.Log.Warn("store is not up", "store", store, "cause", err, "next",
+					"start it, or correct its address; what needs it waits until then")
 			case changed:
 				s.Log.Info("store is up", "store", store)
 			}

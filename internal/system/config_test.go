@@ -123,8 +123,8 @@ func TestStatusShowsWhatItKnowsWithoutEngines(t *testing.T) {
 
 func TestConfigChecksRetention(t *testing.T) {
 	r := run(t, []string{"ANSWERSCOPE_RETENTION_VISITS=-1"}, "", "config", "--check", "--retention-deadletters=1201")
-	want := `answerscope: ANSWERSCOPE_RETENTION_VISITS is "-1": want whole months, 1 to 1200, or 0 for ever
---retention-deadletters is "1201": want whole months, 1 to 1200, or 0 for ever
+	want := `answerscope: ANSWERSCOPE_RETENTION_VISITS is "-1": want whole months, 1 to 1200, or 0 without limit
+--retention-deadletters is "1201": want whole months, 1 to 1200, or 0 without limit
 `
 	if r.status != exitFailed || r.stderr != want {
 		t.Errorf("status %d, said\n%s\nwant\n%s", r.status, r.stderr, want)

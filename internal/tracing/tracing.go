@@ -40,7 +40,8 @@ func (c Config) Validate() error {
 	var errs []error
 	address, err := url.Parse(c.Endpoint)
 	if c.Endpoint != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https") {
-		errs = append(errs, errors.New("traces endpoint: want http://… or https://…")) // not shown: it may hold a secret
+		// The address is not shown: it may hold a secret.
+		errs = append(errs, errors.New("traces endpoint: want http://… or https://…"))
 	}
 	if !(c.Ratio >= 0 && c.Ratio <= 1) { // NaN is neither
 		errs = append(errs, fmt.Errorf("traces ratio %v: want 0 to 1", c.Ratio))

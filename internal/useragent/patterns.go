@@ -87,7 +87,8 @@ func readPatterns() *matcher {
 		}
 		tree, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {
-			panic(fmt.Sprintf("read patterns.json: %q is more than a text: give it a row in expressions (%v)", pattern, err))
+			panic(fmt.Sprintf("read patterns.json: %q is more than a text: give it a row in expressions (%v)", pattern,
+				err))
 		}
 		m.add(mark{text: string(tree.Rune)})
 	}
