@@ -27,9 +27,6 @@ func (s *Server) startRequest(c *fiber.Ctx) (brand postgres.Brand, r tracking.Re
 	if body.BrandID == nil {
 		return brand, r, problem.New(problem.Invalid, "brandId: missing; want the UUID of a brand")
 	}
-	if _, err := uuid.FromString(*body.BrandID); err != nil {
-		return brand, r, badBrandID("brandId", *body.BrandID)
-	}
 	if r, err = body.request(); err != nil {
 		return brand, r, err
 	}
@@ -41,17 +38,13 @@ func (s *Server) startRequest(c *fiber.Ctx) (brand postgres.Brand, r tracking.Re
 func (s *Server) findBrand(c *fiber.Ctx, field, id string) (brand postgres.Brand, err error) {
 	parsed, err := uuid.FromString(id)
 	if err != nil {
-		return brand, badBrandID(field, id)
+		return brand, problem.New(problem.Invalid, "%s: want the UUID of a brand, got %.60q", field, id)
 	}
 	brand, err = s.db.Brand(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID, parsed)
 	if errors.Is(err, postgres.ErrNotFound) {
 		err = problem.New(problem.Missing, "no such brand")
 	}
 	return brand, err
-}
-
-func badBrandID(field, id string) error {
-	return problem.New(problem.Invalid, "%s: want the UUID of a brand, got %.60q", field, id)
 }
 
 type startBody struct {
