@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -118,7 +117,7 @@ func (db *DB) Reach(ctx context.Context) error {
 		return fmt.Errorf("ping postgres: %w", err)
 	}
 	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig)
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "53300" {
+	if sqlState(err) == "53300" {
 		return nil // too many connections, and the pool has its own
 	}
 	if err != nil {
@@ -177,16 +176,13 @@ func readTimesAsUTC(conn *pgx.Conn) {
 // become sets the role of a connection.
 func become(ctx context.Context, conn *pgx.Conn, role string) error {
 	_, err := conn.Exec(ctx, "SET ROLE "+role)
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case err == nil:
-		return nil
-	case ok && refused.Code == "22023":
+	switch sqlState(err) {
+	case "22023":
 		return fmt.Errorf("become %s: the role does not exist; run `answerscope migrate`: %w", role, err)
-	case ok && refused.Code == "42501":
+	case "42501":
 		login := conn.Config().User
 		return fmt.Errorf("become %s: the login %s may not; run `answerscope migrate` with it, or GRANT %s TO %q: %w",
 			role, login, role, login, err)
 	}
-	return fmt.Errorf("become %s: %w", role, err)
+	return wrap(err, "become %s", role)
 }

@@ -69,6 +69,14 @@ type refusedValue struct{ cause *pgconn.PgError }
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
 
+// sqlState returns the SQLSTATE of an error of the server, "" for any other error.
+func sqlState(err error) string {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refused.Code
+	}
+	return ""
+}
+
 // IsTransient reports whether a statement may succeed if it is sent again: the connection failed, no connection was
 // free or no answer came in time, the server is starting, stopping, read-only or out of a resource, or it cancelled the
 // statement or its transaction, as after a deadlock.
@@ -79,8 +87,8 @@ func IsTransient(err error) bool {
 	if _, unconnected := errors.AsType[*pgconn.ConnectError](err); unconnected {
 		return true
 	}
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refused.Code == readOnly || slices.Contains(transientClasses, refused.Code[:min(2, len(refused.Code))])
+	if code := sqlState(err); code != "" {
+		return code == readOnly || slices.Contains(transientClasses, code[:min(2, len(code))])
 	}
 	_, lost := errors.AsType[*net.OpError](err)
 	return lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Result is an answer with its reading: a row of prompt_results, by the names of its columns. U+FFFD replaces zero
@@ -127,8 +126,8 @@ var zeroBytes = strings.NewReplacer(`\\`, `\\`, `\u0000`, "\uFFFD")
 
 // refusal returns ErrRefused where a value does not fit its type, a check or an index.
 func refusal(err error) error {
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (refused.Code == "23514" || slices.Contains([]string{"22", "54"}, refused.Code[:2])) {
+	code := sqlState(err)
+	if code == "23514" || strings.HasPrefix(code, "22") || strings.HasPrefix(code, "54") {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return err

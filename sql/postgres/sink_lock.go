@@ -8,7 +8,6 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -224,7 +223,7 @@ func (l *ExclusiveSinkLock) cancelHold(ended chan error, abort func()) error {
 		}
 		select {
 		case err := <-ended:
-			if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "57014" {
+			if sqlState(err) == "57014" {
 				return nil
 			}
 			return errors.Join(errors.New("the statement had ended before"), err)
@@ -249,7 +248,7 @@ func (db *DB) LockPurge(ctx context.Context) (release func() error, err error) {
 
 // busy returns ErrSinksBusy if err is a lock timeout of the server.
 func busy(err error) error {
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55P03" {
+	if sqlState(err) == "55P03" {
 		return fmt.Errorf("%w: %w", ErrSinksBusy, err)
 	}
 	return err

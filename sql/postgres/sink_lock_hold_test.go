@@ -77,9 +77,9 @@ func TestALateCancelRequestDoesNotEndTheNextHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for slow.delayed.Load() > 0 {
-			time.Sleep(10 * time.Millisecond)
+			pause(t.Context(), 10*time.Millisecond)
 		}
-		time.Sleep(200 * time.Millisecond) // for the server to act on the last of them
+		pause(t.Context(), 200*time.Millisecond) // for the server to act on the last of them
 		if n := holds(t, server); n != 1 {
 			t.Errorf("%d statements keep the lock, want 1", n)
 		}
@@ -159,13 +159,13 @@ func delayCancelRequests(t *testing.T, dsn string, delay time.Duration) *slowCan
 			if err != nil {
 				return
 			}
-			go s.forward(client, server, delay)
+			go s.forward(t.Context(), client, server, delay)
 		}
 	}()
 	return s
 }
 
-func (s *slowCancels) forward(client net.Conn, server string, delay time.Duration) {
+func (s *slowCancels) forward(ctx context.Context, client net.Conn, server string, delay time.Duration) {
 	defer client.Close()
 	head := make([]byte, 8) // the length of the first message, and which it is
 	if _, err := io.ReadFull(client, head); err != nil {
@@ -178,7 +178,7 @@ func (s *slowCancels) forward(client net.Conn, server string, delay time.Duratio
 	defer conn.Close()
 	if bytes.Equal(head[4:], []byte{0x04, 0xd2, 0x16, 0x2e}) { // CancelRequest
 		s.delayed.Add(1)
-		time.Sleep(delay)
+		pause(ctx, delay)
 		defer s.delayed.Add(-1)
 	}
 	if _, err := conn.Write(head); err != nil {
@@ -189,4 +189,11 @@ func (s *slowCancels) forward(client net.Conn, server string, delay time.Duratio
 		_, _ = io.Copy(client, conn)
 	}()
 	_, _ = io.Copy(conn, client)
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }

@@ -134,8 +134,8 @@ func closeSpan(span trace.Span, rows int, err error) {
 	if err == nil {
 		span.SetAttributes(semconv.DBResponseReturnedRows(rows))
 	} else if !errors.Is(err, ErrNotFound) {
-		if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-			span.SetAttributes(semconv.DBResponseStatusCode(refused.Code), semconv.ErrorTypeKey.String(refused.Code))
+		if code := sqlState(err); code != "" {
+			span.SetAttributes(semconv.DBResponseStatusCode(code), semconv.ErrorTypeKey.String(code))
 		}
 		span.RecordError(err)
 		span.SetStatus(codes.Error, "")
