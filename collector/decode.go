@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -84,13 +83,13 @@ func scan(body []byte, b *beacon) bool {
 	if !ok {
 		return false
 	}
-	var seen [1 << 7]bool
+	var seen [1 << 8]bool
 	for {
 		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' {
 			return false
 		}
 		name := rest[1]
-		if name >= utf8.RuneSelf || seen[name] {
+		if seen[name] {
 			return false
 		}
 		seen[name], rest = true, rest[4:]

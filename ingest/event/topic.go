@@ -26,8 +26,9 @@ const (
 	TopicCrawls  = "crawls"
 )
 
-// Topics lists every topic of the log. A new one also needs a record, a landing table (sql/clickhouse) and its sink
-// (pipeline/sink).
+// Topics lists every topic of the log. A new one also needs a file here for its record; a landing table with its view
+// of log_progress (sql/clickhouse/migrate), its rows (sql/clickhouse) and its export (sql/clickhouse/query); a sink
+// (pipeline/sink) and a line in pipeline.go. Schemas, goldens and the dictionary are generated.
 var Topics = []Topic{
 	{TopicAnswers, "answerscope-sink", Answer{}},
 	{TopicVisits, "answerscope-sink-visits", Visit{}},

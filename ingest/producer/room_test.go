@@ -29,8 +29,8 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 		}
 		return nil
 	}
-	var said logbuffer.Buffer
-	p, err := New(cfg, slog.New(slog.NewTextHandler(&said, nil)), prometheus.NewRegistry())
+	var logged logbuffer.Buffer
+	p, err := New(cfg, slog.New(slog.NewTextHandler(&logged, nil)), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 		_, err := p.AppendAll(t.Context(), event.TopicVisits, []Record{{Value: value(1)}})
 		appended <- err
 	}()
-	wait.For(t, "a line that says what is waited for", func() bool { return strings.Contains(said.String(), "disk of /data") })
+	wait.For(t, "a line that says what is waited for", func() bool { return strings.Contains(logged.String(), "disk of /data") })
 	select {
 	case err := <-appended:
 		t.Errorf("AppendAll() = %v on a full disk", err)

@@ -45,22 +45,22 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 	}
 	group.Wait()
 	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
-	found := map[string]bool{}
+	groupNames := map[string]bool{}
 	lines := all(t, brokers, prefix+event.TopicVisits)
 	for start := range lines {
 		name, first := strings.CutSuffix(lines[start].value, " record 0")
 		if !first {
 			continue
 		}
-		found[name] = true
+		groupNames[name] = true
 		for i := range each {
 			if start+i >= len(lines) || lines[start+i].partition != lines[start].partition || lines[start+i].value != fmt.Sprintf("%s record %d", name, i) {
 				t.Fatalf("record %d of %s is not beside the others", i, name)
 			}
 		}
 	}
-	if len(found) != writers*groups {
-		t.Errorf("%d groups are on the log, want %d", len(found), writers*groups)
+	if len(groupNames) != writers*groups {
+		t.Errorf("%d groups are on the log, want %d", len(groupNames), writers*groups)
 	}
 }
 
