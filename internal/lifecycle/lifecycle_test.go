@@ -146,7 +146,7 @@ func TestRetryGivesUp(t *testing.T) {
 					attempts++
 					return c.errs[min(attempts, len(c.errs))-1]
 				})
-				if err != c.want {
+				if !errors.Is(err, c.want) {
 					t.Errorf("Retry() = %v after %d attempts, want %v", err, attempts, c.want)
 				}
 			})

@@ -102,24 +102,22 @@ func (r *shardRun) logFinding(f *Finding) {
 	if f.Surplus > 0 {
 		attributes = append(attributes, "surplus", f.Surplus)
 	}
-	warn := func(message, next string) { r.reconciler.log.Warn(message, append(attributes, "next", next)...) }
-	fail := func(message, next string) { r.reconciler.log.Error(message, append(attributes, "next", next)...) }
+	log := r.reconciler.log.With(attributes...)
 	switch {
 	case f.Surplus > 0 && f.State == Repaired:
-		warn("rows that stood twice deleted",
+		log.Warn("rows that stood twice deleted", "next",
 			"nothing: one of each is left; find out whether a server lost power, or a group's offset was set back")
 	case f.Surplus > 0 && f.State == Differs:
-		fail("rows stand twice in a landing table", "run: answerscope reconcile --fix")
+		log.Error("rows stand twice in a landing table", "next", "run: answerscope reconcile --fix")
 	case f.State == Unknown:
-		attributes = append(attributes, "cause", f.Cause)
-		fail("rollup not reconciled", "read the cause; the next run tries again")
+		log.Error("rollup not reconciled", "cause", f.Cause, "next", "read the cause; the next run tries again")
 	case f.State == Repaired:
-		warn("rollup repaired", "nothing: it is as it should be; find out what had happened to it")
+		log.Warn("rollup repaired", "next", "nothing: it is as it should be; find out what had happened to it")
 	case f.State == Kept:
-		fail("rollup may have rows that its landing table has lost",
+		log.Error("rollup may have rows that its landing table has lost", "next",
 			"see whether landing rows were lost, and restore them; if not, run: answerscope reconcile --fix")
 	default:
-		fail("rollup differs from its landing rows", "run: answerscope reconcile --fix")
+		log.Error("rollup differs from its landing rows", "next", "run: answerscope reconcile --fix")
 	}
 }
 
