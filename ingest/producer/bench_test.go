@@ -57,6 +57,7 @@ func parallel(b *testing.B, put func([]byte) error) {
 		b.Fatal(err)
 	}
 	b.SetParallelism(128)
+	b.ReportAllocs()
 	var n atomic.Int64
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
