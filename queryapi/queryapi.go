@@ -151,7 +151,8 @@ func TablesConfig() rest.Config {
 
 // MountREST serves the schemas of a database on a server.
 func MountREST(
-	ctx context.Context, cfg rest.Config, dsn string, authenticate rest.Authenticator, log *slog.Logger, server *httpd.Server,
+	ctx context.Context, cfg rest.Config, dsn string, authenticate rest.Authenticator, log *slog.Logger,
+	server *httpd.Server,
 ) (*rest.API, []lifecycle.Part, error) {
 	pool, err := rest.OpenPool(ctx, dsn)
 	if err != nil {

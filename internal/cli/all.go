@@ -40,7 +40,8 @@ func (f *allFlags) plan(
 ) service.Plan {
 	var all *allParts
 	return service.Plan{
-		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen), Spool: f.spool(p.Settings.DataDir).Dir,
+		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen),
+		Spool: f.spool(p.Settings.DataDir).Dir,
 		Build: func(ctx context.Context, s *service.Service) (err error) {
 			if all, err = f.build(ctx, s); err == nil && extend != nil {
 				err = extend(ctx, all)

@@ -91,7 +91,8 @@ func (c *analystAdd) analyst(ctx context.Context, on databases, text string) (sc
 	}
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.ClickHouse.Database(), PasswordSCRAM: schema.PasswordSCRAM(text), Since: time.Now().UTC().Truncate(time.Second),
+		Database: on.ClickHouse.Database(), PasswordSCRAM: schema.PasswordSCRAM(text),
+		Since:   time.Now().UTC().Truncate(time.Second),
 		Sharded: on.ClickHouse.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
@@ -154,7 +155,8 @@ type listedAnalyst struct {
 
 func listAnalyst(a schema.Analyst) listedAnalyst {
 	return listedAnalyst{
-		Login: a.Login(), Name: a.Name, Organization: a.Organization, OrganizationID: a.OrganizationID.String(), Since: a.Since,
+		Login: a.Login(), Name: a.Name, Organization: a.Organization, OrganizationID: a.OrganizationID.String(),
+		Since: a.Since,
 	}
 }
 

@@ -125,8 +125,9 @@ func (c *askCmd) ask(
 ) (answer.Run, platform.Reply, error) {
 	begun := time.Now()
 	run := answer.Run{
-		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region, Language: c.Language,
-		Sample: 1, Due: begun, Attempts: 1,
+		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region,
+		Language: c.Language,
+		Sample:   1, Due: begun, Attempts: 1,
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

@@ -85,7 +85,8 @@ type brandAdd struct {
 
 func (c *brandAdd) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
 	brand, added, err := db.AddBrand(ctx, organization.ID, postgres.NewBrand{
-		Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, Aliases: c.Alias, Domains: c.Domain,
+		Name: c.Name, Slug: c.Slug, Industry: c.Industry, Region: c.Region, Language: c.Language, Aliases: c.Alias,
+		Domains: c.Domain,
 	})
 	if err == nil && !added {
 		err = fmt.Errorf("brand %q exists already; answerscope brand edit changes it", c.Slug)

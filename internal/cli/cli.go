@@ -33,7 +33,7 @@ type grammar struct {
 	Queryapi  queryapiCmd  `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
 	Demo      demoCmd      `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
-	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, lag of the log, disk."`
+	Status     statusCmd     `cmd:"" help:"Show what runs on the data directory: addresses, keys, lag, disk."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
 	Org        orgCmd        `cmd:"" help:"Add, change and list organizations."`
 	User       userCmd       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
@@ -61,7 +61,7 @@ type grammar struct {
 	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with their facts, and rebuild those that differ."`
 	Recover     recoverCmd     `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
-	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"List records that could not be counted, and replay them."`
+	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"List and replay records that could not be counted."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`

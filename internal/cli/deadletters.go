@@ -92,8 +92,9 @@ type listedDeadLetter struct {
 
 func newListedDeadLetter(l *upkeep.DeadLetter) listedDeadLetter {
 	listed := listedDeadLetter{
-		Record: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
-		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
+		Record: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset,
+		AppendedAt: l.AppendedAt,
+		Reason:     l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
 	}
 	if !l.ReplayedAt.IsZero() {
 		listed.ReplayedAt = &l.ReplayedAt

@@ -227,7 +227,8 @@ func addDemoOrganization(
 	_, err = db.UserByEmail(ctx, email)
 	if errors.Is(err, postgres.ErrNotFound) {
 		_, err = db.AddUser(ctx, postgres.NewUser{
-			Email: email, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID, Role: "owner",
+			Email: email, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID,
+			Role: "owner",
 		})
 	}
 	return organization, err

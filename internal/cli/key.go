@@ -141,7 +141,7 @@ func (keyAnon) Run(ctx context.Context, p *process, db *postgres.DB) error {
 		return err
 	}
 	if provider == nil {
-		return usageError{errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want that of the processes that serve /rest/v1")}
+		return usageError{errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want the keys of the servers of /rest/v1")}
 	}
 	keys, err := provider.AnonKeys(ctx)
 	if err != nil {

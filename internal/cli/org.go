@@ -99,7 +99,8 @@ type budgetSet struct {
 
 func (c *budgetSet) budget() *postgres.Budget {
 	return &postgres.Budget{
-		Platform: c.Platform, RunsPerDay: c.RunsPerDay, RunsPerMonth: c.RunsPerMonth, CostPerDay: c.CostPerDay, CostPerMonth: c.CostPerMonth,
+		Platform: c.Platform, RunsPerDay: c.RunsPerDay, RunsPerMonth: c.RunsPerMonth, CostPerDay: c.CostPerDay,
+		CostPerMonth: c.CostPerMonth,
 	}
 }
 

@@ -61,8 +61,9 @@ func addPipeline(s *service.Service, appends *producer.Producer) error {
 // pipelineDeps are what a short command has for the pipeline.
 func pipelineDeps(e *service.Engines, metrics prometheus.Registerer) pipeline.Deps {
 	return pipeline.Deps{
-		DB: e.DB, Warehouse: e.Warehouse, Kafka: e.Kafka, Prefix: e.Settings.Kafka.TopicPrefix, Retention: e.Settings.Retention,
-		Metrics: metrics, Log: e.Log,
+		DB: e.DB, Warehouse: e.Warehouse, Kafka: e.Kafka, Prefix: e.Settings.Kafka.TopicPrefix,
+		Retention: e.Settings.Retention,
+		Metrics:   metrics, Log: e.Log,
 	}
 }
 

@@ -100,7 +100,8 @@ func (c *promptEdit) Validate() error {
 
 func (c *promptEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
 	return listedBy(listsPrompts, db.EditPrompt(ctx, brand.ID, c.id, postgres.PromptEdit{
-		Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replacement(c.Platform), Models: replacement(c.Model), Regions: replacement(c.Region),
+		Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replacement(c.Platform), Models: replacement(c.Model),
+		Regions: replacement(c.Region),
 		Samples: c.Samples, IsBranded: c.Branded, IsActive: c.Active,
 	}))
 }

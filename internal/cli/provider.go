@@ -16,7 +16,7 @@ import (
 )
 
 type providerCmd struct {
-	Set    providerSet    `cmd:"" help:"Give an organization a key of its own for an AI platform; it is read from stdin."`
+	Set    providerSet    `cmd:"" help:"Give an organization its own key of an AI platform, read from stdin."`
 	List   providerList   `cmd:"" help:"List the AI platforms: which can be asked, their models, prices and limits."`
 	Remove providerRemove `cmd:"" help:"Take an organization's key of an AI platform from it."`
 }

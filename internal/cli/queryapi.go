@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	trackingapi "github.com/answerscope/answerscope/ingest/tracking/api"
+	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/queryapi"
@@ -68,7 +68,8 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 
 func queryDeps(s *service.Service, flags listenFlags, proxies httpd.Proxies) queryapi.Deps {
 	return queryapi.Deps{
-		DB: s.DB, Warehouse: s.Warehouse, Gateway: s.Gateway, Settings: s.Settings, Proxies: proxies, Origins: flags.CORSOrigins, Log: s.Log,
+		DB: s.DB, Warehouse: s.Warehouse, Gateway: s.Gateway, Settings: s.Settings, Proxies: proxies,
+		Origins: flags.CORSOrigins, Log: s.Log,
 	}
 }
 
@@ -78,8 +79,7 @@ type forwardFlags struct {
 }
 
 func (f forwardFlags) validate() error {
-	at, err := url.Parse(f.TrackingURL)
-	if f.TrackingURL != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
+	if f.TrackingURL != "" && !config.IsWeb(f.TrackingURL) {
 		return fmt.Errorf("ANSWERSCOPE_TRACKING_URL is %q: want the address of the tracking server, such as "+
 			"http://ingest:8082", f.TrackingURL)
 	}

@@ -24,7 +24,7 @@ type Outside struct {
 	AnonKey       Secret // the public key that clients of /rest/v1 send
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
 	Issuer        Issuer
-	SecretKeys    Secret // id:base64[,…]: what encrypts secrets in the database; none makes a file in the data directory
+	SecretKeys    Secret // id:base64[,…]: encrypts secrets in the database; none makes a file in the data directory
 	Traces        Collector
 	Platforms     []Platform
 }
@@ -180,7 +180,7 @@ func (o Outside) validate(m *mistakes) {
 	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(),
 		"either it or "+Prefix+"CLICKHOUSE_DSN")
 	for _, p := range o.Platforms {
-		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(),
+		m.want(p.BaseURL == "" || IsWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(),
 			"http://… or https://…")
 	}
 }
@@ -231,7 +231,7 @@ func (i Issuer) validate(m *mistakes) {
 		"the iss of the issuer whose tokens "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET verifies")
 	m.want(!i.IsSet() || i.JWKS.IsSet() != i.Secret.IsSet(), "ISSUER", i.Name,
 		"either "+Prefix+"JWKS_URL or "+Prefix+"JWT_SECRET with it")
-	m.want(!i.JWKS.IsSet() || isWeb(i.JWKS.Reveal()), "JWKS_URL", i.JWKS.Masked(), "https://…/.well-known/jwks.json")
+	m.want(!i.JWKS.IsSet() || IsWeb(i.JWKS.Reveal()), "JWKS_URL", i.JWKS.Masked(), "https://…/.well-known/jwks.json")
 	m.want(!i.Secret.IsSet() || len(i.Secret.Reveal()) >= minSecretBytes, "JWT_SECRET", i.Secret.Masked(),
 		"at least 32 bytes")
 }

@@ -165,11 +165,11 @@ func Address(address string) error {
 // isOrigin reports whether an address is one of HTTP with a host alone.
 func isOrigin(address string) bool {
 	base, err := url.Parse(address)
-	return err == nil && isWeb(address) && base.Scheme+"://"+base.Host == address
+	return err == nil && IsWeb(address) && base.Scheme+"://"+base.Host == address
 }
 
-// isWeb reports whether an address is one of HTTP.
-func isWeb(address string) bool {
+// IsWeb reports whether an address is one of HTTP.
+func IsWeb(address string) bool {
 	base, err := url.Parse(address)
 	return err == nil && base.Host != "" && (base.Scheme == "http" || base.Scheme == "https")
 }

@@ -24,7 +24,7 @@ type Collector struct {
 	Own           DSN    // ANSWERSCOPE_OTLP_ENDPOINT: a base; goes before the others
 	Traces        DSN    // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: a whole address
 	Base          DSN    // OTEL_EXPORTER_OTLP_ENDPOINT: a base
-	Headers       Secret // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: they often hold a key; the exporter reads them itself
+	Headers       Secret // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: often with a key; the exporter reads them itself
 	TracesHeaders Secret // OTEL_EXPORTER_OTLP_TRACES_HEADERS, the same
 	Disabled      truth  // OTEL_SDK_DISABLED=true: trace nothing, whatever else is set
 }
@@ -69,7 +69,7 @@ func (c Collector) validate(m *mistakes) {
 	}{{Prefix + "OTLP_ENDPOINT", c.Own}, {otelTracesEndpoint, c.Traces}, {otelEndpoint, c.Base}} {
 		base, err := url.Parse(e.given.Reveal())
 		// It takes no credentials: the exporter would leave them out.
-		if e.given.IsSet() && (err != nil || !isWeb(e.given.Reveal()) || base.User != nil || base.RawQuery != "" ||
+		if e.given.IsSet() && (err != nil || !IsWeb(e.given.Reveal()) || base.User != nil || base.RawQuery != "" ||
 			base.Fragment != "") {
 			m.add(fmt.Errorf("%s is %q: want http://HOST:PORT or https://…, without credentials and without ?; a "+
 				"key goes into %s", e.name, e.given.Masked(), otelHeaders))

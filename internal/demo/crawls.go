@@ -64,8 +64,9 @@ func (site Site) crawl(c *rand.Rand, crawler useragent.Crawler, date time.Time, 
 	crawl := event.Crawl{
 		V: event.Version, OrganizationID: site.OrganizationID, BrandID: site.Brand.ID,
 		At:      event.At(date.Add(time.Duration(c.Int64N(int64(24 * time.Hour))))),
-		Crawler: crawler.Name, Operator: crawler.Operator, Platform: crawler.Platform, Purpose: event.Purpose(crawler.Purpose),
-		Host: site.Brand.Domains[0], Path: path, Status: 200, Bytes: 4_000 + c.Int64N(60_000), Simulated: true,
+		Crawler: crawler.Name, Operator: crawler.Operator, Platform: crawler.Platform,
+		Purpose: event.Purpose(crawler.Purpose),
+		Host:    site.Brand.Domains[0], Path: path, Status: 200, Bytes: 4_000 + c.Int64N(60_000), Simulated: true,
 	}
 	switch drawn := c.IntN(100); {
 	case path == "/products/discontinued":

@@ -60,8 +60,10 @@ type sender struct {
 
 // origins lists where visitors come from. One in ten has an unknown country.
 var origins = []origin{
-	{"US", "America/New_York", "en-US", "USD", 38}, {"GB", "Europe/London", "en-GB", "GBP", 15}, {"DE", "Europe/Berlin", "de-DE", "EUR", 13},
-	{"FR", "Europe/Paris", "fr-FR", "EUR", 9}, {"ES", "Europe/Madrid", "es-ES", "EUR", 5}, {"JP", "Asia/Tokyo", "ja-JP", "JPY", 5},
+	{"US", "America/New_York", "en-US", "USD", 38}, {"GB", "Europe/London", "en-GB", "GBP", 15},
+	{"DE", "Europe/Berlin", "de-DE", "EUR", 13},
+	{"FR", "Europe/Paris", "fr-FR", "EUR", 9}, {"ES", "Europe/Madrid", "es-ES", "EUR", 5},
+	{"JP", "Asia/Tokyo", "ja-JP", "JPY", 5},
 	{"KR", "Asia/Seoul", "ko-KR", "KRW", 3}, {"SA", "Asia/Riyadh", "ar-SA", "SAR", 2}, {"", "", "en-US", "USD", 10},
 }
 
@@ -80,7 +82,8 @@ func (site Site) session(s *simulator.Simulator, date time.Time, n int) []event.
 	from := weighted(c, origins, func(o origin) int { return o.weight })
 	v := event.Visit{
 		V: event.Version, OrganizationID: site.OrganizationID, BrandID: site.Brand.ID, Event: event.VisitView,
-		Platform: sent.platform, PlatformBy: "referrer", ReferrerHost: sent.host, Country: from.country, Language: from.language, TimeZone: from.zone,
+		Platform: sent.platform, PlatformBy: "referrer", ReferrerHost: sent.host, Country: from.country,
+		Language: from.language, TimeZone: from.zone,
 		Screen:  pick(c, []string{"1920x1080", "1440x900", "390x844", "412x915"}),
 		Session: fmt.Sprintf("%016x", c.Uint64()), NewSession: true, Visitor: c.Uint64(), Simulated: true,
 		Host: pick(c, []string{"", "", "", "shop."}) + site.Brand.Domains[0],

@@ -101,7 +101,8 @@ func (w *Watermark) Register(reg prometheus.Registerer) {
 		Help: "Free space below which nothing new is accepted."}).Set(float64(w.least))
 	for _, dir := range w.dirs {
 		auto.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "answerscope_disk_free_bytes", Help: "Free space of the disk of a directory.", ConstLabels: prometheus.Labels{"directory": dir},
+			Name: "answerscope_disk_free_bytes", Help: "Free space of the disk of a directory.",
+			ConstLabels: prometheus.Labels{"directory": dir},
 		}, func() float64 { free, _ := Free(dir); return float64(free) })
 	}
 }

@@ -15,7 +15,8 @@ import (
 // Proxies are the trusted proxies, as the addresses that they connect from.
 type Proxies []netip.Prefix
 
-// ParseProxies reads prefixes and addresses, such as 10.0.0.0/8 and 192.0.2.1, and returns an error for each text that is neither.
+// ParseProxies reads prefixes and addresses, such as 10.0.0.0/8 and 192.0.2.1, and returns an error for each text that
+// is neither.
 func ParseProxies(texts []string) (p Proxies, err error) {
 	var errs []error
 	for _, text := range texts {
@@ -52,8 +53,8 @@ func (p Proxies) Trust(remote netip.Addr) bool {
 }
 
 // Address returns the client's address: remote itself, or where remote is a trusted proxy the right-most hop of
-// X-Forwarded-For (all its headers in order, joined by commas) that is no trusted proxy; the zero Addr where that hop is
-// no address.
+// X-Forwarded-For (all its headers in order, joined by commas) that is no trusted proxy; the zero Addr where that hop
+// is no address.
 func (p Proxies) Address(remote netip.Addr, forwardedFor string) netip.Addr {
 	remote = plainAddress(remote)
 	for p.Trust(remote) && strings.TrimSpace(forwardedFor) != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// A Surface is a path prefix with its own rules for bodies and errors, for every failure below it: a handler, a panic, a
-// path or method that does not exist, a body that is too large.
+// A Surface is a path prefix with its own rules for bodies and errors, for every failure below it: a handler, a panic,
+// a path or method that does not exist, a body that is too large.
 type Surface struct {
 	Prefix    string // /rest/v1 is that path and everything below it; / is every path
 	BodyLimit int    // bytes of a request's body; 0: the listener's

@@ -45,7 +45,8 @@ func (p *Process) Open(ctx context.Context, need Needs, exclusive bool, address 
 	e.Room = disk.New(settings.MinFree, settings.DataDir)
 	options := engine.Options{
 		DataDir: settings.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
-		Owner: p.Command, Exclusive: exclusive, Address: address, Room: e.Room.Err, MinFree: settings.MinFree, Log: p.Log,
+		Owner: p.Command, Exclusive: exclusive, Address: address, Room: e.Room.Err, MinFree: settings.MinFree,
+		Log: p.Log,
 	}
 	if embedded.ClickHouse {
 		// Before the engine reads them; of joined engines that is their owner's task.
@@ -167,7 +168,8 @@ func (e *Engines) Migrator() *upkeep.Migrator {
 		Postgres: e.Owner, ClickHouse: e.ClickHouse, Sinks: pipeline.Sinks(kafka.TopicPrefix), Log: e.Log,
 		Report: func(done, pending int, s upkeep.Step) { e.Say("migrate %d of %d: %s", done, pending, s) },
 		Topics: producer.TopicsConfig{
-			Connection: e.Kafka, Prefix: kafka.TopicPrefix, Partitions: kafka.Partitions, Replicas: kafka.Replicas, Retention: kafka.Retention,
+			Connection: e.Kafka, Prefix: kafka.TopicPrefix, Partitions: kafka.Partitions, Replicas: kafka.Replicas,
+			Retention: kafka.Retention,
 		},
 	}
 }

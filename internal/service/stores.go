@@ -132,7 +132,8 @@ func (s *Service) bringUp(ctx context.Context, plan Plan, first bool) error {
 // prepare brings the schema of a store up where this process may, and else returns which command does.
 func (s *Service) prepare(ctx context.Context, plan Plan, store lifecycle.Store) error {
 	need := Needs{
-		Postgres: store == lifecycle.Postgres, ClickHouse: store == lifecycle.ClickHouse, Kafka: store == lifecycle.Kafka,
+		Postgres: store == lifecycle.Postgres, ClickHouse: store == lifecycle.ClickHouse,
+		Kafka: store == lifecycle.Kafka,
 	}
 	if plan.Tolerant {
 		need = s.Embedded(need)

@@ -31,7 +31,8 @@ var human = map[string]bool{
 // hints are texts of programs that drive a browser, beside the list, and the start of an address in the agent, which
 // bots should and browsers never have.
 var hints = []string{
-	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer",
+	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer",
+	"puppeteer",
 	"Playwright", "playwright", "Cypress/", "+http://", "+https://",
 }
 

@@ -1,7 +1,7 @@
 // Package useragent classifies User-Agents: browsers, bots, and the crawlers of AI platforms.
 //
-// Bots come from the npm package crawler-user-agents (patterns.json, which a test compares with the pinned package), and
-// programs that drive a browser are added. To update the list: pin it in package.json and its lock, `make agents`,
+// Bots come from the npm package crawler-user-agents (patterns.json, which a test compares with the pinned package),
+// and programs that drive a browser are added. To update the list: pin it in package.json and its lock, `make agents`,
 // `go test -update`. AI crawlers are a table of our own, with the purpose of each.
 package useragent
 
