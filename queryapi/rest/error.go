@@ -70,7 +70,7 @@ func (e *Error) body() []byte {
 
 // response returns the response that shows the error.
 func (e *Error) response() *response {
-	out := &response{status: e.status, phrase: e.phrase, body: e.body(), headers: append([][2]string{}, e.headers...)}
+	out := &response{status: e.status, phrase: e.phrase, body: [][]byte{e.body()}, headers: append([][2]string{}, e.headers...)}
 	out.add("Content-Type", mediaJSON.contentType())
 	if e.code != "" {
 		out.add("Proxy-Status", "PostgREST; error="+e.code)

@@ -16,8 +16,8 @@ type response struct {
 	status  int
 	phrase  string // of the status line; "": that of the status
 	headers [][2]string
-	body    []byte
-	release func() // ends the request's slot; nil: it has none
+	body    [][]byte // chunks
+	release func()   // ends the request's slot; nil: it has none
 }
 
 // add adds a header, unless its value is empty.
@@ -220,7 +220,9 @@ func (p *plan) respondOptions() *response {
 
 // A bodyText collects rows to a body, up to a number of rows and bytes.
 type bodyText struct {
-	text      []byte
+	chunks    [][]byte // full ones
+	chunk     []byte   // the last one
+	size      int64
 	rows      int64
 	maxRows   int64 // 0: no bound
 	maxBytes  int64 // 0: no bound
@@ -254,13 +256,15 @@ func (p *plan) newBody() *bodyText {
 // add appends a row, and reports false where it does not fit.
 func (b *bodyText) add(row []byte) bool {
 	if b.header {
-		b.text, b.header = append(append(b.text, row...), '\n'), false
+		b.write(row)
+		b.write([]byte{'\n'})
+		b.header = false
 		return true
 	}
 	if b.maxRows > 0 && b.rows == b.maxRows {
 		return false
 	}
-	size := int64(len(b.text) + len(b.separator) + len(row) + 1)
+	size := b.size + int64(len(b.separator)+len(row)+1)
 	if b.maxBytes > 0 && size > b.maxBytes && (b.rows > 0 || b.strict) {
 		return false
 	}
@@ -268,26 +272,40 @@ func (b *bodyText) add(row []byte) bool {
 	case b.rows > 1 && !b.array:
 		return true
 	case b.rows > 1:
-		b.text = append(b.text, b.separator...)
+		b.write([]byte(b.separator))
 	case b.array && !b.csv:
-		b.text = append(b.text, '[')
+		b.write([]byte{'['})
 	}
-	b.text = append(b.text, row...)
+	b.write(row)
 	return true
 }
 
-func (b *bodyText) end() []byte {
+// chunkSize bounds the chunks of a body. As one slice that grows, a body would leave five times its size to the garbage
+// collector.
+const chunkSize = 256 << 10
+
+func (b *bodyText) write(text []byte) {
+	if len(b.chunk) > 0 && len(b.chunk)+len(text) > chunkSize {
+		b.chunks = append(b.chunks, b.chunk)
+		b.chunk = make([]byte, 0, max(chunkSize, len(text)))
+	}
+	b.chunk = append(b.chunk, text...)
+	b.size += int64(len(text))
+}
+
+func (b *bodyText) end() [][]byte {
 	switch {
 	case b.csv:
-		return b.text
 	case !b.array && b.rows == 0:
-		return []byte("null")
+		b.chunk = []byte("null")
 	case !b.array:
-		return bytes.TrimSpace(b.text)
+		b.chunk = bytes.TrimSpace(b.chunk) // the only row, and the only chunk
 	case b.rows == 0:
-		return emptyArray
+		b.chunk = emptyArray
+	default:
+		b.chunk = append(b.chunk, ']')
 	}
-	return append(b.text, ']')
+	return append(b.chunks, b.chunk)
 }
 
 const programLimitExceeded = "54000"

@@ -15,11 +15,11 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -179,7 +179,7 @@ const largeBody = 64 << 10
 
 // A slotBody is a body that keeps a slot until the server has sent it or failed to.
 type slotBody struct {
-	*bytes.Reader
+	net.Buffers
 	release func()
 }
 
@@ -197,12 +197,17 @@ func (r *response) send(c *fiber.Ctx) {
 	for _, h := range r.headers {
 		c.Response().Header.Add(onOneLine(h[0]), onOneLine(h[1]))
 	}
-	if r.release != nil && len(r.body) >= largeBody && c.Method() != http.MethodHead {
-		c.Response().SetBodyStream(&slotBody{bytes.NewReader(r.body), r.release}, len(r.body))
-		return
+	size := 0
+	for _, chunk := range r.body {
+		size += len(chunk)
 	}
-	if c.Method() != http.MethodHead {
-		c.Response().SetBodyRaw(r.body)
+	switch {
+	case c.Method() == http.MethodHead:
+	case r.release != nil && size >= largeBody:
+		c.Response().SetBodyStream(&slotBody{r.body, r.release}, size)
+		return
+	case len(r.body) > 0:
+		c.Response().SetBodyRaw(r.body[0]) // the only chunk
 	}
 	if r.release != nil {
 		r.release()

@@ -27,12 +27,12 @@ type Caller struct {
 type result struct {
 	total    int64 // of rows without limit; unknownTotal
 	rows     int64
-	body     []byte
-	cut      bool   // there are more rows than a body may have
-	headers  string // response.headers
-	status   string // response.status
-	location string // JSON: the primary key of an inserted row
-	inserted int64  // new rows of an upsert
+	body     [][]byte // chunks
+	cut      bool     // there are more rows than a body may have
+	headers  string   // response.headers
+	status   string   // response.status
+	location string   // JSON: the primary key of an inserted row
+	inserted int64    // new rows of an upsert
 }
 
 // run executes the statement of a plan in a transaction of its own. Everything before the statement ends with
