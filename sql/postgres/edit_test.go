@@ -16,10 +16,10 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	brand := w.own.brand.ID
-	of := func(id uuid.UUID) int64 {
+	revisionOf := func(id uuid.UUID) int64 {
 		return one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", id)
 	}
-	others := of(w.other.brand.ID)
+	others := revisionOf(w.other.brand.ID)
 	for _, c := range []struct {
 		text  string
 		rises bool
@@ -49,7 +49,7 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 		{"INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", false},
 		{"UPDATE public.prompts SET text = 'other' WHERE brand_id = $1", false},
 	} {
-		before := of(brand)
+		before := revisionOf(brand)
 		err := asUser(t, w.db, w.own.users["member"], func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), c.text, brand)
 			return err
@@ -57,11 +57,11 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
-		if after := of(brand); (after > before) != c.rises || after < before {
+		if after := revisionOf(brand); (after > before) != c.rises || after < before {
 			t.Errorf("%s: revision %d, then %d", c.text, before, after)
 		}
 	}
-	if now := of(w.other.brand.ID); now != others {
+	if now := revisionOf(w.other.brand.ID); now != others {
 		t.Errorf("another brand's revision was %d, is %d", others, now)
 	}
 }

@@ -157,8 +157,8 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 	if err := heir.Pause(t.Context(), brand, 0, ""); err != nil {
 		t.Fatal(err)
 	}
-	if again := claimed(t, killed); again.FromStart {
-		t.Errorf("what was left is begun anew: %+v", again)
+	if second := claimed(t, killed); second.FromStart {
+		t.Errorf("what was left is begun anew: %+v", second)
 	}
 	w.exec(t, "DELETE FROM public.brands WHERE id = $1", brand)
 	if _, err := killed.Extend(t.Context(), brand); !errors.Is(err, postgres.ErrLeaseLost) {

@@ -55,11 +55,11 @@ func prompts(t *testing.T, db *postgres.DB, brand uuid.UUID, n int) []postgres.P
 	for i := range wanted {
 		wanted[i].Text = fmt.Sprintf("question %d", i)
 	}
-	made, err := db.EnsurePrompts(t.Context(), brand, wanted)
+	prompts, err := db.EnsurePrompts(t.Context(), brand, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return prompts
 }
 
 func TestAResultIsKeptWhole(t *testing.T) {
@@ -242,14 +242,14 @@ func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	p := prompts(t, db, b.ID, 2)
-	there := func() []string {
+	stored := func() []string {
 		return list[string](t, root, `
 			SELECT substr(p.text, 10) || ' ' || r.platform || ' ' || (extract(epoch FROM r.created_at - $1::timestamptz) / 3600)::int
 			FROM public.prompt_results AS r JOIN public.prompts AS p ON p.id = r.prompt_id ORDER BY p.text, r.platform, r.created_at`, lately)
 	}
 	want := func(want ...string) {
 		t.Helper()
-		if got := there(); !slices.Equal(got, want) {
+		if got := stored(); !slices.Equal(got, want) {
 			t.Errorf("there are %q, want %q", got, want)
 		}
 	}

@@ -46,8 +46,8 @@ func TestAForgottenSaltIsInNoFile(t *testing.T) {
 	}
 	running(t, server, func(dsn string) {
 		db := open(t, dsn)
-		if again := saltsOf(t, db, today, tomorrow); !reflect.DeepEqual(again, live) {
-			t.Errorf("a restart has changed %x to %x", live, again)
+		if reread := saltsOf(t, db, today, tomorrow); !reflect.DeepEqual(reread, live) {
+			t.Errorf("a restart has changed %x to %x", live, reread)
 		}
 		execute(t, dsn, "UPDATE private.visitor_salts SET made_at = now() - interval '48 hours' WHERE day = '"+today.Format(time.DateOnly)+"'")
 		if err := db.DropSalts(t.Context()); err != nil {
@@ -55,12 +55,12 @@ func TestAForgottenSaltIsInNoFile(t *testing.T) {
 		}
 		db.Close()
 		execute(t, dsn, "ANALYZE", "CHECKPOINT")
-		if found := filesWith(t, server.Dir, live[today]); len(found) > 0 {
-			t.Errorf("the forgotten salt is in %v", found)
+		if files := filesWith(t, server.Dir, live[today]); len(files) > 0 {
+			t.Errorf("the forgotten salt is in %v", files)
 		}
 	})
-	if found := filesWith(t, server.Dir, live[today]); len(found) > 0 {
-		t.Errorf("after the server's end the forgotten salt is in %v", found)
+	if files := filesWith(t, server.Dir, live[today]); len(files) > 0 {
+		t.Errorf("after the server's end the forgotten salt is in %v", files)
 	}
 	if len(filesWith(t, server.Dir, live[tomorrow])) == 0 {
 		t.Error("the other salt is gone, too")
@@ -124,7 +124,7 @@ func execute(t *testing.T, dsn string, statements ...string) {
 }
 
 // filesWith are the files below dir that have a secret.
-func filesWith(t *testing.T, dir string, secret []byte) (found []string) {
+func filesWith(t *testing.T, dir string, secret []byte) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -132,14 +132,14 @@ func filesWith(t *testing.T, dir string, secret []byte) (found []string) {
 		}
 		content, err := os.ReadFile(path)
 		if has(content, secret) {
-			found = append(found, path)
+			paths = append(paths, path)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return paths
 }
 
 // has reports whether content has a secret as it is, in hexadecimal digits or in base64.

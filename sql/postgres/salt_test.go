@@ -15,17 +15,17 @@ func saltsOf(t *testing.T, db *postgres.DB, days ...time.Time) map[time.Time][]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[time.Time][]byte{}
+	keys := map[time.Time][]byte{}
 	for _, r := range rows {
-		if len(r.Key) != 16 || found[r.Day] != nil {
+		if len(r.Key) != 16 || keys[r.Day] != nil {
 			t.Errorf("%+v", r)
 		}
-		found[r.Day] = r.Key
+		keys[r.Day] = r.Key
 	}
-	if len(found) != len(days) {
-		t.Fatalf("%d salts of %v", len(found), days)
+	if len(keys) != len(days) {
+		t.Fatalf("%d salts of %v", len(keys), days)
 	}
-	return found
+	return keys
 }
 
 // All who ask get the same salts, also those who ask first at one time.
@@ -80,8 +80,8 @@ func TestSaltsAreDeletedInTime(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if kept := one[int](t, root, "SELECT count(*)::int FROM private.visitor_salts WHERE day > now() + interval '300 days'"); kept != 1 {
-		t.Errorf("%d salts that are younger, want 1", kept)
+	if remaining := one[int](t, root, "SELECT count(*)::int FROM private.visitor_salts WHERE day > now() + interval '300 days'"); remaining != 1 {
+		t.Errorf("%d salts that are younger, want 1", remaining)
 	}
 	if !bytes.Equal(saltsOf(t, db, today)[today], now) {
 		t.Error("today's salt has changed")

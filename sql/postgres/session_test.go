@@ -147,8 +147,8 @@ func TestAUserIsOutAtOnce(t *testing.T) {
 	if err := db.SetPassword(t.Context(), "ann@example.com", "another"); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := db.UserByEmail(t.Context(), ann.Email); err != nil || found.PasswordHash != "another" {
-		t.Errorf("%+v, %v", found, err)
+	if user, err := db.UserByEmail(t.Context(), ann.Email); err != nil || user.PasswordHash != "another" {
+		t.Errorf("%+v, %v", user, err)
 	}
 	session := signedIn(t, db, ann, 1)
 	if err := db.SetPassword(t.Context(), "ann@example.com", "third"); err != nil || lasts(t, db, ann.ID, session) {

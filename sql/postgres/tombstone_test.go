@@ -72,14 +72,14 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 func TestADeletedBrandIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	const again = "INSERT INTO public.brands (id, organization_id, name) VALUES ($1, $2, 'Again')"
+	const insertAgain = "INSERT INTO public.brands (id, organization_id, name) VALUES ($1, $2, 'Again')"
 	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.own.brand.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.user(t, w.own.users["member"], again, w.own.brand.ID, w.own.organization.ID); got.code != "23514" || !strings.Contains(got.message, "was deleted") {
+	if got := w.user(t, w.own.users["member"], insertAgain, w.own.brand.ID, w.own.organization.ID); got.code != "23514" || !strings.Contains(got.message, "was deleted") {
 		t.Errorf("with its old id: %+v", got)
 	}
-	if got := w.user(t, w.own.users["member"], again, uuid.Must(uuid.NewV4()), w.own.organization.ID); got != (outcome{rows: 1}) {
+	if got := w.user(t, w.own.users["member"], insertAgain, uuid.Must(uuid.NewV4()), w.own.organization.ID); got != (outcome{rows: 1}) {
 		t.Errorf("with a new id: %+v", got)
 	}
 }

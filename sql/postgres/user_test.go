@@ -19,9 +19,9 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := db.UserByEmail(t.Context(), "aNN@example.COM")
-	if err != nil || found != ann {
-		t.Errorf("found %+v, %v; want %+v", found, err, ann)
+	user, err := db.UserByEmail(t.Context(), "aNN@example.COM")
+	if err != nil || user != ann {
+		t.Errorf("found %+v, %v; want %+v", user, err, ann)
 	}
 	if ann.Email != "Ann@Example.com" || ann.PasswordHash != "$argon2id$…" || !ann.IsActive || ann.OrganizationID != o.ID || ann.Role != "owner" {
 		t.Errorf("added %+v", ann)
@@ -59,8 +59,8 @@ func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
 	if _, err := db.AddOrganization(t.Context(), "Other", "alpha"); !errors.Is(err, postgres.ErrConflict{What: "slug"}) {
 		t.Errorf("slug taken twice: %v", err)
 	}
-	if found, err := db.OrganizationBySlug(t.Context(), "the-beta"); err != nil || found != b {
-		t.Errorf("found %+v, %v", found, err)
+	if organization, err := db.OrganizationBySlug(t.Context(), "the-beta"); err != nil || organization != b {
+		t.Errorf("found %+v, %v", organization, err)
 	}
 	if _, err := db.OrganizationBySlug(t.Context(), "Alpha"); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("slug in another case: %v", err)
@@ -68,8 +68,8 @@ func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
 	if all, err := db.ListOrganizations(t.Context()); err != nil || len(all) != 2 || all[0] != a || all[1] != b {
 		t.Errorf("list %+v, %v", all, err)
 	}
-	for zone, known := range map[string]bool{"Europe/Vienna": true, "UTC": true, "Mars/Olympus": false, "": false} {
-		if _, err := db.Exec(t.Context(), "UPDATE public.organizations SET time_zone = $1", zone); (err == nil) != known {
+	for zone, exists := range map[string]bool{"Europe/Vienna": true, "UTC": true, "Mars/Olympus": false, "": false} {
+		if _, err := db.Exec(t.Context(), "UPDATE public.organizations SET time_zone = $1", zone); (err == nil) != exists {
 			t.Errorf("time zone %q: %v", zone, err)
 		}
 	}
