@@ -100,7 +100,7 @@ agents:
 	fi
 
 # The clients of /auth/v1 and /rest/v1 that tests drive.
-CLIENTS := queryapi/identity/testdata
+CLIENTS := queryapi/auth/testdata
 clients:
 	@if ! cmp -s $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; then \
 	  npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \

@@ -11,9 +11,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"github.com/answerscope/answerscope/internal/token"
-	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/queryapi/web"
@@ -32,32 +30,32 @@ type Deps struct {
 	Log       *slog.Logger
 }
 
-// Auth finds who sends a request.
-type Auth struct {
-	Keys     *apikey.Resolver
-	Tokens   *identity.Tokens   // nil where nobody can sign in
-	Provider *identity.Provider // the built-in identity provider; nil where tokens come from an outside issuer
+// Gate finds who sends a request, by API key, access token or cookie.
+type Gate struct {
+	Keys     *auth.KeyResolver
+	Tokens   *auth.Tokens   // nil where nobody can sign in
+	Provider *auth.Provider // the built-in identity provider; nil where tokens come from an outside issuer
 
-	anonKeys identity.AnonKeys // what clients of /rest/v1 send beside their token
+	anonKeys auth.AnonKeys // what clients of /rest/v1 send beside their token
 }
 
-// NewAuth accepts API keys, and the access tokens of an outside issuer or of the built-in identity provider.
-func NewAuth(ctx context.Context, d Deps) (*Auth, error) {
-	auth := &Auth{Keys: apikey.New(d.DB, d.Log)}
+// NewGate accepts API keys, and the access tokens of an outside issuer or of the built-in identity provider.
+func NewGate(ctx context.Context, d Deps) (*Gate, error) {
+	gate := &Gate{Keys: auth.NewKeyResolver(d.DB, d.Log)}
 	if key := d.Settings.AnonKey.Reveal(); key != "" {
-		auth.anonKeys = func(context.Context) ([]string, error) { return []string{key}, nil }
+		gate.anonKeys = func(context.Context) ([]string, error) { return []string{key}, nil }
 	}
 	issuer := d.Settings.Issuer
 	audience := cmp.Or(issuer.Audience, "authenticated")
 	switch {
 	case issuer.JWKS.IsSet():
-		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), d.Log)
-		auth.Tokens = identity.NewTokens(d.DB, verifier)
-		return auth, err
+		verifier, err := auth.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), d.Log)
+		gate.Tokens = auth.NewTokens(d.DB, verifier)
+		return gate, err
 	case issuer.IsSet():
-		auth.Tokens = identity.NewTokens(d.DB,
-			token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
-		return auth, nil
+		gate.Tokens = auth.NewTokens(d.DB,
+			auth.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
+		return gate, nil
 	}
 	provider, err := NewProvider(d)
 	if err != nil {
@@ -67,67 +65,67 @@ func NewAuth(ctx context.Context, d Deps) (*Auth, error) {
 		d.Log.Warn("nobody can sign in", "next",
 			"give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or "+
 				"ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
-		return auth, nil
+		return gate, nil
 	}
-	auth.Provider, auth.Tokens = provider, provider.Tokens()
-	if auth.anonKeys == nil {
-		auth.anonKeys = provider.AnonKeys
+	gate.Provider, gate.Tokens = provider, provider.Tokens()
+	if gate.anonKeys == nil {
+		gate.anonKeys = provider.AnonKeys
 	}
-	return auth, nil
+	return gate, nil
 }
 
 // NewProvider makes the built-in identity provider; nil without keys for its secrets.
-func NewProvider(d Deps) (*identity.Provider, error) {
+func NewProvider(d Deps) (*auth.Provider, error) {
 	ring, err := d.Settings.SecretRing()
 	if err != nil || !ring.IsSet() {
 		return nil, err
 	}
-	cfg := identity.Config{Proxies: d.Proxies, CORSOrigins: d.Origins, PublicURL: d.Settings.PublicURL}
-	return identity.New(cfg, d.DB, ring, d.Log), nil
+	cfg := auth.Config{Proxies: d.Proxies, CORSOrigins: d.Origins, PublicURL: d.Settings.PublicURL}
+	return auth.NewProvider(cfg, d.DB, ring, d.Log), nil
 }
 
 // Parts watches the API keys.
-func (a *Auth) Parts() []lifecycle.Part {
-	return []lifecycle.Part{{Name: "api keys", After: []lifecycle.Store{lifecycle.Postgres}, Run: a.Keys.Run}}
+func (g *Gate) Parts() []lifecycle.Part {
+	return []lifecycle.Part{{Name: "api keys", After: []lifecycle.Store{lifecycle.Postgres}, Run: g.Keys.Run}}
 }
 
 // Mount adds /api/v1 to a server, and for users the rest and the dashboard. The rate limit is in requests a second.
-func Mount(ctx context.Context, d Deps, auth *Auth, rateLimit int, server *httpd.Server) ([]lifecycle.Part, error) {
+func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd.Server) ([]lifecycle.Part, error) {
 	cfg := metrics.DefaultConfig()
 	cfg.RateLimit, cfg.CORSOrigins = rateLimit, d.Origins
 	api := metrics.New(cfg, d.DB, d.Warehouse, time.Now)
-	api.Mount(server, auth.Keys)
-	if auth.Provider == nil {
+	api.Mount(server, gate.Keys)
+	if gate.Provider == nil {
 		web.MountElsewhere(server)
 	} else {
-		auth.Provider.Mount(server)
+		gate.Provider.Mount(server)
 	}
-	if auth.Tokens == nil {
+	if gate.Tokens == nil {
 		return nil, nil
 	}
 	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(rateLimit, time.Now) } // of one surface
-	minted := apikey.NewManager(d.DB, time.Now)
-	minted.Mount(auth.Tokens.Mount(server).Group("/keys"), auth.Tokens.RequireToken, limit().Handle)
-	tables, parts, err := mountTables(ctx, d, auth, limit(), server)
-	if err != nil || auth.Provider == nil {
+	minted := auth.NewKeyManager(d.DB, time.Now)
+	minted.Mount(gate.Tokens.Mount(server).Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
+	tables, parts, err := mountTables(ctx, d, gate, limit(), server)
+	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
 
 	// The same once more for the dashboard, whose users have a cookie.
-	minted.Mount(auth.Provider.MountDashboard(server).Group("/keys"), auth.Provider.RequireDashboard, limit().Handle)
-	api.MountAt(server, identity.DashboardPrefix+"/v1", auth.Provider.RequireDashboard)
+	minted.Mount(gate.Provider.MountDashboard(server).Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
+	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
 	if tables != nil {
-		tables.At(identity.DashboardPrefix+"/rest/v1", auth.Provider.DashboardCallers(limit())).Mount(server)
+		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)
 	}
-	web.New(d.DB, d.Warehouse, auth.Provider).Mount(server)
+	web.New(d.DB, d.Warehouse, gate.Provider).Mount(server)
 	return parts, nil
 }
 
 // mountTables adds /rest/v1, our own tables for users; nil where it cannot be served.
 func mountTables(
-	ctx context.Context, d Deps, auth *Auth, limit *httpd.CallerLimit, server *httpd.Server,
+	ctx context.Context, d Deps, gate *Gate, limit *httpd.CallerLimit, server *httpd.Server,
 ) (*rest.API, []lifecycle.Part, error) {
-	if d.Gateway == "" || auth.anonKeys == nil {
+	if d.Gateway == "" || gate.anonKeys == nil {
 		d.Log.Warn("/rest/v1 is not served", "next",
 			"give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside "+
 				"issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
@@ -137,7 +135,7 @@ func mountTables(
 	if !slices.Contains(d.Origins, "*") {
 		cfg.Origins = d.Origins
 	}
-	return MountREST(ctx, cfg, d.Gateway, auth.Tokens.Callers(auth.anonKeys, limit), d.Log, server)
+	return MountREST(ctx, cfg, d.Gateway, gate.Tokens.Callers(gate.anonKeys, limit), d.Log, server)
 }
 
 // TablesConfig is how /rest/v1 serves our own tables.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/pipeline/upkeep"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -50,7 +50,7 @@ type brand struct {
 func addBrands(ctx context.Context, db *postgres.DB, n int) ([]brand, error) {
 	var all []brand
 	var organization postgres.Organization
-	var key apikey.Key
+	var key auth.APIKey
 	for i := range n {
 		var err error
 		if i%brandsOfOne == 0 {
@@ -68,17 +68,17 @@ func addBrands(ctx context.Context, db *postgres.DB, n int) ([]brand, error) {
 }
 
 // addOrganization creates one with a user and a key.
-func addOrganization(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, apikey.Key, error) {
+func addOrganization(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, auth.APIKey, error) {
 	name := fmt.Sprintf("organization-%d", i)
 	o, err := db.AddOrganization(ctx, name, name)
 	if err != nil {
-		return o, apikey.Key{}, err
+		return o, auth.APIKey{}, err
 	}
 	u, err := db.AddUser(ctx, postgres.NewUser{Email: "ann@" + name + ".example", OrganizationID: o.ID, Role: "owner"})
 	if err != nil {
-		return o, apikey.Key{}, err
+		return o, auth.APIKey{}, err
 	}
-	key := apikey.Mint()
+	key := auth.MintKey()
 	_, err = db.AddKey(ctx, postgres.NewKey{OrganizationID: o.ID, UserID: u.ID, Name: "bench", Hash: key.Hash, Prefix: key.Prefix})
 	return o, key, err
 }

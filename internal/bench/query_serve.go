@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -40,7 +40,7 @@ func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhous
 		return nil, err
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, s.log, prometheus.NewRegistry())
-	keys := apikey.New(db, s.log)
+	keys := auth.NewKeyResolver(db, s.log)
 	metrics.New(metrics.Config{}, db, warehouse, time.Now).Mount(server, keys)
 
 	at := &service{url: server.URL()}

@@ -22,8 +22,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/secret"
-	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
@@ -55,7 +54,7 @@ func (s *stack) serveTables(ctx context.Context, brands int) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider := identity.New(identity.Config{}, db, ring, s.log)
+	provider := auth.NewProvider(auth.Config{}, db, ring, s.log)
 	anonKeys, err := provider.AnonKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (s *stack) serveTables(ctx context.Context, brands int) (*tables, error) {
 			return nil, err
 		}
 	}
-	keys := apikey.New(db, s.log)
+	keys := auth.NewKeyResolver(db, s.log)
 	t.findKey = func(ctx context.Context) error { _, err := keys.Resolve(ctx, "Bearer "+t.own[0].key); return err }
 	t.findToken = func(ctx context.Context) error {
 		_, err := provider.Tokens().Resolve(ctx, "Bearer "+t.token)

@@ -72,17 +72,17 @@ func (f *allFlags) build(ctx context.Context, s *service.Service) (*allParts, er
 	}
 	s.RequireDatabases(server)
 	deps := queryDeps(s, f.listenFlags, proxies)
-	auth, err := queryapi.NewAuth(ctx, deps)
+	gate, err := queryapi.NewGate(ctx, deps)
 	if err != nil {
 		return nil, err
 	}
-	s.Add(auth.Parts()...)
-	parts, err := queryapi.Mount(ctx, deps, auth, f.RateLimit, server)
+	s.Add(gate.Parts()...)
+	parts, err := queryapi.Mount(ctx, deps, gate, f.RateLimit, server)
 	if err != nil {
 		return nil, err
 	}
 	s.Add(parts...)
-	return &allParts{s, server, appends}, f.addTracking(s, appends, auth, server, true)
+	return &allParts{s, server, appends}, f.addTracking(s, appends, gate, server, true)
 }
 
 // allCmd runs every part in one process.

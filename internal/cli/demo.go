@@ -19,7 +19,7 @@ import (
 	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -254,7 +254,7 @@ func (d *demo) addPrompts(ctx context.Context) ([]demodata.TrackedPrompt, error)
 // key returns the demo's API key.
 func (d *demo) key(ctx context.Context) (string, error) {
 	valid := func(text string) (bool, error) {
-		hash, ok := apikey.Parse(text)
+		hash, ok := auth.ParseKey(text)
 		if !ok {
 			return false, nil
 		}

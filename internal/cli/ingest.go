@@ -19,8 +19,7 @@ import (
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/queryapi"
-	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -46,16 +45,16 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 			cfg := httpd.DefaultConfig()
 			cfg.Name = "ingest"
 			server := s.Serve(cfg)
-			auth, err := queryapi.NewAuth(ctx, queryDeps(s, listenFlags{}, nil))
+			gate, err := queryapi.NewGate(ctx, queryDeps(s, listenFlags{}, nil))
 			if err != nil {
 				return err
 			}
-			s.Add(auth.Parts()...)
-			if auth.Tokens != nil {
-				auth.Tokens.Mount(server)
+			s.Add(gate.Parts()...)
+			if gate.Tokens != nil {
+				gate.Tokens.Mount(server)
 			}
 			s.RequireDatabases(server)
-			return c.addTracking(s, appends, auth, server, false)
+			return c.addTracking(s, appends, gate, server, false)
 		},
 	})
 }
@@ -75,7 +74,7 @@ func (f *trackingFlags) validate() error {
 // addTracking adds the workers of tracking jobs, the schedule and their routes; withWeb adds the routes of the
 // dashboard and the web side. The schedule has a leader of its own, so that the pipeline's process and this one may differ.
 func (f *trackingFlags) addTracking(
-	s *service.Service, appends *producer.Producer, auth *queryapi.Auth, server *httpd.Server, withWeb bool,
+	s *service.Service, appends *producer.Producer, gate *queryapi.Gate, server *httpd.Server, withWeb bool,
 ) error {
 	platforms, err := newPlatforms(s.Settings, s.DB)
 	if err != nil {
@@ -97,18 +96,18 @@ func (f *trackingFlags) addTracking(
 	)
 
 	api := trackingapi.New(s.DB, jobs, schedule, time.Now)
-	authenticate := auth.Keys.Require(apikey.TrackingWrite)
-	if auth.Tokens != nil {
-		authenticate = auth.Tokens.RequireTokenOrKey(auth.Keys, apikey.TrackingWrite)
+	authenticate := gate.Keys.Require(auth.TrackingWrite)
+	if gate.Tokens != nil {
+		authenticate = gate.Tokens.RequireTokenOrKey(gate.Keys, auth.TrackingWrite)
 		// An API key does not reach the keys of platforms.
-		trackingapi.MountPlatforms(server.App.Group("/api/providers"), platforms, auth.Tokens.RequireToken)
+		trackingapi.MountPlatforms(server.App.Group("/api/providers"), platforms, gate.Tokens.RequireToken)
 	}
 	starts, estimates := httpd.NewCallerLimit(f.StartLimit, time.Now), httpd.NewCallerLimit(f.StartLimit, time.Now)
 	api.Mount(server, "/api/tracking", authenticate, starts.Handle, estimates.Handle)
-	if withWeb && auth.Provider != nil {
-		signedIn := auth.Provider.RequireDashboard
-		trackingapi.MountPlatforms(server.App.Group(identity.DashboardPrefix+"/providers"), platforms, signedIn)
-		api.Mount(server, identity.DashboardPrefix+"/tracking", signedIn, starts.Handle, estimates.Handle)
+	if withWeb && gate.Provider != nil {
+		signedIn := gate.Provider.RequireDashboard
+		trackingapi.MountPlatforms(server.App.Group(auth.DashboardPrefix+"/providers"), platforms, signedIn)
+		api.Mount(server, auth.DashboardPrefix+"/tracking", signedIn, starts.Handle, estimates.Handle)
 	}
 	secret := s.Settings.CronSecret.Reveal()
 	if secret == "" {

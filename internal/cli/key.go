@@ -10,8 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/queryapi"
-	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -35,7 +34,7 @@ type keyCreate struct {
 
 // Validate checks the scopes and the day.
 func (c *keyCreate) Validate() error {
-	if err := apikey.CheckScopes(c.Scope); err != nil || c.Expires == "" {
+	if err := auth.CheckScopes(c.Scope); err != nil || c.Expires == "" {
 		return err
 	}
 	day, err := time.Parse(time.DateOnly, c.Expires)
@@ -62,13 +61,13 @@ func (c *keyCreate) Run(ctx context.Context, p *process, db *postgres.DB, organi
 // mintKey makes a key with a name, scopes and an end, and stores its hash.
 func mintKey(
 	ctx context.Context, db *postgres.DB, organization postgres.Organization, email string, key postgres.NewKey,
-) (apikey.Key, postgres.Key, error) {
+) (auth.APIKey, postgres.Key, error) {
 	user, err := db.UserByEmail(ctx, email)
 	if err == nil {
-		err = apikey.CheckRole(user.Role, key.Scopes...)
+		err = auth.CheckRole(user.Role, key.Scopes...)
 	}
 	var stored postgres.Key
-	minted := apikey.Mint()
+	minted := auth.MintKey()
 	if err == nil {
 		key.OrganizationID, key.UserID, key.Hash, key.Prefix = organization.ID, user.ID, minted.Hash, minted.Prefix
 		stored, err = db.AddKey(ctx, key)
@@ -167,7 +166,7 @@ func (c *secretsRotate) Run(ctx context.Context, p *process, db *postgres.DB) er
 	if err != nil {
 		return usageError{err}
 	}
-	resealed, err := identity.Reseal(ctx, db, ring)
+	resealed, err := auth.Reseal(ctx, db, ring)
 	keys, keysErr := tracking.ResealKeys(ctx, db, ring)
 	resealed += keys
 	if err := errors.Join(err, keysErr); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/queryapi"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
@@ -50,17 +50,17 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 			server := s.Serve(cfg)
 			s.RequireDatabases(server)
 			deps := queryDeps(s, c.listenFlags, proxies)
-			auth, err := queryapi.NewAuth(ctx, deps)
+			gate, err := queryapi.NewGate(ctx, deps)
 			if err != nil {
 				return err
 			}
-			s.Add(auth.Parts()...)
-			parts, err := queryapi.Mount(ctx, deps, auth, c.RateLimit, server)
+			s.Add(gate.Parts()...)
+			parts, err := queryapi.Mount(ctx, deps, gate, c.RateLimit, server)
 			if err != nil {
 				return err
 			}
 			s.Add(parts...)
-			c.mount(s, auth, server)
+			c.mount(s, gate, server)
 			return nil
 		},
 	})
@@ -88,10 +88,10 @@ func (f forwardFlags) validate() error {
 
 // mount forwards to the tracking server: the web side's route of the schedule, and the dashboard's of jobs and
 // platforms, which name the missing setting where there is no address.
-func (f forwardFlags) mount(s *service.Service, auth *queryapi.Auth, server *httpd.Server) {
+func (f forwardFlags) mount(s *service.Service, gate *queryapi.Gate, server *httpd.Server) {
 	address := strings.TrimSuffix(f.TrackingURL, "/")
-	if auth.Provider != nil {
-		trackingapi.MountForward(server, identity.DashboardPrefix, address, auth.Provider.DashboardToken)
+	if gate.Provider != nil {
+		trackingapi.MountForward(server, auth.DashboardPrefix, address, gate.Provider.DashboardToken)
 	}
 	secret := s.Settings.CronSecret.Reveal()
 	if address == "" || secret == "" {

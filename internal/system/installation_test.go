@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -80,7 +80,7 @@ func (i *installation) organize(t *testing.T, slug string) (postgres.Organizatio
 // mintKey adds an API key of a user and returns its text.
 func (i *installation) mintKey(t *testing.T, organization, user uuid.UUID, name string, scopes ...string) string {
 	t.Helper()
-	minted := apikey.Mint()
+	minted := auth.MintKey()
 	key := postgres.NewKey{OrganizationID: organization, UserID: user, Name: name, Scopes: scopes, Hash: minted.Hash, Prefix: minted.Prefix}
 	if _, err := i.db.AddKey(t.Context(), key); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // @supabase/supabase-js works unchanged on our own tables, and no organization sees, names or moves another's rows.
 func TestSupabaseJS(t *testing.T) {
 	t.Parallel()
-	const clients = "../../queryapi/identity/testdata"
+	const clients = "../../queryapi/auth/testdata"
 	if _, err := os.Stat(clients + "/node_modules/@supabase/supabase-js"); err != nil {
 		t.Fatalf("the client is not here: run `make clients`: %v", err)
 	}

@@ -17,8 +17,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/cli"
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/token"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 )
 
 // surfaces are the prefixes of paths that take the same credentials. The longest that fits counts.
@@ -116,10 +115,10 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 	member, viewer := s.ours.users["member"], s.ours.users["viewer"]
 	removed, disabled := s.member(t, s.ours, "removed", "admin"), s.member(t, s.ours, "disabled", "admin")
 	keyOfRemoved, keyOfDisabled, revoked, expired := s.keyOf(t, removed), s.keyOf(t, disabled), s.keyOf(t, member), s.keyOf(t, member)
-	tracking := s.keyOf(t, member, apikey.TrackingWrite)
+	tracking := s.keyOf(t, member, auth.TrackingWrite)
 	s.edit(t, "DELETE FROM public.members WHERE user_id = $1", removed.ID)
 	s.edit(t, "UPDATE private.users SET is_active = false WHERE id = $1", disabled.ID)
-	hash := func(text string) []byte { h, _ := apikey.Parse(text); return h[:] }
+	hash := func(text string) []byte { h, _ := auth.ParseKey(text); return h[:] }
 	s.edit(t, "UPDATE public.api_keys SET revoked_at = now() FROM private.api_key_hashes WHERE id = api_key_id AND hash = $1", hash(revoked))
 	s.edit(t, "UPDATE public.api_keys SET expires_at = now() FROM private.api_key_hashes WHERE id = api_key_id AND hash = $1", hash(expired))
 
@@ -130,19 +129,19 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		{"nothing", "", "", nowhere},
 		{"the anon key", testAnon, "", nowhere},
 		{"the anon key twice", testAnon, testAnon, nowhere},
-		{"an expired token", testAnon, tokenOf(t, member, func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), nowhere},
-		{"another issuer's token", testAnon, tokenOf(t, member, func(c *token.Claims) { c.Issuer = "https://other.example" }), nowhere},
+		{"an expired token", testAnon, tokenOf(t, member, func(c *auth.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), nowhere},
+		{"another issuer's token", testAnon, tokenOf(t, member, func(c *auth.Claims) { c.Issuer = "https://other.example" }), nowhere},
 		{"a token that another signed", testAnon, signed(t, jwt.SigningMethodHS256, []byte(strings.Repeat("x", 40)), member, nil), nowhere},
 		{"alg: none", testAnon, signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, member, nil), nowhere},
-		{"a token whose role is the owner of the tables", testAnon, tokenOf(t, member, func(c *token.Claims) { c.Role = "answerscope_owner" }), map[string]int{"/api/v1": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
-		{"a token whose role is anon", testAnon, tokenOf(t, member, func(c *token.Claims) { c.Role = "anon" }), nowhere},
+		{"a token whose role is the owner of the tables", testAnon, tokenOf(t, member, func(c *auth.Claims) { c.Role = "answerscope_owner" }), map[string]int{"/api/v1": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
+		{"a token whose role is anon", testAnon, tokenOf(t, member, func(c *auth.Claims) { c.Role = "anon" }), nowhere},
 		{"a token of who was removed a second ago", testAnon, tokenOf(t, removed, nil), nowhere},
 		{"a key of who was removed a second ago", testAnon, keyOfRemoved, nowhere},
 		{"a disabled user's token", testAnon, tokenOf(t, disabled, nil), nowhere},
 		{"a disabled user's key", testAnon, keyOfDisabled, nowhere},
 		{"a revoked key", testAnon, revoked, nowhere},
 		{"an expired key", testAnon, expired, nowhere},
-		{"an unknown key", testAnon, apikey.Mint().Text, nowhere},
+		{"an unknown key", testAnon, auth.MintKey().Text, nowhere},
 		{"a key in the wrong header", s.ours.keys["owner"], "", nowhere},
 		{"a token in the wrong header", tokenOf(t, viewer, nil), "", nowhere},
 		{"a token without the anon key", "", tokenOf(t, viewer, nil), map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 401}},

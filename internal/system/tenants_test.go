@@ -9,8 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/answerscope/answerscope/internal/token"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -91,7 +90,7 @@ func (i *installation) member(t *testing.T, n tenant, name, role string) postgre
 // keyOf makes a key for a user.
 func (i *installation) keyOf(t *testing.T, user postgres.User, scopes ...string) string {
 	t.Helper()
-	minted := apikey.Mint()
+	minted := auth.MintKey()
 	_, err := i.db.AddKey(t.Context(), postgres.NewKey{
 		OrganizationID: user.OrganizationID, UserID: user.ID, Name: "of " + user.Email, Hash: minted.Hash, Prefix: minted.Prefix, Scopes: scopes,
 	})
@@ -102,14 +101,14 @@ func (i *installation) keyOf(t *testing.T, user postgres.User, scopes ...string)
 }
 
 // tokenOf is a valid token of a user, but for what change makes of its claims.
-func tokenOf(t *testing.T, user postgres.User, change func(*token.Claims)) string {
+func tokenOf(t *testing.T, user postgres.User, change func(*auth.Claims)) string {
 	t.Helper()
 	return signed(t, jwt.SigningMethodHS256, []byte(testSecret), user, change)
 }
 
-func signed(t *testing.T, method jwt.SigningMethod, key any, user postgres.User, change func(*token.Claims)) string {
+func signed(t *testing.T, method jwt.SigningMethod, key any, user postgres.User, change func(*auth.Claims)) string {
 	t.Helper()
-	claims := token.NewClaims(testIssuer, "authenticated", user.ID.String(), time.Now(), time.Now().Add(time.Hour))
+	claims := auth.NewClaims(testIssuer, "authenticated", user.ID.String(), time.Now(), time.Now().Add(time.Hour))
 	claims.Role = "authenticated"
 	if change != nil {
 		change(&claims)

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -77,7 +77,7 @@ func trackerOf(t *testing.T, i *installation, prompts int) *tracker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tracker{i, brand, i.mintKey(t, i.organization.ID, user.ID, "tracking", apikey.TrackingWrite)}
+	return &tracker{i, brand, i.mintKey(t, i.organization.ID, user.ID, "tracking", auth.TrackingWrite)}
 }
 
 // brandToTrack adds a brand with prompts.

@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -63,7 +63,7 @@ func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 	var first *reply
 	for _, e := range endpoints {
 		for _, query := range []string{"", "?brand_id=" + s.ids["lumen"], "?brand_id=x&model="} {
-			for _, header := range []string{"", "", "Authorization: Bearer", "Authorization: Basic " + s.keys["acme"], "Authorization: Bearer svc_x", "Authorization: Bearer " + apikey.Mint().Text, "Authorization: Bearer " + revoked} {
+			for _, header := range []string{"", "", "Authorization: Bearer", "Authorization: Basic " + s.keys["acme"], "Authorization: Bearer svc_x", "Authorization: Bearer " + auth.MintKey().Text, "Authorization: Bearer " + revoked} {
 				var headers []string
 				if header != "" {
 					headers = append(headers, header)

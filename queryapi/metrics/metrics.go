@@ -22,7 +22,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -96,13 +96,13 @@ var endpoints = []endpoint{
 
 // Mount adds the surface /api/v1 to a server. A path that does not exist is 404 and another method 405 with Allow,
 // with any key, because the paths are public, as their description is; on an endpoint the key is checked first.
-func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
+func (a *API) Mount(server *httpd.Server, keys *auth.KeyResolver) {
 	surface := newSurface(server, prefix)
 	if len(a.cfg.CORSOrigins) > 0 {
 		surface.Use(a.cors())
 	}
 	surface.Get(descriptionPath, rendered{body: description, contentType: fiber.MIMEApplicationJSON}.send)
-	a.route(surface, keys.Require(apikey.MetricsRead))
+	a.route(surface, keys.Require(auth.MetricsRead))
 }
 
 // MountAt adds the same endpoints below another prefix, for the callers that guard accepts.

@@ -23,7 +23,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 )
 
 // What the description says of requests, asked of a server.
@@ -335,7 +335,7 @@ func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
 
 // Every status that is described can be brought about, by a request as it says, and a key is wanted where it says so.
 func eachDescribedStatusHappens(t *testing.T, s *stage) {
-	tracking := s.mint(t, "acme", apikey.TrackingWrite)
+	tracking := s.mint(t, "acme", auth.TrackingWrite)
 	closed := openPostgres(t)
 	broken := *s
 	broken.service = &service{url: serve(t, closed, s.warehouse), db: closed}

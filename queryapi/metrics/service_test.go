@@ -15,7 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -64,7 +64,7 @@ func serveAPI(t *testing.T, api *API) (url string) {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, logTo(t), prometheus.NewRegistry())
-	api.Mount(server, apikey.New(api.db, logTo(t)))
+	api.Mount(server, auth.NewKeyResolver(api.db, logTo(t)))
 	runUntilEnd(t, server.Run)
 	return server.URL()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -104,7 +104,7 @@ func (s *stage) organization(t *testing.T, name string) uuid.UUID {
 // mint makes a key of an organization's user.
 func (s *stage) mint(t *testing.T, organization string, scopes ...string) string {
 	t.Helper()
-	key := apikey.Mint()
+	key := auth.MintKey()
 	_, err := s.db.AddKey(t.Context(), postgres.NewKey{
 		OrganizationID: s.id(organization), UserID: s.id("ann-of-" + organization), Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
 	})

@@ -18,8 +18,7 @@ import (
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -48,14 +47,14 @@ func serve(t *testing.T, db *postgres.DB) *client {
 		t.Fatal(err)
 	}
 	warehouse := store.OpenWarehouse(t, store.Warehouse(t))
-	provider, keys := identity.New(identity.Config{}, db, ring, log), apikey.NewManager(db, time.Now)
+	provider, keys := auth.NewProvider(auth.Config{}, db, ring, log), auth.NewKeyManager(db, time.Now)
 	tokens, api := provider.Tokens(), metrics.New(metrics.DefaultConfig(), db, warehouse, time.Now)
-	api.Mount(server, apikey.New(db, log))
+	api.Mount(server, auth.NewKeyResolver(db, log))
 	provider.Mount(server)
 	keys.Mount(tokens.Mount(server).Group("/keys"), tokens.RequireToken)
 	keys.Mount(provider.MountDashboard(server).Group("/keys"), provider.RequireDashboard)
-	api.MountAt(server, identity.DashboardPrefix+"/v1", provider.RequireDashboard)
-	server.App.Get(identity.DashboardPrefix+"/forwarded", func(c *fiber.Ctx) error {
+	api.MountAt(server, auth.DashboardPrefix+"/v1", provider.RequireDashboard)
+	server.App.Get(auth.DashboardPrefix+"/forwarded", func(c *fiber.Ctx) error {
 		_, err := provider.DashboardToken(c)
 		return err
 	})
@@ -117,7 +116,7 @@ func TestASilentPostgresIs503(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	minted := apikey.Mint()
+	minted := auth.MintKey()
 	if _, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: minted.Hash, Prefix: minted.Prefix}); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -66,12 +66,12 @@ const pageTimeout = 4 * time.Second
 type Dashboard struct {
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
-	provider  *identity.Provider
+	provider  *auth.Provider
 	document  []byte
 }
 
 // New returns the pages for the users of a provider.
-func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *identity.Provider) *Dashboard {
+func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider) *Dashboard {
 	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document()}
 }
 

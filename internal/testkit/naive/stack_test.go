@@ -21,7 +21,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -67,7 +67,7 @@ func newStack(t *testing.T) *stack {
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	s.must(err)
 	server := httpd.New(httpd.DefaultConfig(), listener, log, registry)
-	metrics.New(metrics.Config{}, s.db, s.warehouse, time.Now).Mount(server, apikey.New(s.db, log))
+	metrics.New(metrics.Config{}, s.db, s.warehouse, time.Now).Mount(server, auth.NewKeyResolver(s.db, log))
 	s.run(server.Run)
 	s.url = server.URL()
 	return s
@@ -84,7 +84,7 @@ func (s *stack) stores() {
 	s.must(err)
 	user, err := db.AddUser(ctx, postgres.NewUser{Email: "ana@acme.example", OrganizationID: organization.ID, Role: "owner"})
 	s.must(err)
-	key := apikey.Mint()
+	key := auth.MintKey()
 	_, err = db.AddKey(ctx, postgres.NewKey{OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix})
 	s.must(err)
 	s.organization, s.key = organization.ID, key.Text

@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"context"
@@ -22,19 +22,19 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service, with the cookie as
-// the credential.
+// DashboardPrefix is the prefix of the surfaces that take the dashboard's cookie. They are apart from those for tokens and
+// keys, because /rest/v1 admits pages of other origins, which must not use the cookie.
 const DashboardPrefix = "/app/api"
 
-// The cookie of a session of the dashboard. An installation has one name for it. Behind TLS the prefix has the browser
-// hold the cookie to this host and to TLS, so that no page of a sibling host can set another one.
+// The names of the dashboard's cookie: an installation uses one. Behind TLS, the prefix makes browsers require TLS and
+// this host, so that no page of a sibling host can set another one.
 const (
 	cookieName   = "answerscope"
 	secureCookie = "__Host-answerscope"
 	cookieLife   = 30 * 24 * time.Hour // from its last use, as account_by_cookie.sql has it
 )
 
-// writeHeader is what a page of another origin cannot send without asking first, and is not allowed.
+// writeHeader needs a CORS preflight in a page of another origin, which is refused.
 const writeHeader = "X-Answerscope"
 
 var (
@@ -42,7 +42,7 @@ var (
 	errForeign   = problem.New(problem.Forbidden, "a write needs the header X-Answerscope: 1 and comes from a page of this origin")
 )
 
-// pageUser is the user of the page.
+// pageUser is the signed-in user, for the page.
 type pageUser struct {
 	UserID         uuid.UUID `json:"userId"`
 	Email          string    `json:"email"`
@@ -50,8 +50,8 @@ type pageUser struct {
 	Role           string    `json:"role"`
 }
 
-// MountDashboard adds the surface /app/api, and on it /session, where a page signs in, asks who it is, and
-// signs out, and /members, the users of its organization.
+// MountDashboard adds the surface /app/api with /session, which signs in, returns the user and signs out, and /members,
+// which lists the users of the organization.
 func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: DashboardPrefix, BodyLimit: bodyLimit, Error: dashboardRefusal})
 	surface.Use(func(c *fiber.Ctx) error {
@@ -79,9 +79,9 @@ func (p *Provider) members(c *fiber.Ctx) error {
 	return c.JSON(members)
 }
 
-// openDashboard signs in with an address and a password, as /auth/v1/token does, and sets the cookie.
+// openDashboard signs in by address and password, as /auth/v1/token does, and sets the cookie.
 func (p *Provider) openDashboard(c *fiber.Ctx) error {
-	if err := errors.Join(ownPage(c), p.checkTLS(c)); err != nil {
+	if err := errors.Join(checkOrigin(c), p.checkTLS(c)); err != nil {
 		return err
 	}
 	user, err := p.authenticate(c)
@@ -103,7 +103,7 @@ func (p *Provider) openDashboard(c *fiber.Ctx) error {
 // closeDashboard ends the session of every cookie of a request and removes the cookies. A browser that used this host
 // with and without TLS has one of each name; if one session went on, signing out would leave its user signed in.
 func (p *Provider) closeDashboard(c *fiber.Ctx) (err error) {
-	if err := ownPage(c); err != nil {
+	if err := checkOrigin(c); err != nil {
 		return err
 	}
 	names := map[string]bool{p.cookieName(): true}
@@ -134,15 +134,15 @@ func (p *Provider) endSession(ctx context.Context, cookie string) error {
 	return p.db.EndSessions(ctx, account.ID, account.SessionID, postgres.ThisSession)
 }
 
-// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unauthenticated if no session has
-// it. A write of another origin's page is one of kind Forbidden.
+// Dashboard finds the user of a request's cookie, and renews the cookie. Without a session it is a problem of kind
+// Unauthenticated; a write by a page of another origin is one of kind Forbidden.
 func (p *Provider) Dashboard(c *fiber.Ctx) (identity.Identity, error) {
 	account, err := p.dashboardAccount(c)
-	return identity.Identity{UserID: account.ID, Email: account.Email, OrganizationID: account.OrganizationID, Role: account.Role}, err
+	return identityOf(account.Account), err
 }
 
 func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAccount, err error) {
-	if err := ownPage(c); err != nil {
+	if err := checkOrigin(c); err != nil {
 		return account, err
 	}
 	cookie := c.Cookies(p.cookieName())
@@ -161,31 +161,24 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 	return account, err
 }
 
-// RequireDashboard lets only requests with the cookie of a session pass, with its user as their identity.
-func (p *Provider) RequireDashboard(c *fiber.Ctx) error {
-	caller, err := p.Dashboard(c)
-	if err != nil {
-		return err
-	}
-	c.SetUserContext(identity.NewContext(c.UserContext(), caller))
-	return c.Next()
-}
+// RequireDashboard admits requests with the cookie of a session, with its user as their identity.
+func (p *Provider) RequireDashboard(c *fiber.Ctx) error { return require(p.Dashboard)(c) }
 
-// handedLife is how long an access token lasts that another process of the installation gets for one request.
-const handedLife = time.Minute
+// forwardTokenLife is the lifetime of the access token with which a request is forwarded to another process.
+const forwardTokenLife = time.Minute
 
-// DashboardToken is an access token of the user whose cookie a request has, to send the request on with.
+// DashboardToken returns an access token for the user of a request's cookie, to forward the request with.
 func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 	account, err := p.dashboardAccount(c)
 	if err != nil {
 		return "", err
 	}
 	return identity.Find(c.UserContext(), func(ctx context.Context) (string, error) {
-		return p.sign(ctx, account.Account, account.SessionID, time.Now().Add(handedLife))
+		return p.sign(ctx, account.Account, account.SessionID, time.Now().Add(forwardTokenLife))
 	})
 }
 
-// DashboardCallers finds who asks the dashboard's /rest/v1.
+// DashboardCallers finds the callers of the dashboard's /rest/v1.
 func (p *Provider) DashboardCallers(limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
 		account, err := p.dashboardAccount(c)
@@ -199,9 +192,9 @@ func (p *Provider) DashboardCallers(limit *httpd.CallerLimit) rest.Authenticator
 	}
 }
 
-// ownPage refuses a write that a page of this origin has not sent. Browsers say where a request comes from in
-// Sec-Fetch-Site, but without TLS only on this machine; then Origin says it.
-func ownPage(c *fiber.Ctx) error {
+// checkOrigin refuses a write that a page of this origin has not sent. Browsers send Sec-Fetch-Site through TLS and to
+// localhost only; elsewhere Origin decides.
+func checkOrigin(c *fiber.Ctx) error {
 	switch c.Method() {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
@@ -226,14 +219,14 @@ func (p *Provider) cookieName() string {
 	return cookieName
 }
 
-// checkTLS refuses a sign-in whose cookie the browser would not keep, and warns of a TLS that is not known here.
+// checkTLS refuses a sign-in whose cookie the browser would drop, and warns if TLS is used without PublicURL.
 func (p *Provider) checkTLS(c *fiber.Ctx) error {
 	switch scheme, _, _ := strings.Cut(c.Get(fiber.HeaderOrigin), "://"); {
 	case p.behindTLS() && scheme == "http":
 		return problem.New(problem.Forbidden, "this page came without TLS: sign in at %s", p.cfg.PublicURL)
 	case !p.behindTLS() && scheme == "https":
 		p.warnTLS.Do(func() {
-			p.log.Warn("dashboard used through TLS, and its cookie is not held to TLS", "origin", c.Get(fiber.HeaderOrigin),
+			p.log.Warn("dashboard used through TLS, and its cookie does not require TLS", "origin", c.Get(fiber.HeaderOrigin),
 				"next", "set ANSWERSCOPE_PUBLIC_URL to the address that browsers use")
 		})
 	}
@@ -247,10 +240,10 @@ func setCookie(c *fiber.Ctx, name, value string, life time.Duration) {
 	})
 }
 
-// dashboardRefusal is {"error": message} with the status of /auth/v1 for a refused sign-in.
+// dashboardRefusal returns {"error": message}, with the status of /auth/v1 for a refused sign-in.
 func dashboardRefusal(c *fiber.Ctx, err error) (status int, body any) {
-	if refused, ok := errors.AsType[*failure](err); ok {
-		return refused.status, fiber.Map{"error": refused.message}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.status, fiber.Map{"error": f.message}
 	}
 	return plainRefusal(c, err)
 }

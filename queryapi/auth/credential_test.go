@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"testing"
@@ -7,14 +7,13 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
-	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // key adds an API key of ann.
 func (w *environment) key(t *testing.T, scopes ...string) (text string, kept postgres.Key) {
 	t.Helper()
-	minted := apikey.Mint()
+	minted := MintKey()
 	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{
 		OrganizationID: w.ann.OrganizationID, UserID: w.ann.ID, Name: "test", Hash: minted.Hash, Prefix: minted.Prefix, Scopes: scopes,
 	})
@@ -27,12 +26,12 @@ func (w *environment) key(t *testing.T, scopes ...string) (text string, kept pos
 func TestATokenOrAKeyOfTheScope(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	keys := apikey.New(w.db, newLog(w))
+	keys := NewKeyResolver(w.db, newLog(w))
 	access := w.signIn(t, "ann@example.com").access
-	writes, kept := w.key(t, apikey.TrackingWrite)
+	writes, kept := w.key(t, TrackingWrite)
 	reads, _ := w.key(t)
 	w.url = w.serve(t, func(server *httpd.Server) {
-		server.App.Get("/job", w.provider.Tokens().RequireTokenOrKey(keys, apikey.TrackingWrite), func(c *fiber.Ctx) error {
+		server.App.Get("/job", w.provider.Tokens().RequireTokenOrKey(keys, TrackingWrite), func(c *fiber.Ctx) error {
 			caller := identity.FromContext(c.UserContext())
 			return c.JSON(fiber.Map{"user": caller.UserID, "organization": caller.OrganizationID, "role": caller.Role, "key": caller.KeyID})
 		})
@@ -54,7 +53,7 @@ func TestATokenOrAKeyOfTheScope(t *testing.T) {
 	opens("a key with the scope", writes, kept.ID.String())
 	refuses("nothing", "", 401, "missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope tracking:write")
 	refuses("no token", "x.y.z", 401, "invalid access token: it cannot be read")
-	refuses("an unknown key", apikey.Mint().Text, 401, "missing or invalid API key; send Authorization: Bearer svc_…")
+	refuses("an unknown key", MintKey().Text, 401, "missing or invalid API key; send Authorization: Bearer svc_…")
 	refuses("a key without the scope", reads, 403, "the key lacks the scope tracking:write: want one that `answerscope key create --scope tracking:write` makes")
 
 	w.exec(t, "UPDATE public.members SET role = 'viewer' WHERE user_id = $1", w.ann.ID)

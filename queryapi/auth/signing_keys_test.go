@@ -1,4 +1,4 @@
-package token
+package auth
 
 import (
 	"errors"
@@ -13,11 +13,11 @@ import (
 )
 
 func claims() Claims {
-	return NewClaims(issuer, audience, person, time.Now(), time.Now().Add(time.Hour))
+	return NewClaims(testIssuer, testAudience, person, time.Now(), time.Now().Add(time.Hour))
 }
 
 // signed is a token of a process; its key is that of the header.
-func signed(t *testing.T, k *Keys) (text, kid string) {
+func signed(t *testing.T, k *SigningKeys) (text, kid string) {
 	t.Helper()
 	text, err := k.Sign(t.Context(), claims())
 	if err != nil {
@@ -35,8 +35,8 @@ func signed(t *testing.T, k *Keys) (text, kid string) {
 func TestKeysRotateInEveryProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{}
-		one, two := NewKeys(store), NewKeys(store)
-		verifier := two.NewVerifier(issuer, audience)
+		one, two := NewSigningKeys(store), NewSigningKeys(store)
+		verifier := two.NewVerifier(testIssuer, testAudience)
 		_, first := signed(t, one)
 		if _, again := signed(t, two); again != first {
 			t.Errorf("the other process signs with %s, want %s", again, first)
@@ -74,14 +74,14 @@ func TestKeysRotateInEveryProcess(t *testing.T) {
 func TestADeletedKeyIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{}
-		keys := NewKeys(store)
+		keys := NewSigningKeys(store)
 		text, _ := signed(t, keys)
-		verifier := keys.NewVerifier(issuer, audience)
+		verifier := keys.NewVerifier(testIssuer, testAudience)
 		if _, err := verifier.Verify(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 		store.keys = nil
-		<-time.After(fresh + time.Second)
+		<-time.After(freshFor + time.Second)
 		if _, err := verifier.Verify(t.Context(), text); err == nil {
 			t.Error("its token is still valid")
 		}
@@ -93,9 +93,9 @@ func TestADeletedKeyIsForgotten(t *testing.T) {
 func TestUnknownKeysDoNotFloodTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memory{}
-		keys := NewKeys(store)
-		stranger, _ := signed(t, NewKeys(&memory{}))
-		verifier := keys.NewVerifier(issuer, audience)
+		keys := NewSigningKeys(store)
+		stranger, _ := signed(t, NewSigningKeys(&memory{}))
+		verifier := keys.NewVerifier(testIssuer, testAudience)
 		begun := time.Now()
 		var all sync.WaitGroup
 		for range 100 {
@@ -115,11 +115,11 @@ func TestUnknownKeysDoNotFloodTheStore(t *testing.T) {
 // That the store is away is no fault of the token.
 func TestAStoreThatIsAwayIsNotTheTokensFault(t *testing.T) {
 	store := &memory{}
-	keys := NewKeys(store)
+	keys := NewSigningKeys(store)
 	text, _ := signed(t, keys)
-	other := NewKeys(store)
+	other := NewSigningKeys(store)
 	store.err = errors.New("away")
-	_, err := other.NewVerifier(issuer, audience).Verify(t.Context(), text)
+	_, err := other.NewVerifier(testIssuer, testAudience).Verify(t.Context(), text)
 	if _, refused := errors.AsType[*problem.Error](err); refused || !errors.Is(err, store.err) {
 		t.Errorf("%v", err)
 	}
@@ -128,7 +128,7 @@ func TestAStoreThatIsAwayIsNotTheTokensFault(t *testing.T) {
 // A process that cannot decrypt the keys of others signs with its own, and verifies theirs.
 func TestAForeignKeyVerifiesOnly(t *testing.T) {
 	t.Parallel()
-	theirs, err := NewKey()
+	theirs, err := NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,11 +137,11 @@ func TestAForeignKeyVerifiesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs.Private = nil
-	keys := NewKeys(&memory{keys: []Key{theirs}})
+	keys := NewSigningKeys(&memory{keys: []SigningKey{theirs}})
 	if _, kid := signed(t, keys); kid == theirs.ID {
 		t.Error("signed with a key that it has not")
 	}
-	if _, err := keys.NewVerifier(issuer, audience).Verify(t.Context(), text); err != nil {
+	if _, err := keys.NewVerifier(testIssuer, testAudience).Verify(t.Context(), text); err != nil {
 		t.Error(err)
 	}
 }

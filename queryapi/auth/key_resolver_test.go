@@ -1,4 +1,4 @@
-package apikey_test
+package auth_test
 
 import (
 	"bytes"
@@ -17,23 +17,20 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// environment is a database with one user, and the resolver of their keys.
-type environment struct {
+// keyEnvironment is a database with one user, and the resolver of their keys.
+type keyEnvironment struct {
 	db   *postgres.DB
-	keys *apikey.Resolver
+	keys *auth.KeyResolver
 	user postgres.User
 	log  *bytes.Buffer
 }
 
-func newEnvironment(t *testing.T) *environment {
+func newKeyEnvironment(t *testing.T) *keyEnvironment {
 	t.Helper()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	o, err := db.AddOrganization(t.Context(), "House", "")
@@ -45,12 +42,12 @@ func newEnvironment(t *testing.T) *environment {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	return &environment{db, apikey.New(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
+	return &keyEnvironment{db, auth.NewKeyResolver(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
 }
 
-func (w *environment) key(t *testing.T, scopes ...string) (apikey.Key, postgres.Key) {
+func (w *keyEnvironment) key(t *testing.T, scopes ...string) (auth.APIKey, postgres.Key) {
 	t.Helper()
-	key := apikey.Mint()
+	key := auth.MintKey()
 	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{
 		OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
 	})
@@ -60,7 +57,7 @@ func (w *environment) key(t *testing.T, scopes ...string) (apikey.Key, postgres.
 	return key, kept
 }
 
-func (w *environment) exec(t *testing.T, text string, args ...any) {
+func (w *keyEnvironment) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	if _, err := w.db.Exec(t.Context(), text, args...); err != nil {
 		t.Fatal(err)
@@ -68,7 +65,7 @@ func (w *environment) exec(t *testing.T, text string, args ...any) {
 }
 
 func TestAKeySpeaksForItsUser(t *testing.T) {
-	w := newEnvironment(t)
+	w := newKeyEnvironment(t)
 	key, kept := w.key(t)
 	want := identity.Identity{
 		UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, Role: "member", KeyID: kept.ID, Scopes: []string{},
@@ -82,14 +79,14 @@ func TestAKeySpeaksForItsUser(t *testing.T) {
 
 // The answer does not show which keys there are or were.
 func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
-	cases := map[string]func(t *testing.T, w *environment) (header string){
-		"missing":      func(*testing.T, *environment) string { return "" },
-		"no scheme":    func(t *testing.T, w *environment) string { k, _ := w.key(t); return k.Text },
-		"other scheme": func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Basic " + k.Text },
-		"with dots":    func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Bearer " + k.Text[:38] + ".." },
-		"a typo":       func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
-		"unknown":      func(*testing.T, *environment) string { return "Bearer " + apikey.Mint().Text },
-		"revoked": func(t *testing.T, w *environment) string {
+	cases := map[string]func(t *testing.T, w *keyEnvironment) (header string){
+		"missing":      func(*testing.T, *keyEnvironment) string { return "" },
+		"no scheme":    func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return k.Text },
+		"other scheme": func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Basic " + k.Text },
+		"with dots":    func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Bearer " + k.Text[:38] + ".." },
+		"a typo":       func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
+		"unknown":      func(*testing.T, *keyEnvironment) string { return "Bearer " + auth.MintKey().Text },
+		"revoked": func(t *testing.T, w *keyEnvironment) string {
 			k, kept := w.key(t)
 			if _, err := w.keys.Resolve(t.Context(), "Bearer "+k.Text); err != nil {
 				t.Errorf("before: %v", err)
@@ -101,17 +98,17 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 			}
 			return "Bearer " + k.Text
 		},
-		"expired": func(t *testing.T, w *environment) string {
+		"expired": func(t *testing.T, w *keyEnvironment) string {
 			k, kept := w.key(t)
 			w.exec(t, "UPDATE public.api_keys SET expires_at = now() - INTERVAL '1 second' WHERE id = $1", kept.ID)
 			return "Bearer " + k.Text
 		},
-		"inactive user": func(t *testing.T, w *environment) string {
+		"inactive user": func(t *testing.T, w *keyEnvironment) string {
 			k, _ := w.key(t)
 			w.exec(t, "UPDATE private.users SET is_active = false")
 			return "Bearer " + k.Text
 		},
-		"user who left": func(t *testing.T, w *environment) string {
+		"user who left": func(t *testing.T, w *keyEnvironment) string {
 			k, _ := w.key(t)
 			w.exec(t, "DELETE FROM public.members")
 			return "Bearer " + k.Text
@@ -120,7 +117,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 	const want = "missing or invalid API key; send Authorization: Bearer svc_…"
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newEnvironment(t)
+			w := newKeyEnvironment(t)
 			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
 			if kind, public := problem.Of(err); kind != problem.Unauthenticated || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
 				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
@@ -130,7 +127,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 }
 
 func TestADatabaseThatIsAwayIsNoWrongKey(t *testing.T) {
-	w := newEnvironment(t)
+	w := newKeyEnvironment(t)
 	key, _ := w.key(t)
 	w.db.Close()
 	_, err := w.keys.Resolve(t.Context(), "Bearer "+key.Text)
@@ -140,7 +137,7 @@ func TestADatabaseThatIsAwayIsNoWrongKey(t *testing.T) {
 }
 
 func TestUsesAreNotedOncePerMinute(t *testing.T) {
-	w := newEnvironment(t)
+	w := newKeyEnvironment(t)
 	key, _ := w.key(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -171,7 +168,7 @@ func TestUsesAreNotedOncePerMinute(t *testing.T) {
 }
 
 // lastUsed waits until a use after the given time is noted.
-func (w *environment) lastUsed(t *testing.T, after time.Time) time.Time {
+func (w *keyEnvironment) lastUsed(t *testing.T, after time.Time) time.Time {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -189,14 +186,14 @@ func (w *environment) lastUsed(t *testing.T, after time.Time) time.Time {
 }
 
 func TestRequireAnswers401(t *testing.T) {
-	w := newEnvironment(t)
+	w := newKeyEnvironment(t)
 	key, kept := w.key(t)
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	server.App.Get("/who", w.keys.Require(apikey.MetricsRead), func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
+	server.App.Get("/who", w.keys.Require(auth.MetricsRead), func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -228,9 +225,9 @@ func TestRequireAnswers401(t *testing.T) {
 	ask("", 401, "Bearer", refusal)
 	ask("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", 401, "Bearer", `{"error":"no access token is taken here: send Authorization: Bearer and an API key, svc_…"}`)
 	ask("Bearer "+key.Text, 200, "", "ann@example.com")
-	reading, _ := w.key(t, apikey.TrackingWrite, apikey.MetricsRead)
+	reading, _ := w.key(t, auth.TrackingWrite, auth.MetricsRead)
 	ask("Bearer "+reading.Text, 200, "", "ann@example.com")
-	tracking, _ := w.key(t, apikey.TrackingWrite)
+	tracking, _ := w.key(t, auth.TrackingWrite)
 	ask("Bearer "+tracking.Text, 403, "", "{\"error\":\"the key lacks the scope metrics:read: want one that `answerscope key create --scope metrics:read` makes\"}")
 	if err := w.db.RevokeKey(t.Context(), kept.ID); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/internal/token"
-	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
@@ -22,7 +20,7 @@ import (
 func (w *environment) twoASecond(secret []byte) rest.Authenticator {
 	now := time.Now()
 	anonKeys := func(context.Context) ([]string, error) { return []string{"anon", "earlier"}, nil }
-	return NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", audience, secret)).Callers(anonKeys, httpd.NewCallerLimit(2, func() time.Time { return now }))
+	return NewTokens(w.db, NewSecretVerifier("https://issuer.example", audience, secret)).Callers(anonKeys, httpd.NewCallerLimit(2, func() time.Time { return now }))
 }
 
 // restCallers serves who asks /rest/v1.
@@ -48,7 +46,7 @@ func TestWhoAsksREST(t *testing.T) {
 	w := newEnvironment(t)
 	secret := []byte(strings.Repeat("s", 32))
 	of := func(sub, role string) string {
-		claims := token.NewClaims("https://issuer.example", audience, sub, time.Now(), time.Now().Add(time.Hour))
+		claims := NewClaims("https://issuer.example", audience, sub, time.Now(), time.Now().Add(time.Hour))
 		claims.Role = role
 		return "Bearer " + signedWith(t, jwt.SigningMethodHS256, secret, "", claims)
 	}
@@ -69,8 +67,8 @@ func TestWhoAsksREST(t *testing.T) {
 		"a token of no role":        {"anon", of(ann, ""), role},
 		"a user who is not known":   {"anon", of(uuid.Must(uuid.NewV4()).String(), "authenticated"), `{"refused":"PGRST301: invalid access token: its user is not known, disabled, or in no organization"}`},
 		"no anon key":               {"", of(ann, "authenticated"), `{"refused":": "}`},
-		"an API key as the bearer":  {"anon", "Bearer " + apikey.Mint().Text, noKeys},
-		"an API key as apikey":      {apikey.Mint().Text, of(ann, "authenticated"), noKeys},
+		"an API key as the bearer":  {"anon", "Bearer " + MintKey().Text, noKeys},
+		"an API key as apikey":      {MintKey().Text, of(ann, "authenticated"), noKeys},
 		"an API key as both":        {"svc_x", "bearer svc_x", noKeys},
 		"an API key alone, as both": {"", "Bearer svc_x", noKeys},
 	} {
@@ -104,7 +102,7 @@ func TestRESTIsLimited(t *testing.T) {
 	bob := w.add(t, "bob@example.com")
 	const refused = `{"code":"PT429","details":null,"hint":null,"message":"too many requests: want at most 2 a second of one key or user; ask again after Retry-After seconds"}`
 	for _, sub := range []uuid.UUID{w.ann.ID, bob.ID, uuid.Nil} {
-		claims := token.NewClaims("https://issuer.example", audience, sub.String(), time.Now(), time.Now().Add(time.Hour))
+		claims := NewClaims("https://issuer.example", audience, sub.String(), time.Now(), time.Now().Add(time.Hour))
 		claims.Role = loggedInRole
 		if sub.IsNil() {
 			claims.Role = anonRole
@@ -127,7 +125,7 @@ func TestRESTAsksForPatienceWhileWhoAsksIsNotKnown(t *testing.T) {
 	secret := []byte(strings.Repeat("s", 32))
 	w := &environment{db: awayDB(t)}
 	w.restCallers(t, secret)
-	claims := token.NewClaims("https://issuer.example", audience, uuid.Must(uuid.NewV4()).String(), time.Now(), time.Now().Add(time.Hour))
+	claims := NewClaims("https://issuer.example", audience, uuid.Must(uuid.NewV4()).String(), time.Now(), time.Now().Add(time.Hour))
 	claims.Role = loggedInRole
 	a := w.ask(t, "GET", "/who", "", "apikey", "anon", "Authorization", "Bearer "+signedWith(t, jwt.SigningMethodHS256, secret, "", claims))
 	if a.text != `{"refused":"PT503: the database of this service cannot be reached; ask again in a moment"}` {

@@ -1,4 +1,4 @@
-package token
+package auth
 
 import (
 	"context"
@@ -26,25 +26,25 @@ import (
 )
 
 const (
-	issuer   = "https://issuer.example"
-	audience = "authenticated"
+	testIssuer   = "https://issuer.example"
+	testAudience = "authenticated"
 	person   = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
 )
 
-// An issuer signs tokens, and the verifier takes them.
+// A signer signs tokens, and the verifier takes them.
 type signer struct {
 	name     string
 	method   jwt.SigningMethod
 	key      any
 	kid      string
 	public   []byte // of a pair, as a PEM file
-	verifier *Verifier
+	verifier *TokenVerifier
 }
 
 func signers(t *testing.T) []signer {
 	t.Helper()
 	secret := []byte(strings.Repeat("s", 32))
-	own, err := NewKey()
+	own, err := NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func signers(t *testing.T) []signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outside, err := NewKey()
+	outside, err := NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,13 @@ func signers(t *testing.T) []signer {
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(keys) }))
 	t.Cleanup(server.Close)
-	published, err := NewJWKSVerifier(t.Context(), issuer, audience, server.URL, slog.New(slog.DiscardHandler))
+	published, err := NewJWKSVerifier(t.Context(), testIssuer, testAudience, server.URL, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return []signer{
-		{"secret", jwt.SigningMethodHS256, secret, "", nil, NewSecretVerifier(issuer, audience, secret)},
-		{"own", jwt.SigningMethodES256, own.Private, own.ID, pemOf(t, own.Public), NewKeys(&memory{keys: []Key{own}}).NewVerifier(issuer, audience)},
+		{"secret", jwt.SigningMethodHS256, secret, "", nil, NewSecretVerifier(testIssuer, testAudience, secret)},
+		{"own", jwt.SigningMethodES256, own.Private, own.ID, pemOf(t, own.Public), NewSigningKeys(&memory{keys: []SigningKey{own}}).NewVerifier(testIssuer, testAudience)},
 		{"jwks es256", jwt.SigningMethodES256, outside.Private, outside.ID, pemOf(t, outside.Public), published},
 		{"jwks rs256", jwt.SigningMethodRS256, rsaKey, "rsa", pemOf(t, &rsaKey.PublicKey), published},
 	}
@@ -89,7 +89,7 @@ func pemOf(t *testing.T, public any) []byte {
 }
 
 func good(now time.Time) jwt.MapClaims {
-	return jwt.MapClaims{"iss": issuer, "aud": audience, "sub": person, "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
+	return jwt.MapClaims{"iss": testIssuer, "aud": testAudience, "sub": person, "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
 		"email": "ann@example.com", "role": "authenticated", "session_id": "s", "app_metadata": map[string]any{"organization_id": "o"}}
 }
 
@@ -115,7 +115,7 @@ func TestAGoodTokenSaysWhoseItIs(t *testing.T) {
 		}
 		late := good(time.Now())
 		late["exp"], late["nbf"] = time.Now().Add(-20*time.Second).Unix(), time.Now().Add(20*time.Second).Unix()
-		late["aud"] = []string{"other", audience}
+		late["aud"] = []string{"other", testAudience}
 		if _, err := s.verifier.Verify(t.Context(), sign(t, s.method, s.key, s.kid, late)); err != nil {
 			t.Errorf("%s, within the leeway: %v", s.name, err)
 		}
@@ -196,7 +196,7 @@ func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{jwk}})
 	}))
 	t.Cleanup(server.Close)
-	kindOf := func(v *Verifier, key Key) problem.Kind {
+	kindOf := func(v *TokenVerifier, key SigningKey) problem.Kind {
 		t.Helper()
 		_, err := v.Verify(t.Context(), sign(t, jwt.SigningMethodES256, key.Private, key.ID, good(time.Now())))
 		if err == nil {
@@ -205,9 +205,9 @@ func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 		kind, _ := problem.Of(err)
 		return kind
 	}
-	open := func() *Verifier {
+	open := func() *TokenVerifier {
 		t.Helper()
-		v, err := NewJWKSVerifier(t.Context(), issuer, audience, server.URL, slog.New(slog.DiscardHandler))
+		v, err := NewJWKSVerifier(t.Context(), testIssuer, testAudience, server.URL, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,9 +239,9 @@ func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 	}
 }
 
-func newKey(t *testing.T) Key {
+func newKey(t *testing.T) SigningKey {
 	t.Helper()
-	key, err := NewKey()
+	key, err := NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,17 +250,17 @@ func newKey(t *testing.T) Key {
 
 // memory is a store of keys.
 type memory struct {
-	keys  []Key
+	keys  []SigningKey
 	err   error
 	reads int
 }
 
-func (m *memory) Keys(context.Context) ([]Key, error) {
+func (m *memory) Keys(context.Context) ([]SigningKey, error) {
 	m.reads++
-	return append([]Key{}, m.keys...), m.err
+	return append([]SigningKey{}, m.keys...), m.err
 }
 
-func (m *memory) AddKey(_ context.Context, key Key) error {
-	m.keys = append([]Key{key}, m.keys...)
+func (m *memory) AddKey(_ context.Context, key SigningKey) error {
+	m.keys = append([]SigningKey{key}, m.keys...)
 	return nil
 }

@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ func newDashboard(t *testing.T) *environment {
 
 func (w *environment) serveDashboard(t *testing.T, cfg Config) (url string) {
 	t.Helper()
-	provider := New(cfg, w.db, ringOf(t, "k"), newLog(w))
+	provider := NewProvider(cfg, w.db, ringOf(t, "k"), newLog(w))
 	return w.serve(t, func(server *httpd.Server) {
 		provider.Mount(server)
 		provider.MountDashboard(server)
@@ -235,10 +235,10 @@ func TestTheDashboardSignsInAsAuthDoes(t *testing.T) {
 	if a := w.page(t, "POST", "/app/api/session", "no JSON", ""); a.status != http.StatusBadRequest {
 		t.Errorf("no JSON: %d %s", a.status, a.text)
 	}
-	for range mostSignIns {
+	for range maxSignIns {
 		w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{}`)
 	}
 	if a := w.page(t, "POST", "/app/api/session", annSignsIn, ""); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
-		t.Errorf("after %d tries at /auth/v1: %d %s", mostSignIns, a.status, a.text)
+		t.Errorf("after %d tries at /auth/v1: %d %s", maxSignIns, a.status, a.text)
 	}
 }

@@ -1,4 +1,4 @@
-package apikey_test
+package auth_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -28,14 +28,14 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 // A household is /api/keys with users of each role in one organization, and an owner in another. Who asks is said in a
 // header, since how it is proved is none of the handlers' business.
 type household struct {
-	*environment
+	*keyEnvironment
 	url   string
 	users map[string]postgres.User
 }
 
 func newHousehold(t *testing.T) *household {
 	t.Helper()
-	h := &household{environment: newEnvironment(t), users: map[string]postgres.User{}}
+	h := &household{keyEnvironment: newKeyEnvironment(t), users: map[string]postgres.User{}}
 	other, err := h.db.AddOrganization(t.Context(), "Other", "")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func newHousehold(t *testing.T) *household {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
-	apikey.NewManager(h.db, func() time.Time { return noon }).Mount(server.App.Group("/api/keys"), func(c *fiber.Ctx) error {
+	auth.NewKeyManager(h.db, func() time.Time { return noon }).Mount(server.App.Group("/api/keys"), func(c *fiber.Ctx) error {
 		u := h.users[c.Get("From")]
 		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, Email: u.Email, OrganizationID: u.OrganizationID, Role: u.Role}))
 		return c.Next()

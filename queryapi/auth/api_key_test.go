@@ -1,4 +1,4 @@
-package apikey
+package auth
 
 import (
 	"regexp"
@@ -10,12 +10,12 @@ func TestMintedKeysAreParsed(t *testing.T) {
 	form := regexp.MustCompile(`^svc_[0-9A-Za-z]{36}$`)
 	seen := map[string]bool{}
 	for range 1000 {
-		key := Mint()
+		key := MintKey()
 		if !form.MatchString(key.Text) || seen[key.Text] {
 			t.Fatalf("minted %s", key.Text)
 		}
 		seen[key.Text] = true
-		if hash, ok := Parse(key.Text); !ok || hash != key.Hash {
+		if hash, ok := ParseKey(key.Text); !ok || hash != key.Hash {
 			t.Fatalf("minted %s is not parsed", key.Text)
 		}
 		if key.Prefix != key.Text[:8] {
@@ -34,17 +34,17 @@ func TestTheChecksumStaysWhatItIs(t *testing.T) {
 }
 
 func TestEveryTypoIsSeen(t *testing.T) {
-	key := Mint().Text
+	key := MintKey().Text
 	for i := range key {
 		for _, other := range base62 + "_-. é" {
 			typo := key[:i] + string(other) + key[i+1:]
-			if _, ok := Parse(typo); ok && typo != key {
+			if _, ok := ParseKey(typo); ok && typo != key {
 				t.Fatalf("%s passes for %s", typo, key)
 			}
 		}
 	}
 	for _, wrong := range []string{"", "svc_", key[:39], key + "0", key + " ", " " + key, strings.ToUpper(key), strings.TrimPrefix(key, "svc_")} {
-		if _, ok := Parse(wrong); ok {
+		if _, ok := ParseKey(wrong); ok {
 			t.Errorf("%q passes", wrong)
 		}
 	}
@@ -53,7 +53,7 @@ func TestEveryTypoIsSeen(t *testing.T) {
 func TestRandomCharactersAreFair(t *testing.T) {
 	const draws = 620_000
 	counts := map[rune]int{}
-	for _, c := range random(draws) {
+	for _, c := range randomText(draws) {
 		counts[c]++
 	}
 	for _, c := range base62 {

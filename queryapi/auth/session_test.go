@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"maps"
@@ -118,7 +118,7 @@ func TestKeysRotateAcrossProcesses(t *testing.T) {
 	w.exec(t, "UPDATE private.signing_keys SET created_at = created_at - INTERVAL '90 days'")
 	for _, ring := range []string{"k", "o"} {
 		second := &environment{db: w.db}
-		second.provider = New(w.config(), w.db, ringOf(t, ring), w.provider.log)
+		second.provider = NewProvider(w.config(), w.db, ringOf(t, ring), w.provider.log)
 		second.url = second.serve(t, func(server *httpd.Server) { second.provider.Mount(server) })
 		after := second.signIn(t, "ann@example.com")
 		if kidOf(t, after.access) == kidOf(t, before.access) {
@@ -161,7 +161,7 @@ func TestSecretsAreEncryptedAnew(t *testing.T) {
 	if n, err := Reseal(t.Context(), w.db, ringOf(t, "nk")); err != nil || n != 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
-	w.provider = New(w.config(), w.db, ringOf(t, "n"), newLog(w))
+	w.provider = NewProvider(w.config(), w.db, ringOf(t, "n"), newLog(w))
 	w.url = w.serve(t, w.provider.Mount)
 	if after := kidOf(t, w.signIn(t, "ann@example.com").access); after != before {
 		t.Errorf("signed with %s, want %s", after, before)
@@ -194,7 +194,7 @@ func TestPagesOfAllOriginsMaySignIn(t *testing.T) {
 	}
 	cfg := w.config()
 	cfg.CORSOrigins = []string{"https://page.example"}
-	listed := New(cfg, w.db, ringOf(t, "k"), w.provider.log)
+	listed := NewProvider(cfg, w.db, ringOf(t, "k"), w.provider.log)
 	w.url = w.serve(t, listed.Mount)
 	if h := preflight("https://page.example"); h.Get("Access-Control-Allow-Origin") != "https://page.example" || h.Get("Access-Control-Allow-Credentials") != "true" {
 		t.Errorf("%v", h)
@@ -208,7 +208,7 @@ func TestPagesOfAllOriginsMaySignIn(t *testing.T) {
 func TestADatabaseThatIsAwayIs503(t *testing.T) {
 	t.Parallel()
 	w := &environment{db: awayDB(t)}
-	w.provider = New(w.config(), w.db, ringOf(t, "k"), newLog(w))
+	w.provider = NewProvider(w.config(), w.db, ringOf(t, "k"), newLog(w))
 	w.url = w.serve(t, func(server *httpd.Server) {
 		w.provider.Mount(server)
 		w.provider.Tokens().Mount(server)

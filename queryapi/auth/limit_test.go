@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"net/netip"
@@ -9,8 +9,8 @@ import (
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
-	l, address := newLimits(), netip.MustParseAddr("192.0.2.1")
-	for n := range mostSignIns {
+	l, address := newAttempts(), netip.MustParseAddr("192.0.2.1")
+	for n := range maxSignIns {
 		if wait := l.take(address, noon.Add(time.Duration(n)*time.Second)); wait != 0 {
 			t.Fatalf("try %d waits %s", n, wait)
 		}
@@ -30,19 +30,19 @@ func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
 
 // An office signs in from one address: what succeeds does not count, what failed before still does.
 func TestASuccessIsNoTry(t *testing.T) {
-	l, address := newLimits(), netip.MustParseAddr("192.0.2.1")
-	for n := range 3 * mostSignIns {
+	l, address := newAttempts(), netip.MustParseAddr("192.0.2.1")
+	for n := range 3 * maxSignIns {
 		at := noon.Add(time.Duration(n) * time.Second)
 		if wait := l.take(address, at); wait != 0 {
 			t.Fatalf("sign-in %d waits %s", n, wait)
 		}
 		l.giveBack(address, at)
 	}
-	if len(l.tries) != 0 {
-		t.Errorf("%d addresses are remembered", len(l.tries))
+	if len(l.times) != 0 {
+		t.Errorf("%d addresses are remembered", len(l.times))
 	}
 	failed := noon.Add(time.Hour)
-	for n := range mostSignIns - 1 {
+	for n := range maxSignIns - 1 {
 		l.take(address, failed)
 		right := failed.Add(time.Duration(n+1) * time.Second) // by an account of the guesser's own
 		l.take(address, right)
@@ -57,8 +57,8 @@ func TestASuccessIsNoTry(t *testing.T) {
 }
 
 func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
-	l := newLimits()
-	for range mostSignIns {
+	l := newAttempts()
+	for range maxSignIns {
 		l.take(netip.MustParseAddr("2001:db8::1"), noon)
 	}
 	for address, limited := range map[string]bool{"2001:db8::ffff:1": true, "2001:db8:0:1::1": false, "192.0.2.1": false, "192.0.2.2": false} {
@@ -66,7 +66,7 @@ func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
 			t.Errorf("%s waits %s", address, wait)
 		}
 	}
-	for range mostSignIns {
+	for range maxSignIns {
 		l.take(netip.Addr{}, noon)
 	}
 	if l.take(netip.Addr{}, noon) == 0 {
@@ -75,17 +75,17 @@ func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
 }
 
 func TestAddressesTakeNoMemoryForLong(t *testing.T) {
-	l := newLimits()
+	l := newAttempts()
 	address := netip.MustParseAddr("10.0.0.0")
-	for n := range 3 * mostAddresses {
+	for n := range 3 * maxAddresses {
 		l.take(address, noon.Add(time.Duration(n)*time.Millisecond))
 		address = address.Next()
 	}
-	if len(l.tries) > mostAddresses {
-		t.Errorf("%d addresses are remembered", len(l.tries))
+	if len(l.times) > maxAddresses {
+		t.Errorf("%d addresses are remembered", len(l.times))
 	}
 	l.take(address.Next(), noon.Add(time.Hour))
-	if len(l.tries) != 1 {
-		t.Errorf("%d addresses are remembered an hour later", len(l.tries))
+	if len(l.times) != 1 {
+		t.Errorf("%d addresses are remembered an hour later", len(l.times))
 	}
 }

@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -55,11 +54,11 @@ func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	w := &environment{db: store.OpenControlPlane(t, store.ControlPlane(t))}
 	w.ann = w.add(t, "ann@example.com")
-	w.provider = New(w.config(), w.db, ringOf(t, "k"), newLog(w))
+	w.provider = NewProvider(w.config(), w.db, ringOf(t, "k"), newLog(w))
 	w.url = w.serve(t, func(server *httpd.Server) {
 		w.provider.Mount(server)
 		tokens := w.provider.Tokens()
-		apikey.NewManager(w.db, time.Now).Mount(tokens.Mount(server).Group("/keys"), tokens.RequireToken)
+		NewKeyManager(w.db, time.Now).Mount(tokens.Mount(server).Group("/keys"), tokens.RequireToken)
 	})
 	return w
 }

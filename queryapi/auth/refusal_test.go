@@ -1,4 +1,4 @@
-package identity
+package auth
 
 import (
 	"crypto/x509"
@@ -14,17 +14,16 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/password"
-	"github.com/answerscope/answerscope/internal/token"
 )
 
 // foreignToken is signed with a key that no store has.
 func foreignToken(t *testing.T) string {
 	t.Helper()
-	key, err := token.NewKey()
+	key, err := NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := key.Sign(token.NewClaims(issuer, audience, uuid.Nil.String(), time.Now(), time.Now().Add(time.Hour)))
+	text, err := key.Sign(NewClaims(issuer, audience, uuid.Nil.String(), time.Now(), time.Now().Add(time.Hour)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,12 +238,12 @@ func TestOtherMistakesHaveTheirCodes(t *testing.T) {
 func TestSignInsAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	w.provider.hashing.Acquire(t.Context(), mostHashes) // no hash is computed: a try counts before that
+	w.provider.hashing.Acquire(t.Context(), maxHashes) // no hash is computed: a try counts before that
 	w.provider.wait = 0
 	try := func(from string) answer {
 		return w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"ann@example.com","password":"wrong"}`, "X-Forwarded-For", from)
 	}
-	for range mostSignIns {
+	for range maxSignIns {
 		if a := try("192.0.2.1"); a.header.Get("Retry-After") != "1" { // of the turn to compute a hash
 			t.Fatalf("limited too early: %v", a.header)
 		}
@@ -263,7 +262,7 @@ func TestSignInsAreLimitedByAddress(t *testing.T) {
 func TestAnOfficeSignsIn(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	for range mostSignIns + 1 {
+	for range maxSignIns + 1 {
 		w.signIn(t, "ann@example.com")
 	}
 }
@@ -273,7 +272,7 @@ func TestAnOfficeSignsIn(t *testing.T) {
 func TestHashesAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	if err := w.provider.hashing.Acquire(t.Context(), mostHashes-1); err != nil {
+	if err := w.provider.hashing.Acquire(t.Context(), maxHashes-1); err != nil {
 		t.Fatal(err)
 	}
 	w.signIn(t, "ann@example.com")
@@ -299,10 +298,10 @@ func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	secret := []byte(strings.Repeat("s", 32))
-	tokens := NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", "authenticated", secret))
+	tokens := NewTokens(w.db, NewSecretVerifier("https://issuer.example", "authenticated", secret))
 	w.url = w.serve(t, func(server *httpd.Server) { tokens.Mount(server) })
 	of := func(sub, role string) string {
-		claims := token.NewClaims("https://issuer.example", "authenticated", sub, time.Now(), time.Now().Add(time.Hour))
+		claims := NewClaims("https://issuer.example", "authenticated", sub, time.Now(), time.Now().Add(time.Hour))
 		claims.Role = role
 		return signedWith(t, jwt.SigningMethodHS256, secret, "", claims)
 	}

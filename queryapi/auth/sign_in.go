@@ -1,0 +1,250 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+const (
+	tokenLife = time.Hour // of an access token
+	maxHashes = 4         // computed at once: each takes 19 MB and a core
+)
+
+// token opens a session by password, or continues one by its last refresh token. It ignores a credential in the header,
+// such as the anon key.
+func (p *Provider) token(c *fiber.Ctx) error {
+	switch c.Query("grant_type") {
+	case "password":
+		return p.signIn(c)
+	case "refresh_token":
+		return p.refresh(c)
+	}
+	return &failure{http.StatusBadRequest, "validation_failed", "grant_type: want password or refresh_token"}
+}
+
+func (p *Provider) signIn(c *fiber.Ctx) error {
+	user, err := p.authenticate(c)
+	if err != nil {
+		return err
+	}
+	refresh := rand.Text()
+	session, err := p.db.OpenSession(c.UserContext(), user.ID, sha256.Sum256([]byte(refresh)))
+	if errors.Is(err, postgres.ErrNotFound) { // disabled
+		return errCredentials
+	}
+	if err != nil {
+		return err
+	}
+	return p.sendSession(c, user.ID, session, refresh)
+}
+
+// authenticate finds the user by the address and password of a request, within the limit of its client.
+func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
+	client, now := p.cfg.Proxies.Client(c), time.Now()
+	if wait := p.attempts.take(client, now); wait > 0 {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		return user, errTooMany
+	}
+	var body struct{ Email, Password string }
+	if err := decode(c, &body); err != nil {
+		return user, err
+	}
+	user, err = p.checkPassword(c.UserContext(), body.Email, body.Password)
+	if err == nil {
+		p.attempts.giveBack(client, now)
+	}
+	if errors.Is(err, errTooMany) {
+		c.Set(fiber.HeaderRetryAfter, "1")
+	}
+	return user, err
+}
+
+// checkPassword finds the user of an address and a password. An unknown address takes as long as a known one.
+func (p *Provider) checkPassword(ctx context.Context, address, secret string) (postgres.User, error) {
+	if strings.ContainsRune(address, 0) {
+		address = "" // PostgreSQL refuses such a text
+	}
+	user, err := p.db.UserByEmail(ctx, address)
+	if err != nil && !errors.Is(err, postgres.ErrNotFound) {
+		return user, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, p.wait)
+	defer cancel()
+	if err := p.hashing.Acquire(waiting, 1); err != nil {
+		return user, errTooMany
+	}
+	defer p.hashing.Release(1)
+	matches, err := password.Verify(cmp.Or(user.PasswordHash, p.dummyHash()), secret)
+	if err != nil {
+		return user, err
+	}
+	if !matches {
+		return user, errCredentials
+	}
+	return user, nil
+}
+
+// refresh replaces a refresh token and sends the next one with a new access token.
+func (p *Provider) refresh(c *fiber.Ctx) error {
+	var body struct {
+		RefreshToken string `json:"refresh_token"`
+	}
+	if err := decode(c, &body); err != nil {
+		return err
+	}
+	next := rand.Text()
+	user, session, err := p.db.RefreshSession(c.UserContext(), sha256.Sum256([]byte(body.RefreshToken)), sha256.Sum256([]byte(next)))
+	switch {
+	case errors.Is(err, postgres.ErrTokenUsed):
+		p.log.Warn("refresh token used twice", "user", user, "session", session,
+			"next", "nothing, the session has ended or an overlapping request was first; if it repeats, ask the user who else has their session")
+		return errTokenUsed
+	case errors.Is(err, postgres.ErrNotFound):
+		return errTokenUnknown
+	case err != nil:
+		return err
+	}
+	return p.sendSession(c, user, session, next)
+}
+
+// sessionBody is the session object of GoTrue.
+type sessionBody struct {
+	AccessToken  string   `json:"access_token"`
+	TokenType    string   `json:"token_type"`
+	ExpiresIn    int      `json:"expires_in"` // seconds
+	ExpiresAt    int64    `json:"expires_at"` // Unix time
+	RefreshToken string   `json:"refresh_token"`
+	User         userBody `json:"user"`
+}
+
+// sendSession sends the tokens of a session.
+func (p *Provider) sendSession(c *fiber.Ctx, user, session uuid.UUID, refresh string) error {
+	account, err := p.db.Account(c.UserContext(), user, session)
+	if errors.Is(err, postgres.ErrNotFound) { // disabled or removed a moment ago
+		return errTokenUnknown
+	}
+	if err != nil {
+		return err
+	}
+	expires := time.Now().Add(tokenLife)
+	access, err := p.sign(c.UserContext(), account, session, expires)
+	if err != nil {
+		return err
+	}
+	return c.JSON(sessionBody{
+		AccessToken: access, TokenType: "bearer", ExpiresIn: int(tokenLife.Seconds()), ExpiresAt: expires.Unix(),
+		RefreshToken: refresh, User: userBodyOf(account),
+	})
+}
+
+// sign returns an access token for an account's session.
+func (p *Provider) sign(ctx context.Context, account postgres.Account, session uuid.UUID, expires time.Time) (string, error) {
+	claims := NewClaims(issuer, audience, account.ID.String(), time.Now(), expires)
+	claims.Email, claims.Role, claims.SessionID = account.Email, loggedInRole, session.String()
+	claims.AppMetadata.OrganizationID = account.OrganizationID.String()
+	return p.keys.Sign(ctx, claims)
+}
+
+// decode reads a JSON object of any Content-Type.
+func decode(c *fiber.Ctx, into any) error {
+	if err := json.Unmarshal(c.Body(), into); err != nil {
+		return &failure{http.StatusBadRequest, "bad_json", "the body is not the expected JSON object"}
+	}
+	return nil
+}
+
+const (
+	maxSignIns   = 30 // that fail from an address within signInWindow
+	signInWindow = 5 * time.Minute
+
+	maxAddresses = 10_000 // remembered
+)
+
+// attempts remembers the times of sign-ins by address. An attempt counts before its password is checked, so that guesses
+// sent at once count, and is given back if the password is right, because an office, or everyone behind a proxy, shares
+// an address. A success gives back its own attempt only, so an account of their own does not help a guesser. An IPv6
+// network of 64 bits counts as one address, since its machines choose theirs.
+type attempts struct {
+	mu    sync.Mutex
+	times map[netip.Prefix][]time.Time // oldest first, at most maxSignIns
+}
+
+func newAttempts() *attempts { return &attempts{times: map[netip.Prefix][]time.Time{}} }
+
+// take counts an attempt, or returns how long to wait until the next one is allowed.
+func (a *attempts) take(client netip.Addr, now time.Time) (wait time.Duration) {
+	network := networkOf(client)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	times := a.times[network]
+	if len(times) == maxSignIns {
+		if wait = signInWindow - now.Sub(times[0]); wait > 0 {
+			return wait
+		}
+		times = times[1:]
+	}
+	if times == nil {
+		a.makeRoom(now)
+	}
+	a.times[network] = append(times, now)
+	return 0
+}
+
+// giveBack removes the attempt that was counted at a time.
+func (a *attempts) giveBack(client netip.Addr, at time.Time) {
+	network := networkOf(client)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	times := a.times[network]
+	if i := slices.IndexFunc(times, at.Equal); i >= 0 {
+		times = slices.Delete(times, i, i+1)
+	}
+	a.times[network] = times
+	if len(times) == 0 {
+		delete(a.times, network)
+	}
+}
+
+// networkOf returns the network that counts as one address; clients without an address share the zero prefix.
+func networkOf(client netip.Addr) netip.Prefix {
+	bits := client.BitLen()
+	if client.Is6() {
+		bits = 64
+	}
+	network, _ := client.Prefix(bits)
+	return network
+}
+
+// makeRoom removes addresses without recent attempts, and if that does not suffice others, until half are left, so that it
+// runs rarely.
+func (a *attempts) makeRoom(now time.Time) {
+	if len(a.times) < maxAddresses {
+		return
+	}
+	maps.DeleteFunc(a.times, func(_ netip.Prefix, times []time.Time) bool { return now.Sub(times[len(times)-1]) >= signInWindow })
+	for network := range a.times {
+		if len(a.times) <= maxAddresses/2 {
+			return
+		}
+		delete(a.times, network)
+	}
+}
