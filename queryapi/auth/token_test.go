@@ -28,7 +28,7 @@ import (
 const (
 	testIssuer   = "https://issuer.example"
 	testAudience = "authenticated"
-	person   = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
+	person       = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
 )
 
 // A signer signs tokens, and the verifier takes them.
