@@ -70,7 +70,8 @@ func (e *Error) body() []byte {
 
 // response returns the response that shows the error.
 func (e *Error) response() *response {
-	out := &response{status: e.status, phrase: e.phrase, body: [][]byte{e.body()}, headers: append([][2]string{}, e.headers...)}
+	out := &response{status: e.status, phrase: e.phrase, body: [][]byte{e.body()}}
+	out.headers = append(out.headers, e.headers...)
 	out.add("Content-Type", mediaJSON.contentType())
 	if e.code != "" {
 		out.add("Proxy-Status", "PostgREST; error="+e.code)
@@ -142,9 +143,9 @@ func connectionError(err error) *Error {
 // statuses are by SQLSTATE, or by its class.
 var statuses = map[string]int{
 	"08": 503, "09": 500, "0L": 403, "0P": 403, "23503": 409, "23505": 409, "25006": 405, "25": 500, "28": 403,
-	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "42501": 403, "42P01": 404, "42P17": 500, "42883": 404, "53400": 500,
-	"53": 503, "54": 500, "55": 500, "57P01": 503, "57": 500, "58": 500, "F0": 500, "HV": 500, "P0001": 400, "P0": 500,
-	"XX": 500,
+	"2D": 500, "38": 500, "39": 500, "3B": 500, "40": 500, "42501": 403, "42P01": 404, "42P17": 500, "42883": 404,
+	"53400": 500, "53": 503, "54": 500, "55": 500, "57P01": 503, "57": 500, "58": 500, "F0": 500, "HV": 500,
+	"P0001": 400, "P0": 500, "XX": 500,
 }
 
 func statusOf(pgErr *pgconn.PgError, anonymous bool) int {
