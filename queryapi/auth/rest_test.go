@@ -53,7 +53,7 @@ func TestWhoAsksREST(t *testing.T) {
 	const (
 		anonymous = `{"anonymous":true,"claims":{"role":"anon"},"role":"anon"}`
 		noKeys    = `{"refused":"PGRST301: no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer"}`
-		role      = `{"refused":"42501: the role of the token opens nothing here: want authenticated, with the user's id as its sub"}`
+		role      = `{"refused":"42501: the role of the token has no access here: want authenticated, with the user's id as its sub"}`
 	)
 	ann := w.ann.ID.String()
 	for name, c := range map[string]struct{ apikey, authorization, want string }{
@@ -65,7 +65,7 @@ func TestWhoAsksREST(t *testing.T) {
 		"a token of the owner":      {"anon", of(ann, "answerscope_owner"), role},
 		"a token of the service":    {"anon", of(ann, "service_role"), role},
 		"a token of no role":        {"anon", of(ann, ""), role},
-		"a user who is not known":   {"anon", of(uuid.Must(uuid.NewV4()).String(), "authenticated"), `{"refused":"PGRST301: invalid access token: its user is not known, disabled, or in no organization"}`},
+		"a user who is not known":   {"anon", of(uuid.Must(uuid.NewV4()).String(), "authenticated"), `{"refused":"PGRST301: invalid access token: its user is unknown, disabled, or in no organization"}`},
 		"no anon key":               {"", of(ann, "authenticated"), `{"refused":": "}`},
 		"an API key as the bearer":  {"anon", "Bearer " + MintKey().Text, noKeys},
 		"an API key as apikey":      {MintKey().Text, of(ann, "authenticated"), noKeys},

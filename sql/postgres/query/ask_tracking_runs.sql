@@ -1,8 +1,11 @@
 -- ask_tracking_runs: marks runs of a job as being asked, and returns those that the worker may ask: not runs that have
 -- ended, nor runs whose question another job is asking, and none if the job was cancelled or claimed by another worker.
 -- A run that this worker has already marked is returned again: the reply to the first statement was lost.
-WITH job AS (
-    SELECT id
+WITH job AS ( -- one statement at a time for an organization: an UPDATE enters the unique index of questions in no certain
+    -- order, so two jobs with the same questions would deadlock
+    SELECT
+        id,
+        pg_advisory_xact_lock(hashtextextended('ask ' || organization_id, 0))
     FROM public.tracking_jobs
     WHERE id = $1
       AND claim = $2
@@ -13,7 +16,7 @@ WITH job AS (
     FROM public.tracking_runs
     WHERE id = ANY ($3::uuid[])
       AND EXISTS (SELECT FROM job)
-    ORDER BY prompt_id, platform, model, region, sample -- jobs with the same questions enter them in one order
+    ORDER BY prompt_id, platform, model, region, sample
     FOR NO KEY UPDATE
 ), marked AS (
     UPDATE public.tracking_runs AS r
