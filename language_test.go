@@ -20,9 +20,9 @@ import (
 const (
 	maxColumns  = 120
 	tabColumns  = 4
-	maxPhrases  = 200 // per 1,000 lines of comment
-	maxBareName = 400
-	maxWide     = 1100
+	maxPhrases  = 5 // per 1,000 lines of comment
+	maxBareName = 0
+	maxWide     = 20
 )
 
 // apparatus holds the trees that the product does not link: benches, test kits and tools.

@@ -247,7 +247,8 @@ func (c *deadLetterReplay) replay(
 	}
 	for _, filter := range filters {
 		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(total.Replayed + n)) })
-		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped, total.Refused+done.Refused
+		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped,
+			total.Refused+done.Refused
 		if err == nil && len(c.Records) > 0 && done == (upkeep.ReplaySummary{}) {
 			err = fmt.Errorf("there is no dead letter %s/%d@%d", filter.Topics[0], filter.Partitions[0],
 				filter.Offsets[0])

@@ -50,7 +50,8 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
          gives a person SQL on this organization; docs/api.md and docs/sql.md have every question
 
 %[9]s status shows these lines again.`,
-		dashboard, page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score), demoSlug, os.Args[0])
+		dashboard, page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score), demoSlug,
+		os.Args[0])
 	d.p.say("%s", text)
 	if err := os.WriteFile(filepath.Join(d.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("store the text for status: %w", err)

@@ -72,7 +72,8 @@ func (f *trackingFlags) validate() error {
 }
 
 // addTracking adds the workers of tracking jobs, the schedule and their routes; withWeb adds the routes of the
-// dashboard and the web side. The schedule has a leader of its own, so that the pipeline's process and this one may differ.
+// dashboard and the web side. The schedule has a leader of its own, so that the pipeline's process and this one may
+// differ.
 func (f *trackingFlags) addTracking(
 	s *service.Service, appends *producer.Producer, gate *queryapi.Gate, server *httpd.Server, withWeb bool,
 ) error {

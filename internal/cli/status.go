@@ -59,7 +59,9 @@ func (c *statusCmd) Run(ctx context.Context, p *process) error {
 	}
 	if p.Embedded(service.Everything) != (service.Needs{}) {
 		if owner == nil {
-			return fmt.Errorf("nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir", p.Settings.DataDir)
+			return fmt.Errorf(
+				"nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir",
+				p.Settings.DataDir)
 		}
 		s.Command, s.PID, s.Address = owner.Owner, owner.PID, owner.Address
 	}

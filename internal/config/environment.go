@@ -79,7 +79,7 @@ type namedField struct {
 	field field
 }
 
-// fields names every variable of o but those of platforms.
+// fields names every variable of o except the platforms' variables.
 func (o *Outside) fields() []namedField {
 	return []namedField{
 		{Prefix + "CLICKHOUSE_DSN", &o.ClickHouse},

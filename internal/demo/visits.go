@@ -73,7 +73,8 @@ type origin struct {
 }
 
 // innerPages lists pages that visitors open next.
-var innerPages = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
+var innerPages = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40",
+	"/cart", "/about"}
 
 // session returns the visits of the n-th session that begins on a day.
 func (site Site) session(s *simulator.Simulator, date time.Time, n int) []event.Visit {
@@ -114,7 +115,8 @@ func (site Site) session(s *simulator.Simulator, date time.Time, n int) []event.
 func goalOf(c *rand.Rand, currency string) *event.Goal {
 	switch drawn := c.IntN(100); {
 	case drawn < 5:
-		return &event.Goal{Name: "purchase", Value: fmt.Sprintf("%d.%02d", 20+c.IntN(300), c.IntN(100)), Currency: currency}
+		return &event.Goal{Name: "purchase", Value: fmt.Sprintf("%d.%02d", 20+c.IntN(300), c.IntN(100)),
+			Currency: currency}
 	case drawn < 12:
 		return &event.Goal{Name: "newsletter"}
 	}

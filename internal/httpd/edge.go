@@ -168,8 +168,8 @@ func requestSeconds(metrics prometheus.Registerer) *prometheus.HistogramVec {
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 	}, []string{"listener", "method", "route", "status"})
 	if err := metrics.Register(seconds); err != nil {
-		if known, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-			return known.ExistingCollector.(*prometheus.HistogramVec)
+		if registered, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+			return registered.ExistingCollector.(*prometheus.HistogramVec)
 		}
 		panic(err) // two collectors of one name and other labels are a mistake in the source
 	}

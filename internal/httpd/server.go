@@ -24,7 +24,7 @@ type Config struct {
 	Name         string               // of the listener in logs and metrics: queryapi, collector, …
 	WriteTimeout time.Duration        // for one whole response
 	BodyLimit    int                  // bytes of a request's body, where its surface sets no other limit
-	HeaderLimit  int                  // bytes of a request's line and headers; fiber's 4 KB refuse a browser with many cookies
+	HeaderLimit  int                  // bytes of a request's line and headers; 4 KB refuse a browser with many cookies
 	Traces       trace.TracerProvider // gets a span of every request except /healthz; nil traces nothing
 }
 

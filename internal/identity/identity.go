@@ -1,6 +1,6 @@
-// Package identity says who asks: the user behind a request, in which organization and role, and what the credential
-// allows. Whatever reads a credential (an API key, a token, a session) makes one; the handlers behind it do not know
-// which it was.
+// Package identity describes the caller of a request: user, organization, role, and the scopes of the credential. Code
+// that reads a credential (an API key, a token, a session) makes an Identity; the handlers behind it do not know which
+// credential it was.
 package identity
 
 import (
@@ -33,16 +33,16 @@ const (
 	Owner  = "owner"
 )
 
-// ranked are the roles, each of which may do what those before it may.
+// ranked lists the roles; each includes the rights of the roles before it.
 var ranked = []string{Viewer, Member, Admin, Owner}
 
-// AtLeast is whether the caller has a role, or one above it. Nobody has a role that is not known.
+// AtLeast reports whether the caller has a role, or one above it; false for an unknown role.
 func (i Identity) AtLeast(role string) bool {
 	least := slices.Index(ranked, role)
 	return least >= 0 && slices.Index(ranked, i.Role) >= least
 }
 
-// CallerID is the id that requests are counted by: that of the API key, or of the user who came without one.
+// CallerID returns the id that requests are counted by: the API key's, or without a key the user's.
 func (i Identity) CallerID() uuid.UUID {
 	if i.KeyID != uuid.Nil {
 		return i.KeyID
@@ -65,16 +65,17 @@ func FromContext(ctx context.Context) Identity { return ctx.Value(contextKey{}).
 // only when TCP gives up, after a quarter of an hour.
 const findTimeout = 3 * time.Second
 
-var errSlow = problem.New(problem.Unavailable, "a database of this service did not answer in time; ask again in a moment")
+var errSlow = problem.New(problem.Unavailable,
+	"a database of this service did not answer in time; ask again in a moment")
 
-// Find looks a caller up, whatever their credential. It is where every surface gets its deadline: a look-up that takes
-// longer than three seconds is a problem of kind Unavailable.
+// Find looks a caller up within the deadline of every surface: a look-up that takes longer than three seconds is a problem
+// of kind Unavailable.
 func Find[T any](ctx context.Context, lookUp func(context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
-	found, err := lookUp(limited)
+	caller, err := lookUp(limited)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("find caller: %w: %w", errSlow, err)
 	}
-	return found, err
+	return caller, err
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Names returns the candidates that take the fewest edits, in their order; none where that is more than most.
-func Names(name string, candidates []string, most int) (names []string) {
+// Names returns the candidates with the smallest edit distance, in their order; none if it exceeds limit.
+func Names(name string, candidates []string, limit int) (names []string) {
 	for _, candidate := range candidates {
 		edits := levenshtein.ComputeDistance(name, candidate)
-		if edits < most {
-			most, names = edits, nil
+		if edits < limit {
+			limit, names = edits, nil
 		}
-		if edits == most {
+		if edits == limit {
 			names = append(names, candidate)
 		}
 	}
 	return names
 }
 
-// Similar returns the candidate that is most like name, whatever its case: of the longer one's characters at least the
-// part least needs no edit. It returns "" where none is that similar.
+// Similar returns the candidate most like name, without regard to case: at least the share least of the longer one's
+// characters needs no edit. It returns "" if none is that similar.
 func Similar(name string, candidates []string, least float64) (similar string) {
 	name = strings.ToLower(name)
 	for _, candidate := range slices.Sorted(slices.Values(candidates)) {

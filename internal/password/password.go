@@ -38,10 +38,11 @@ func Hash(password string) string {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
 	key := argon2.IDKey([]byte(password), salt, cost.passes, cost.memory, cost.lanes, keyBytes)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.memory, cost.passes, cost.lanes, b64.EncodeToString(salt), b64.EncodeToString(key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.memory, cost.passes, cost.lanes,
+		b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-// Verify reports whether hash is of password. An error says that hash is no PHC string of argon2id.
+// Verify reports whether a password has a hash. An error means that hash is not a PHC string of argon2id.
 func Verify(hash, password string) (bool, error) {
 	p, salt, want, err := parse(hash)
 	if err != nil {
@@ -54,7 +55,8 @@ func Verify(hash, password string) (bool, error) {
 func parse(hash string) (p parameters, salt, key []byte, err error) {
 	malformed := errors.New("parse password hash: not a PHC string of argon2id")
 	fields := strings.Split(hash, "$")
-	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" ||
+		fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return p, nil, nil, malformed
 	}
 	if _, err := fmt.Sscanf(fields[3]+"$", "m=%d,t=%d,p=%d$", &p.memory, &p.passes, &p.lanes); err != nil {

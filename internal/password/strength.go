@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// leastEntropy is of a dozen random lower-case letters; a sequence of the alphabet or the keyboard counts for little.
+	// leastEntropy is the entropy of a dozen random lower-case letters; a sequence of the alphabet or the keyboard
+	// counts little.
 	leastEntropy = 60
 
 	// leastDifferent refuses a short word that is repeated, which the entropy does not.
@@ -30,9 +31,11 @@ func Check(password string, least int, words ...string) error {
 	for _, r := range start {
 		different[r] = true
 	}
-	if utf8.RuneCountInString(password) >= least && len(different) >= leastDifferent && validator.GetEntropy(start) >= leastEntropy {
+	if utf8.RuneCountInString(password) >= least && len(different) >= leastDifferent &&
+		validator.GetEntropy(start) >= leastEntropy {
 		return nil
 	}
-	return fmt.Errorf("password: want at least %d characters, %d different ones, and more than a row of keys or the login's name; "+
-		"several unrelated words will do; or give none, and one is generated", least, leastDifferent)
+	return fmt.Errorf(
+		"password: want at least %d characters, %d different ones, and more than a row of keys or the login's name; "+
+			"several unrelated words will do; or give none, and one is generated", least, leastDifferent)
 }

@@ -29,7 +29,8 @@ func ParseRing(text string) (Ring, error) {
 		id, encoded, _ := strings.Cut(strings.TrimSpace(entry), ":")
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if id == "" || err != nil || len(key) != keyBytes {
-			return Ring{}, errors.New("want id:base64[,id:base64…], each key 32 bytes, such as k1: and the output of `openssl rand -base64 32`")
+			return Ring{}, errors.New(
+				"want id:base64[,id:base64…], each key 32 bytes, such as k1: and the output of `openssl rand -base64 32`")
 		}
 		if r.keys[id] != nil {
 			return Ring{}, fmt.Errorf("want one key of id %q, there are two", id)
@@ -54,7 +55,7 @@ func (r Ring) IsSet() bool { return r.first != "" }
 // Seal encrypts plain with the first key. The result is text, begins with the key's id, and opens only for the same
 // name: a sealed value that was copied to another row does not.
 func (r Ring) Seal(plain []byte, name string) string {
-	sealed := r.keys[r.first].Seal(nil, nil, plain, []byte(name)) //nolint:gosec // this AEAD makes a random nonce itself
+	sealed := r.keys[r.first].Seal(nil, nil, plain, []byte(name)) //nolint:gosec // this AEAD makes its own nonce
 	return r.first + ":" + base64.StdEncoding.EncodeToString(sealed)
 }
 

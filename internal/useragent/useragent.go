@@ -25,8 +25,8 @@ func Look(ua string) Agent {
 
 // CrawlerOf returns the AI crawler that a User-Agent names; not ok for browsers and for other bots.
 func CrawlerOf(ua string) (crawler Crawler, ok bool) {
-	if found, _ := patterns().look(ua); found != nil {
-		return *found, true
+	if crawler, _ := patterns().look(ua); crawler != nil {
+		return *crawler, true
 	}
 	return Crawler{}, false
 }

@@ -107,7 +107,8 @@ func CheckScopes(scopes []string) error {
 func CheckRole(role string, scopes ...string) error {
 	for _, scope := range scopes {
 		if least, ok := leastRole[scope]; ok && !(identity.Identity{Role: role}).AtLeast(least) {
-			return problem.New(problem.Forbidden, "the scope %s is not for a %s: want the role %s or one above it", scope, role, least)
+			return problem.New(problem.Forbidden, "the scope %s is not for a %s: want the role %s or one above it",
+				scope, role, least)
 		}
 	}
 	return nil
@@ -125,7 +126,8 @@ func effective(scopes []string) []string {
 var errKey = problem.New(problem.Unauthenticated, "missing or invalid API key; send Authorization: Bearer svc_…")
 
 // errNotKey does not reveal whether the token is valid.
-var errNotKey = problem.New(problem.Unauthenticated, "no access token is taken here: send Authorization: Bearer and an API key, svc_…")
+var errNotKey = problem.New(problem.Unauthenticated,
+	"no access token is taken here: send Authorization: Bearer and an API key, svc_…")
 
 const (
 	maxPendingUses = 1024 // uses that wait to be recorded; more are dropped
@@ -145,8 +147,8 @@ func NewKeyResolver(db *postgres.DB, log *slog.Logger) *KeyResolver {
 	return &KeyResolver{db: db, uses: make(chan uuid.UUID, maxPendingUses), log: log}
 }
 
-// Resolve returns the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired key,
-// and a key of an inactive user, are the same problem of kind Unauthenticated.
+// Resolve returns the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired
+// key, and a key of an inactive user, are the same problem of kind Unauthenticated.
 func (r *KeyResolver) Resolve(ctx context.Context, header string) (identity.Identity, error) {
 	credential := httpd.Bearer(header)
 	if !IsKey(credential) && strings.Count(credential, ".") == 2 { // the form of a JSON Web Token
@@ -156,7 +158,9 @@ func (r *KeyResolver) Resolve(ctx context.Context, header string) (identity.Iden
 	if !ok {
 		return identity.Identity{}, errKey
 	}
-	holder, err := identity.Find(ctx, func(ctx context.Context) (postgres.KeyHolder, error) { return r.db.ResolveKey(ctx, hash) })
+	holder, err := identity.Find(ctx, func(ctx context.Context) (postgres.KeyHolder, error) {
+		return r.db.ResolveKey(ctx, hash)
+	})
 	if errors.Is(err, postgres.ErrNotFound) {
 		return identity.Identity{}, errKey
 	}

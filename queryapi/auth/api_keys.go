@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A KeyManager serves /api/keys. Users mint keys for themselves, list and revoke their own, admins those of everyone. It
-// is safe for concurrent use.
+// A KeyManager serves /api/keys. Users mint keys for themselves, list and revoke their own, admins all of the organization.
+// It is safe for concurrent use.
 type KeyManager struct {
 	db  *postgres.DB
 	now func() time.Time
@@ -78,7 +78,8 @@ type keyRequest struct {
 func (m *KeyManager) read(body []byte) (request keyRequest, err error) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(body, &fields) != nil {
-		return request, problem.New(problem.Invalid, `the body is no JSON object: want {"name": …}, and scopes and expires_at if they shall be others than the default`)
+		return request, problem.New(problem.Invalid,
+			`the body is no JSON object: want {"name": …}, and scopes and expires_at if they shall be others than the default`)
 	}
 	targets := map[string]any{"name": &request.Name, "scopes": &request.Scopes, "expires_at": &request.ExpiresAt}
 	wrong := map[string]string{}
@@ -91,13 +92,15 @@ func (m *KeyManager) read(body []byte) (request keyRequest, err error) {
 	}
 	request.Name = strings.TrimSpace(request.Name)
 	if _, unread := wrong["name"]; unread || !postgres.IsName(request.Name) {
-		wrong["name"] = fmt.Sprintf("want a text of 1 to %d bytes without control characters that says what the key is for", postgres.MaxName)
+		wrong["name"] = fmt.Sprintf(
+			"want a text of 1 to %d bytes without control characters that says what the key is for", postgres.MaxName)
 	}
 	if _, unread := wrong["scopes"]; unread || CheckScopes(request.Scopes) != nil {
 		wrong["scopes"] = "want a list of " + strings.Join(allScopes, ", ")
 	}
 	if _, unread := wrong["expires_at"]; unread || request.ExpiresAt != nil && !request.ExpiresAt.After(m.now()) {
-		wrong["expires_at"] = "want a time to come, such as " + m.now().UTC().AddDate(1, 0, 0).Format(time.RFC3339) + ", or null for never"
+		wrong["expires_at"] = "want a time to come, such as " + m.now().UTC().AddDate(1, 0, 0).Format(time.RFC3339) +
+			", or null for never"
 	}
 	var problems []string
 	for _, field := range slices.Sorted(maps.Keys(wrong)) {
@@ -124,7 +127,8 @@ func (m *KeyManager) list(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"keys": keys})
 }
 
-var errNoKey = problem.New(problem.Missing, "there is no such key, or it is not yours to revoke: want an id that GET /api/keys lists")
+var errNoKey = problem.New(problem.Missing,
+	"there is no such key, or it is not yours to revoke: want an id that GET /api/keys lists")
 
 // revoke revokes a key; a revoked one stays revoked.
 func (m *KeyManager) revoke(c *fiber.Ctx) error {
@@ -144,5 +148,6 @@ func (m *KeyManager) revoke(c *fiber.Ctx) error {
 
 func managerOf(c *fiber.Ctx) postgres.KeyManager {
 	caller := identity.FromContext(c.UserContext())
-	return postgres.KeyManager{UserID: caller.UserID, OrganizationID: caller.OrganizationID, Everyone: caller.AtLeast(identity.Admin)}
+	everyone := caller.AtLeast(identity.Admin)
+	return postgres.KeyManager{UserID: caller.UserID, OrganizationID: caller.OrganizationID, Everyone: everyone}
 }

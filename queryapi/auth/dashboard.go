@@ -22,8 +22,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// DashboardPrefix is the prefix of the surfaces that take the dashboard's cookie. They are apart from those for tokens and
-// keys, because /rest/v1 admits pages of other origins, which must not use the cookie.
+// DashboardPrefix is the prefix of the surfaces that take the dashboard's cookie. They are apart from those for tokens
+// and keys, because /rest/v1 admits pages of other origins, which must not use the cookie.
 const DashboardPrefix = "/app/api"
 
 // The names of the dashboard's cookie: an installation uses one. Behind TLS, the prefix makes browsers require TLS and
@@ -39,7 +39,8 @@ const writeHeader = "X-Answerscope"
 
 var (
 	errSignedOut = problem.New(problem.Unauthenticated, "signed out: sign in at /signin")
-	errForeign   = problem.New(problem.Forbidden, "a write needs the header X-Answerscope: 1 and comes from a page of this origin")
+	errForeign   = problem.New(problem.Forbidden,
+		"a write needs the header X-Answerscope: 1 and comes from a page of this origin")
 )
 
 // pageUser is the signed-in user, for the page.
@@ -200,7 +201,8 @@ func checkOrigin(c *fiber.Ctx) error {
 		return nil
 	}
 	site := c.Get("Sec-Fetch-Site")
-	if origin, err := url.Parse(c.Get(fiber.HeaderOrigin)); site == "" && err == nil && origin.Host != "" && origin.Host == string(c.Request().Host()) {
+	if origin, err := url.Parse(c.Get(fiber.HeaderOrigin)); site == "" && err == nil && origin.Host != "" &&
+		origin.Host == string(c.Request().Host()) {
 		site = "same-origin"
 	}
 	if c.Get(writeHeader) != "1" || site != "same-origin" {
@@ -226,7 +228,8 @@ func (p *Provider) checkTLS(c *fiber.Ctx) error {
 		return problem.New(problem.Forbidden, "this page came without TLS: sign in at %s", p.cfg.PublicURL)
 	case !p.behindTLS() && scheme == "https":
 		p.warnTLS.Do(func() {
-			p.log.Warn("dashboard used through TLS, and its cookie does not require TLS", "origin", c.Get(fiber.HeaderOrigin),
+			p.log.Warn("dashboard used through TLS, and its cookie does not require TLS",
+				"origin", c.Get(fiber.HeaderOrigin),
 				"next", "set ANSWERSCOPE_PUBLIC_URL to the address that browsers use")
 		})
 	}

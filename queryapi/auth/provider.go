@@ -1,6 +1,6 @@
 // Package auth finds who sends a request, for every surface: by API key (KeyResolver), access token (Tokens) or the
-// dashboard's cookie (Provider). It also serves /auth/v1, the built-in identity provider in the wire format of GoTrue, so
-// that its clients work unchanged, and /api/keys.
+// dashboard's cookie (Provider). It also serves /auth/v1, the built-in identity provider in the wire format of GoTrue,
+// so that its clients work unchanged, and /api/keys.
 package auth
 
 import (
@@ -36,7 +36,7 @@ const (
 	loggedInRole = "authenticated" // PostgreSQL role of users' tokens
 
 	answerTimeout = 4 * time.Second // of a handler, since PostgreSQL may not answer
-	hashWait      = 3 * time.Second // until a slot to compute a hash is free; the rest of answerTimeout is for PostgreSQL
+	hashWait      = 3 * time.Second // until a slot for hashing is free; the rest of answerTimeout is for PostgreSQL
 )
 
 // Config holds the settings of the provider.
@@ -65,7 +65,8 @@ type Provider struct {
 func NewProvider(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger) *Provider {
 	keys := NewSigningKeys(&keyStore{db: db, ring: ring, log: log})
 	return &Provider{
-		cfg: cfg, db: db, keys: keys, tokens: &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
+		cfg: cfg, db: db, keys: keys,
+		tokens:   &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
 		attempts: newAttempts(), hashing: semaphore.NewWeighted(maxHashes), wait: hashWait, log: log,
 		dummyHash: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
 	}
@@ -83,14 +84,16 @@ func (p *Provider) Mount(server *httpd.Server) {
 	})
 	surface.Post("/token", httpd.Within(answerTimeout, p.token))
 	surface.Get("/user", p.user)
-	surface.Put("/user", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // not 405: updating users is missing, not a method
+	// not 405: updating users is missing, not a method
+	surface.Put("/user", func(*fiber.Ctx) error { return fiber.ErrNotFound })
 	surface.Post("/logout", httpd.Within(answerTimeout, p.logout))
 	surface.Get("/.well-known/jwks.json", httpd.Within(answerTimeout, p.jwks))
 }
 
 // cors admits pages of other origins with any header, as /rest/v1 does.
 func (p *Provider) cors() fiber.Handler {
-	cfg := cors.Config{AllowOrigins: "*", AllowMethods: "GET,HEAD,POST,PUT,PATCH,DELETE", ExposeHeaders: apiVersionHeader + ",Retry-After,X-Request-Id", MaxAge: 600}
+	cfg := cors.Config{AllowOrigins: "*", AllowMethods: "GET,HEAD,POST,PUT,PATCH,DELETE",
+		ExposeHeaders: apiVersionHeader + ",Retry-After,X-Request-Id", MaxAge: 600}
 	if len(p.cfg.CORSOrigins) > 0 {
 		cfg.AllowOrigins = strings.Join(p.cfg.CORSOrigins, ",")
 		cfg.AllowCredentials = cfg.AllowOrigins != "*"
@@ -138,8 +141,9 @@ type appMetadata struct {
 
 func userBodyOf(a postgres.Account) userBody {
 	return userBody{
-		ID: a.ID, Audience: audience, Role: loggedInRole, Email: a.Email, EmailConfirmedAt: a.CreatedAt, ConfirmedAt: a.CreatedAt,
-		LastSignInAt: a.LastSignInAt, AppMetadata: appMetadata{Provider: "email", Providers: []string{"email"}, OrganizationID: a.OrganizationID},
+		ID: a.ID, Audience: audience, Role: loggedInRole, Email: a.Email, EmailConfirmedAt: a.CreatedAt,
+		ConfirmedAt: a.CreatedAt, LastSignInAt: a.LastSignInAt,
+		AppMetadata:  appMetadata{Provider: "email", Providers: []string{"email"}, OrganizationID: a.OrganizationID},
 		UserMetadata: a.UserMetadata, Identities: []struct{}{}, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -187,9 +191,11 @@ func (f *failure) Error() string { return f.message }
 // The failures that clients recognize by code. A wrong credential is never a 5xx, which clients would retry.
 var (
 	errCredentials  = &failure{http.StatusBadRequest, "invalid_credentials", "Invalid login credentials"}
-	errTokenUnknown = &failure{http.StatusBadRequest, "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"}
-	errTokenUsed    = &failure{http.StatusBadRequest, "refresh_token_already_used", "Invalid Refresh Token: Already Used"}
-	errTooMany      = &failure{http.StatusTooManyRequests, "over_request_rate_limit", "Request rate limit reached"}
+	errTokenUnknown = &failure{http.StatusBadRequest, "refresh_token_not_found",
+		"Invalid Refresh Token: Refresh Token Not Found"}
+	errTokenUsed = &failure{http.StatusBadRequest, "refresh_token_already_used",
+		"Invalid Refresh Token: Already Used"}
+	errTooMany = &failure{http.StatusTooManyRequests, "over_request_rate_limit", "Request rate limit reached"}
 )
 
 // refusal returns {"code", "message"}.
@@ -225,10 +231,12 @@ func failureOf(err error) *failure {
 	if status == http.StatusInternalServerError {
 		return &failure{status, "unexpected_failure", message}
 	}
-	return &failure{status, strings.ReplaceAll(strings.ToLower(cmp.Or(http.StatusText(status), "refused")), " ", "_"), message}
+	return &failure{status, strings.ReplaceAll(strings.ToLower(cmp.Or(http.StatusText(status), "refused")), " ", "_"),
+		message}
 }
 
-var errUnavailable = problem.New(problem.Unavailable, "the database of this service cannot be reached; ask again in a moment")
+var errUnavailable = problem.New(problem.Unavailable,
+	"the database of this service cannot be reached; ask again in a moment")
 
 // isAway reports whether a database cannot be reached, or does not answer in time.
 func isAway(err error) bool {

@@ -26,8 +26,8 @@ const anonKeyYears = 10
 // AnonKeys returns the anon keys that clients of /rest/v1 send.
 type AnonKeys func(ctx context.Context) ([]string, error)
 
-// AnonKeys returns the anon key, a token of the role anon made once for all processes, and after it the keys from before
-// its signing key was deleted. The first call reads them.
+// AnonKeys returns the anon key, a token of the role anon made once for all processes, and after it the keys from
+// before its signing key was deleted. The first call reads them.
 func (p *Provider) AnonKeys(ctx context.Context) ([]string, error) {
 	if keys := p.anonKeys.Load(); keys != nil {
 		return *keys, nil
@@ -58,12 +58,13 @@ func (p *Provider) readAnonKeys(ctx context.Context) ([]string, error) {
 
 // The bodies of the gateway in front of PostgREST that clients expect.
 const (
-	noAnonKey    = `{"message":"No API key found in request","hint":"No ` + "`apikey`" + ` request header or url param was found."}`
+	noAnonKey = `{"message":"No API key found in request","hint":"No ` + "`apikey`" +
+		` request header or url param was found."}`
 	wrongAnonKey = `{"message":"Invalid API key"}`
 )
 
-// Callers finds the callers of /rest/v1 within a limit: every request has an anon key in the header apikey, and a user's
-// request an access token too.
+// Callers finds the callers of /rest/v1 within a limit: every request has an anon key in the header apikey, and a
+// user's request an access token too.
 func (t *Tokens) Callers(anonKeys AnonKeys, limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
 		key, bearer := c.Get("apikey"), httpd.Bearer(c.Get(fiber.HeaderAuthorization))
@@ -73,7 +74,8 @@ func (t *Tokens) Callers(anonKeys AnonKeys, limit *httpd.CallerLimit) rest.Authe
 		}
 		switch {
 		case IsKey(key) || IsKey(bearer):
-			return rest.Caller{}, rest.BadToken("no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
+			return rest.Caller{}, rest.BadToken(
+				"no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
 		case key == "":
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, noAnonKey)
 		case !isAmong(keys, key):
@@ -135,5 +137,8 @@ func callerOf(account postgres.Account) (rest.Caller, error) {
 }
 
 func isAmong(keys []string, key string) bool {
-	return slices.ContainsFunc(keys, func(k string) bool { return subtle.ConstantTimeCompare([]byte(k), []byte(key)) == 1 })
+	return slices.ContainsFunc(keys, func(
+		k string) bool {
+		return subtle.ConstantTimeCompare([]byte(k), []byte(key)) == 1
+	})
 }

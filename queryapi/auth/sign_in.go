@@ -112,7 +112,8 @@ func (p *Provider) refresh(c *fiber.Ctx) error {
 		return err
 	}
 	next := rand.Text()
-	user, session, err := p.db.RefreshSession(c.UserContext(), sha256.Sum256([]byte(body.RefreshToken)), sha256.Sum256([]byte(next)))
+	user, session, err := p.db.RefreshSession(c.UserContext(), sha256.Sum256([]byte(body.RefreshToken)),
+		sha256.Sum256([]byte(next)))
 	switch {
 	case errors.Is(err, postgres.ErrTokenUsed):
 		p.log.Warn("refresh token used twice", "user", user, "session", session,
@@ -157,7 +158,8 @@ func (p *Provider) sendSession(c *fiber.Ctx, user, session uuid.UUID, refresh st
 }
 
 // sign returns an access token for an account's session.
-func (p *Provider) sign(ctx context.Context, account postgres.Account, session uuid.UUID, expires time.Time) (string, error) {
+func (p *Provider) sign(ctx context.Context, account postgres.Account, session uuid.UUID, expires time.Time) (string,
+	error) {
 	claims := NewClaims(issuer, audience, account.ID.String(), time.Now(), expires)
 	claims.Email, claims.Role, claims.SessionID = account.Email, loggedInRole, session.String()
 	claims.AppMetadata.OrganizationID = account.OrganizationID.String()
@@ -179,10 +181,10 @@ const (
 	maxAddresses = 10_000 // remembered
 )
 
-// attempts remembers the times of sign-ins by address. An attempt counts before its password is checked, so that guesses
-// sent at once count, and is given back if the password is right, because an office, or everyone behind a proxy, shares
-// an address. A success gives back its own attempt only, so an account of their own does not help a guesser. An IPv6
-// network of 64 bits counts as one address, since its machines choose theirs.
+// attempts remembers the times of sign-ins by address. An attempt counts before its password is checked, so that
+// guesses sent at once count, and is given back if the password is right, because an office, or everyone behind a
+// proxy, shares an address. A success gives back its own attempt only, so an account of their own does not help a
+// guesser. An IPv6 network of 64 bits counts as one address, since its machines choose theirs.
 type attempts struct {
 	mu    sync.Mutex
 	times map[netip.Prefix][]time.Time // oldest first, at most maxSignIns
@@ -234,13 +236,16 @@ func networkOf(client netip.Addr) netip.Prefix {
 	return network
 }
 
-// makeRoom removes addresses without recent attempts, and if that does not suffice others, until half are left, so that it
-// runs rarely.
+// makeRoom removes addresses without recent attempts, and if that does not suffice others, until half are left, so that
+// it runs rarely.
 func (a *attempts) makeRoom(now time.Time) {
 	if len(a.times) < maxAddresses {
 		return
 	}
-	maps.DeleteFunc(a.times, func(_ netip.Prefix, times []time.Time) bool { return now.Sub(times[len(times)-1]) >= signInWindow })
+	maps.DeleteFunc(a.times, func(_ netip.Prefix,
+		times []time.Time) bool {
+		return now.Sub(times[len(times)-1]) >= signInWindow
+	})
 	for network := range a.times {
 		if len(a.times) <= maxAddresses/2 {
 			return

@@ -29,8 +29,8 @@ type KeyStore interface {
 	AddKey(ctx context.Context, key SigningKey) error
 }
 
-// A key signs for SignFor and verifies for VerifyFor, a day longer than its last access token lasts. A key that has signed
-// the anon key stays published after that, for services that verify the anon key.
+// A key signs for SignFor and verifies for VerifyFor, a day longer than its last access token lasts. A key that has
+// signed the anon key stays published after that, for services that verify the anon key.
 const (
 	SignFor   = 90 * 24 * time.Hour
 	VerifyFor = SignFor + 25*time.Hour
@@ -109,7 +109,10 @@ func (k *SigningKeys) find(ctx context.Context, id string) (any, error) {
 		if err != nil {
 			return nil, &sourceError{err}
 		}
-		if i := slices.IndexFunc(set.keys, func(key SigningKey) bool { return key.ID == id && now.Sub(key.CreatedAt) < VerifyFor }); i >= 0 {
+		if i := slices.IndexFunc(set.keys, func(key SigningKey) bool {
+			return key.ID == id &&
+				now.Sub(key.CreatedAt) < VerifyFor
+		}); i >= 0 {
 			return set.keys[i].Public, nil
 		}
 	}
@@ -209,7 +212,8 @@ func NewSigningKey() (SigningKey, error) {
 	if err != nil {
 		return SigningKey{}, fmt.Errorf("make signing key: %w", err)
 	}
-	return SigningKey{ID: uuid.Must(uuid.NewV4()).String(), Public: &private.PublicKey, Private: private, CreatedAt: time.Now()}, nil
+	return SigningKey{ID: uuid.Must(uuid.NewV4()).String(), Public: &private.PublicKey, Private: private,
+		CreatedAt: time.Now()}, nil
 }
 
 // Sign returns a token.
@@ -310,11 +314,12 @@ func (s *keyStore) AddKey(ctx context.Context, key SigningKey) error {
 	if err != nil {
 		return fmt.Errorf("encode signing key: %w", err)
 	}
-	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public, Private: s.ring.Seal(private, sealedName(id))}, VerifyFor)
+	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public,
+		Private: s.ring.Seal(private, sealedName(id))}, VerifyFor)
 }
 
-// Reseal encrypts every private key with the first key of ring, and returns their number. It leaves keys that ring cannot
-// decrypt, and names them in the error.
+// Reseal encrypts every private key with the first key of ring, and returns their number. It leaves keys that ring
+// cannot decrypt, and names them in the error.
 func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	rows, err := db.SigningKeys(ctx)
 	if err != nil {

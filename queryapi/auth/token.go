@@ -25,9 +25,11 @@ type TokenVerifier struct {
 	keys   func(context.Context) jwt.Keyfunc
 }
 
-// newVerifier accepts only the signing methods of its kind of keys, so that a public key is never the secret of an HMAC.
+// newVerifier accepts only the signing methods of its kind of keys, so that a public key is never the secret of an
+// HMAC.
 func newVerifier(issuer, audience string, keys func(context.Context) jwt.Keyfunc, methods ...string) *TokenVerifier {
-	return &TokenVerifier{keys: keys, parser: jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithIssuer(issuer), jwt.WithAudience(audience),
+	return &TokenVerifier{keys: keys, parser: jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithIssuer(issuer),
+		jwt.WithAudience(audience),
 		jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding())}
 }
 
@@ -48,13 +50,14 @@ const (
 var errAway = problem.New(problem.Unavailable, "the keys of the token's issuer cannot be read; ask again in a moment")
 
 // NewJWKSVerifier verifies the tokens of an outside issuer that publishes its keys at an address (ES256, RS256). Its
-// keys are read at once, every hour until ctx ends, and when a token names an unknown key. While they cannot be read, such
-// a token is a problem of kind Unavailable.
+// keys are read at once, every hour until ctx ends, and when a token names an unknown key. While they cannot be read,
+// such a token is a problem of kind Unavailable.
 func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log *slog.Logger) (*TokenVerifier, error) {
 	away := &atomic.Bool{} // whether the last reading failed
 	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{address}, keyfunc.Override{
 		Client:      &http.Client{Transport: recovery{away}},
-		HTTPTimeout: jwksTimeout, RateLimitWaitMax: jwksWait, RefreshUnknownKID: rate.NewLimiter(rate.Every(jwksInterval), 1),
+		HTTPTimeout: jwksTimeout, RateLimitWaitMax: jwksWait, RefreshUnknownKID: rate.NewLimiter(
+			rate.Every(jwksInterval), 1),
 		RefreshErrorHandlerFunc: func(string) func(context.Context, error) {
 			return func(_ context.Context, err error) {
 				away.Store(true)
@@ -89,8 +92,8 @@ func (r recovery) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Verify returns the claims of a token. An invalid token is a problem of kind Unauthenticated with the reason; any other
-// error means that the keys cannot be read.
+// Verify returns the claims of a token. An invalid token is a problem of kind Unauthenticated with the reason; any
+// other error means that the keys cannot be read.
 func (v *TokenVerifier) Verify(ctx context.Context, text string) (Claims, error) {
 	var claims Claims
 	_, err := v.parser.ParseWithClaims(text, &claims, v.keys(ctx))
@@ -151,6 +154,7 @@ type AppMetadata struct {
 // NewClaims returns the registered claims of a user's token.
 func NewClaims(issuer, audience, user string, from, until time.Time) Claims {
 	return Claims{RegisteredClaims: jwt.RegisteredClaims{
-		Issuer: issuer, Subject: user, Audience: jwt.ClaimStrings{audience}, IssuedAt: jwt.NewNumericDate(from), ExpiresAt: jwt.NewNumericDate(until),
+		Issuer: issuer, Subject: user, Audience: jwt.ClaimStrings{audience}, IssuedAt: jwt.NewNumericDate(from),
+		ExpiresAt: jwt.NewNumericDate(until),
 	}}
 }

@@ -29,11 +29,16 @@ func NewTokens(db *postgres.DB, verifier *TokenVerifier) *Tokens {
 
 // The problems of credentials, as clients read them.
 var (
-	errNoToken   = problem.New(problem.Unauthenticated, "missing access token: send Authorization: Bearer and the access_token of a session")
-	errAPIKey    = problem.New(problem.Unauthenticated, "no API key is taken here: send Authorization: Bearer and the access_token of a session")
-	errAnonymous = problem.New(problem.Unauthenticated, "anonymous token: sign in, and send the access_token of the session")
-	errRole      = problem.New(problem.Forbidden, "the role of the token has no access here: want authenticated, with the user's id as its sub")
-	errNoUser    = problem.New(problem.Unauthenticated, "invalid access token: its user is unknown, disabled, or in no organization")
+	errNoToken = problem.New(problem.Unauthenticated,
+		"missing access token: send Authorization: Bearer and the access_token of a session")
+	errAPIKey = problem.New(problem.Unauthenticated,
+		"no API key is taken here: send Authorization: Bearer and the access_token of a session")
+	errAnonymous = problem.New(problem.Unauthenticated,
+		"anonymous token: sign in, and send the access_token of the session")
+	errRole = problem.New(problem.Forbidden,
+		"the role of the token has no access here: want authenticated, with the user's id as its sub")
+	errNoUser = problem.New(problem.Unauthenticated,
+		"invalid access token: its user is unknown, disabled, or in no organization")
 	errNoSession = problem.New(problem.Unauthenticated, "invalid access token: its session has ended; sign in again")
 )
 
@@ -114,7 +119,8 @@ func (t *Tokens) RequireTokenOrKey(keys *KeyResolver, scope string) fiber.Handle
 	return func(c *fiber.Ctx) error {
 		switch credential := httpd.Bearer(c.Get(fiber.HeaderAuthorization)); {
 		case credential == "":
-			return problem.New(problem.Unauthenticated, "missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope %s", scope)
+			return problem.New(problem.Unauthenticated,
+				"missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope %s", scope)
 		case IsKey(credential):
 			return keyed(c)
 		}
@@ -130,8 +136,8 @@ const apiBody = 64 << 10
 //go:embed openapi.json
 var description []byte
 
-// Mount adds the surface /api, for routes that take access tokens, with its description and GET /api/health, which returns
-// the user of a token.
+// Mount adds the surface /api, for routes that take access tokens, with its description and GET /api/health, which
+// returns the user of a token.
 func (t *Tokens) Mount(server *httpd.Server) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: "/api", BodyLimit: apiBody, Error: plainRefusal})
 	surface.Get("/health", t.RequireToken, func(c *fiber.Ctx) error {

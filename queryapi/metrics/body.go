@@ -61,8 +61,8 @@ type interval struct {
 // intervalOver returns the interval of a figure over answers of several prompts: null without answers. low and high are
 // nil under 5 prompts.
 func intervalOver(answers int64, low, high *float64) *interval {
-	if known := newInterval(low, high); known != nil || answers == 0 {
-		return known
+	if bounds := newInterval(low, high); bounds != nil || answers == 0 {
+		return bounds
 	}
 	return &interval{Reason: "too_few_prompts"}
 }

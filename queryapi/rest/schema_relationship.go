@@ -190,8 +190,8 @@ func (l *loader) setKeys(constraints []constraint, origins viewOrigins) {
 		for _, view := range origins.views {
 			var key []*column
 			for _, n := range c.columns {
-				if shown := origins.columns[view][origin{c.table, n}]; len(shown) > 0 {
-					key = append(key, shown[0])
+				if columns := origins.columns[view][origin{c.table, n}]; len(columns) > 0 {
+					key = append(key, columns[0])
 				}
 			}
 			if len(key) == len(c.columns) {

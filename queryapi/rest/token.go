@@ -77,9 +77,9 @@ func (t Tokens) verify(token string, claims *tokenClaims) error {
 	if refusal, ok := errors.AsType[*Error](err); ok {
 		return refusal
 	}
-	for _, known := range claimErrors {
-		if errors.Is(err, known.err) {
-			return badToken("PGRST303", known.message)
+	for _, claim := range claimErrors {
+		if errors.Is(err, claim.err) {
+			return badToken("PGRST303", claim.message)
 		}
 	}
 	switch {

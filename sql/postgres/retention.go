@@ -95,9 +95,9 @@ type Tombstone struct {
 const tombstonesAtOnce = 500
 
 // DueTombstones returns the next 500 tombstones to be purged, oldest first: those never purged, those not purged since
-// again after their deletion, and those not purged for every. MarkPurged makes room for the next.
-func (db *DB) DueTombstones(ctx context.Context, again, every time.Duration) ([]Tombstone, error) {
-	return queryAll[Tombstone](ctx, db, "tombstones", again.Seconds(), every.Seconds(), tombstonesAtOnce)
+// the delay after their deletion, and those not purged for interval. MarkPurged makes room for the next.
+func (db *DB) DueTombstones(ctx context.Context, delay, interval time.Duration) ([]Tombstone, error) {
+	return queryAll[Tombstone](ctx, db, "tombstones", delay.Seconds(), interval.Seconds(), tombstonesAtOnce)
 }
 
 // MarkPurged records that the tombstones, as DueTombstones returned them, were purged.
