@@ -41,7 +41,7 @@ const (
 	readPause = time.Second      // between two reads for an unknown key
 )
 
-// Keys are the signing keys that a store has. It is safe for concurrent use.
+// SigningKeys caches the signing keys of a store. It is safe for concurrent use.
 type SigningKeys struct {
 	store   KeyStore
 	reading chan struct{} // has one element while the store is being read
@@ -54,7 +54,7 @@ type keySet struct {
 	keys []SigningKey // newest first
 }
 
-// NewKeys reads no key yet.
+// NewSigningKeys reads no key yet.
 func NewSigningKeys(store KeyStore) *SigningKeys {
 	return &SigningKeys{store: store, reading: make(chan struct{}, 1)}
 }
@@ -206,7 +206,7 @@ type SigningKey struct {
 	CreatedAt time.Time
 }
 
-// NewKey makes a key.
+// NewSigningKey makes a key.
 func NewSigningKey() (SigningKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -227,7 +227,7 @@ func (k SigningKey) Sign(claims Claims) (string, error) {
 	return text, nil
 }
 
-// KeyID returns the kid of a token, valid or not; "" if it has none.
+// SigningKeyID returns the kid of a token, valid or not; "" if it has none.
 func SigningKeyID(text string) string {
 	unverified, _, err := jwt.NewParser().ParseUnverified(text, &Claims{})
 	if err != nil {

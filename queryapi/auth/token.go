@@ -55,7 +55,7 @@ var errAway = problem.New(problem.Unavailable, "the keys of the token's issuer c
 func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log *slog.Logger) (*TokenVerifier, error) {
 	away := &atomic.Bool{} // whether the last reading failed
 	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{address}, keyfunc.Override{
-		Client:      &http.Client{Transport: recovery{away}},
+		Client:      &http.Client{Transport: answerRecorder{away}},
 		HTTPTimeout: jwksTimeout, RateLimitWaitMax: jwksWait, RefreshUnknownKID: rate.NewLimiter(
 			rate.Every(jwksInterval), 1),
 		RefreshErrorHandlerFunc: func(string) func(context.Context, error) {
@@ -81,10 +81,10 @@ func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log 
 	}, "ES256", "RS256"), nil
 }
 
-// recovery records that the issuer answers again; a wrong answer is recorded afterwards.
-type recovery struct{ away *atomic.Bool }
+// answerRecorder records that the issuer answers again; a wrong answer is recorded afterwards.
+type answerRecorder struct{ away *atomic.Bool }
 
-func (r recovery) RoundTrip(request *http.Request) (*http.Response, error) {
+func (r answerRecorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err == nil {
 		r.away.Store(false)

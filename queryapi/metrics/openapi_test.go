@@ -44,7 +44,7 @@ func TestTheDescriptionIsOpenAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := os.ReadFile("../identity/openapi.json")
+	others, err := os.ReadFile("../auth/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

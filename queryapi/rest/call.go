@@ -28,11 +28,16 @@ func (p *planner) planCall() error {
 	if err := p.planRead(p.resultNode()); err != nil {
 		return err
 	}
-	if p.prefer.strict() && p.prefer.maxAffected != nil && !p.function.set {
+	p.returning = p.read.neededColumns(nil)
+	return nil
+}
+
+// checkMaxAffected refuses a bound on the rows of a function that returns one value.
+func (p *planner) checkMaxAffected() error {
+	if p.function != nil && p.prefer.strict() && p.prefer.maxAffected != nil && !p.function.set {
 		return badRequest("PGRST128",
 			"Function must return SETOF or TABLE when max-affected preference is used with handling=strict")
 	}
-	p.returning = p.read.neededColumns(nil)
 	return nil
 }
 
@@ -44,7 +49,7 @@ func (p *planner) resultNode() *node {
 	n := &node{rows: p.rows, results: []*column{{name: scalarName}}}
 	label := p.function.name
 	if f := p.function; f.composite {
-		n.relation, n.results = p.schemas.relations[f.result], f.columns
+		n.relation, n.results = p.schemas.relations[qualified{p.schema, f.result.name}], f.columns
 	}
 	if n.relation != nil {
 		label = n.relation.name

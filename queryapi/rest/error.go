@@ -106,7 +106,7 @@ func (e *Error) withHeader(name, value string) *Error {
 	return e
 }
 
-// databaseError returns the refusal that an error of the database amounts to. An anonymous caller who lacks a privilege
+// databaseError returns the response to an error of the database. An anonymous caller who lacks a privilege
 // is asked to sign in.
 func databaseError(err error, anonymous bool) *Error {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (p *planner) planRead(root *node) error {
 	if p.media, err = negotiate(p.accept); err != nil {
 		return err
 	}
-	if err := p.prefer.check(); err != nil {
+	if err := cmp.Or(p.prefer.check(), p.checkMaxAffected()); err != nil {
 		return err
 	}
 	return p.resolve(root)

@@ -29,11 +29,13 @@ const leeway = 30 * time.Second // by which clocks may differ
 func (t Tokens) Caller(c *fiber.Ctx) (Caller, error) { return t.read(c.Get(fiber.HeaderAuthorization)) }
 
 func (t Tokens) read(authorization string) (Caller, error) {
-	claims := tokenClaims{audience: t.Audience, raw: map[string]json.RawMessage{}}
+	claims := tokenClaims{audience: t.Audience}
 	if scheme, token, _ := strings.Cut(authorization, " "); strings.EqualFold(scheme, "Bearer") {
 		if err := t.verify(strings.TrimLeft(token, " \t"), &claims); err != nil {
 			return Caller{}, err
 		}
+	} else {
+		claims.raw = map[string]json.RawMessage{}
 	}
 	role := t.AnonRole
 	if claim, ok := claims.raw["role"]; ok && json.Unmarshal(claim, &role) != nil {
@@ -74,13 +76,13 @@ func (t Tokens) verify(token string, claims *tokenClaims) error {
 	if err == nil {
 		return nil
 	}
-	if refusal, ok := errors.AsType[*Error](err); ok {
-		return refusal
-	}
-	for _, claim := range claimErrors {
+	for _, claim := range claimErrors { // times come before the audience
 		if errors.Is(err, claim.err) {
 			return badToken("PGRST303", claim.message)
 		}
+	}
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		return refusal
 	}
 	switch {
 	case parsed != nil && parsed.Method == jwt.SigningMethodNone:

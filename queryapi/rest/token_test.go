@@ -46,10 +46,12 @@ func TestTokens(t *testing.T) {
 		`{"role":"writer","aud":[]}`:            "writer",
 		`{"role":"writer","aud":["they","us"]}`: "writer",
 		`{"aud":"they"}`:                        "PGRST303 JWT not in audience",
+		`{"exp":1,"aud":"they"}`:                "PGRST303 JWT expired",
 		`{"aud":""}`:                            "PGRST303 JWT not in audience",
 		`{"aud":7}`:                             "PGRST303 The JWT 'aud' claim must be a string or an array of strings",
 		`{"aud":["us",7]}`:                      "PGRST303 The JWT 'aud' claim must be a string or an array of strings",
 		`[]`:                                    "PGRST303 Parsing claims failed",
+		`null`:                                  "PGRST303 Parsing claims failed",
 	} {
 		if got := tried(tokens, token(claims)); got != want {
 			t.Errorf("%s: %s, want %s", claims, got, want)

@@ -1,5 +1,5 @@
 // Package web serves the dashboard: one document for all its addresses, whose script shows the screen. The figures come
-// from /app/api: the surfaces of this service, with the cookie as the credential (package identity, dashboard.go).
+// from /app/api: the surfaces of this service, with the cookie as the credential (package auth, dashboard.go).
 //
 // The script is written in TypeScript with Preact and bundled by `make page`; served/ has the result, which is
 // committed, so that Go alone builds the binary. A test fails when it does not match the sources. In page/:
