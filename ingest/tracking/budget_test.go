@@ -87,6 +87,12 @@ func TestBudgetsCountActualCost(t *testing.T) {
 	jobs, _ := e.jobs(t)
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 	spends(4, "0.04")
+	var estimates string // without trailing zeros
+	row := e.db.QueryRow(t.Context(), `SELECT concat_ws(' ', j.estimated_cost, min(r.estimate::text), max(r.estimate::text))
+		FROM public.tracking_jobs j JOIN public.tracking_runs r ON r.job_id = j.id WHERE j.id = $1 GROUP BY j.id`, id)
+	if err := row.Scan(&estimates); err != nil || estimates != "0.04 0.01 0.01" {
+		t.Errorf("the estimates are stored as %s, %v", estimates, err)
+	}
 	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
 		t.Fatal(err)
 	}

@@ -171,8 +171,11 @@ func (d *Draft) Estimate() Estimate {
 	return e
 }
 
-func dollars(r *big.Rat) *Cost {
-	return &Cost{json.Number(strings.TrimSuffix(strings.TrimRight(r.FloatString(9), "0"), ".")), "USD"}
+func dollars(r *big.Rat) *Cost { return &Cost{json.Number(decimal(r)), "USD"} }
+
+// decimal returns an amount without trailing zeros.
+func decimal(r *big.Rat) string {
+	return strings.TrimSuffix(strings.TrimRight(r.FloatString(9), "0"), ".")
 }
 
 // typicalCost returns the cost of a model's typical answer in US dollars; nil where its price is not known.
@@ -181,7 +184,11 @@ func typicalCost(d platform.Description, model string) *string {
 	if i < 0 || d.Models[i].Price == nil || d.Models[i].Price.Currency != "USD" {
 		return nil
 	}
-	return new(d.Models[i].Price.Cost(d.Models[i].Typical))
+	cost, ok := new(big.Rat).SetString(d.Models[i].Price.Cost(d.Models[i].Typical))
+	if !ok {
+		return nil
+	}
+	return new(decimal(cost))
 }
 
 // CheckBudget refuses a wrong budget, and brings its costs into the form that is stored.
