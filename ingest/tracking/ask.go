@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
@@ -25,7 +26,7 @@ const (
 	firstDelay     = time.Second             // before the second request; it doubles
 	maxDelay       = time.Minute
 
-	parallelGiveUps = 100 // of an unusable platform
+	parallelGiveUps = 500 // of an unusable platform, with records of maxWriteBytes
 )
 
 // asker asks the runs of one job on one platform.
@@ -38,7 +39,7 @@ type asker struct {
 	queue       *runQueue
 }
 
-// ask returns once every run has ended, or asking has and the requests in flight have ended.
+// ask returns when every run has ended, or when asking is cancelled and the requests in flight have ended.
 func (a *asker) ask(asking, requests context.Context) {
 	if a.unusable != nil {
 		a.giveUpAll(asking)
@@ -226,39 +227,56 @@ func nextAttempt(last *platform.Error, failures, rateLimited int, now, deadline 
 
 // giveUp stores the record of a run that ends without an answer.
 func (a *asker) giveUp(r *queuedRun, failure *platform.Error) {
+	a.storeGiveUp(a.giveUpOutcome(r, failure))
+}
+
+// giveUpOutcome returns the outcome, with its record, of a run that ends without an answer.
+func (a *asker) giveUpOutcome(r *queuedRun, failure *platform.Error) (postgres.RunOutcome, error) {
 	class, cause := failure.Class, causeText(failure)
 	run := a.answerRun(r)
 	run.EndedAt = a.endTime(r)
 	gaveUp := run.GaveUp(&platform.Error{Class: class, Cause: errors.New(cause)})
+	outcome := postgres.RunOutcome{ID: r.ID, State: "gave_up", ErrorClass: string(class), Error: cause}
 	record, err := answer.Record(&gaveUp, a.Now())
+	outcome.Answer = string(record.Value)
+	return outcome, err
+}
+
+// storeGiveUp reports whether the outcome was stored. err is the error of making it.
+func (a *asker) storeGiveUp(outcome postgres.RunOutcome, err error) bool {
 	if err == nil {
-		_, err = a.writer.end(postgres.RunOutcome{
-			ID: r.ID, State: "gave_up", Answer: string(record.Value), ErrorClass: string(class), Error: cause,
-		})
+		_, err = a.writer.end(outcome)
 	}
 	if err != nil {
-		a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
-		return
+		a.fail(fmt.Errorf("give up run %s: %w", outcome.ID, err))
+		return false
 	}
 	a.queue.done()
 	a.signalRecord()
+	return true
 }
 
-// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write.
+// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write. A record may
+// have 4 MB, so their bytes are bounded, too.
 func (a *asker) giveUpAll(asking context.Context) {
 	var group errgroup.Group
 	group.SetLimit(parallelGiveUps)
+	records := semaphore.NewWeighted(maxWriteBytes)
 	for _, r := range a.queue.takeAll() {
-		if asking.Err() != nil {
+		outcome, err := a.giveUpOutcome(r, a.unusable)
+		bytes := int64(min(len(outcome.Answer), maxWriteBytes))
+		if records.Acquire(asking, bytes) != nil {
 			break
 		}
 		group.Go(func() error {
-			a.giveUp(r, a.unusable)
-			a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
+			defer records.Release(bytes)
+			if a.storeGiveUp(outcome, err) {
+				a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
+			}
 			return nil
 		})
 	}
-	_ = group.Wait() // giveUp reports its errors itself
+	_ = group.Wait() // storeGiveUp reports its errors itself
 }
 
 // answerRun returns a run in the form that records are made of.
