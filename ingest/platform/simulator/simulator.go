@@ -88,7 +88,10 @@ func (s *Simulator) Slug() string { return s.slug }
 
 // Ask answers, or fails with a *platform.Error: some days have outages. A second attempt finds every failure over.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
-	if err := ctx.Err(); err != nil {
+	switch err := ctx.Err(); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return platform.Reply{}, &platform.Error{Class: platform.Timeout, Cause: err}
+	case err != nil:
 		return platform.Reply{}, err
 	}
 	if q.Model == "" {

@@ -24,6 +24,12 @@ func Conform(t *testing.T, p platform.Platform, question platform.Question) {
 	if _, err := p.Ask(ended, question); !errors.Is(err, context.Canceled) {
 		t.Errorf("asked under a canceled context: got %v, want context.Canceled", err)
 	}
+	late, stop := context.WithTimeout(t.Context(), 0)
+	defer stop()
+	_, err := p.Ask(late, question)
+	if e, ok := errors.AsType[*platform.Error](err); !ok || e.Class != platform.Timeout {
+		t.Errorf("asked after its deadline: got %v, want a *platform.Error of class timeout", err)
+	}
 
 	const samples = 8
 	replies, errs := make([]platform.Reply, samples), make([]error, samples)
