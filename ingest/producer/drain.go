@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,7 +79,8 @@ func (s *spill) drainPartition(
 		case !keepTrying:
 			return failed
 		default:
-			_ = lifecycle.Pause(ctx, pause)
+			// with a random deviation, so that partitions and collectors do not retry in step after an outage
+			_ = lifecycle.Pause(ctx, time.Duration((0.5+rand.Float64())*float64(pause)))
 			pause = min(2*pause, retries.Max)
 		}
 	}

@@ -81,7 +81,7 @@ func (m *metrics) addSpool(auto promauto.Factory, s *spill) {
 		func(disk *spool.Spool) float64 { return float64(disk.Used()) })
 	gauge("answerscope_spool_limit_bytes", "Bytes that the spool may have; beyond them appends are overloaded.",
 		func(*spool.Spool) float64 { return float64(s.cfg.MaxBytes) })
-	gauge("answerscope_spool_oldest_seconds", "Age of the oldest record in the spool.",
+	gauge("answerscope_spool_oldest_seconds", "Age of the oldest record that the drain may send.",
 		func(disk *spool.Spool) float64 {
 			if oldest := disk.Oldest(); !oldest.IsZero() {
 				return max(0, time.Since(oldest).Seconds())

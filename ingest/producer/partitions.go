@@ -66,10 +66,10 @@ func (p *Producer) lookUp(name string) (*topic, error) {
 // findPartitions asks Kafka how many partitions a topic has until it answers or refuses. When ctx ends, the error is
 // ErrAway with the last cause.
 func (p *Producer) findPartitions(ctx context.Context, name string) (n int, err error) {
-	retry := func(err error, _ time.Duration) {
+	logRetry := func(err error, _ time.Duration) {
 		p.log.Debug("kafka did not report partitions", "topic", name, "error", err)
 	}
-	ended := lifecycle.Retry(ctx, retries, retryable, retry, func(ctx context.Context) error {
+	ended := lifecycle.Retry(ctx, retries, retryable, logRetry, func(ctx context.Context) error {
 		request, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		n, err = Partitions(request, p.client, name)

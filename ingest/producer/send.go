@@ -239,9 +239,11 @@ func (p *Producer) produceUntil(name string, partition int, b *batch, err error)
 	ctx, cancel := context.WithDeadline(context.Background(), b.deadline)
 	defer cancel()
 	requests := 0
-	retry := func(error, time.Duration) { p.metrics.retries.WithLabelValues(name).Inc() }
-	ended := lifecycle.Retry(ctx, retries, retryable, retry, func(context.Context) error {
-		if requests++; requests > 1 || err == nil {
+	ended := lifecycle.Retry(ctx, retries, retryable, nil, func(context.Context) error {
+		if requests++; requests > 1 {
+			p.metrics.retries.WithLabelValues(name).Inc()
+		}
+		if requests > 1 || err == nil {
 			err = p.produce(name, partition, b)
 		}
 		return err
