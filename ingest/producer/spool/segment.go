@@ -27,9 +27,9 @@ type segment struct {
 	err     error // of an fsync
 }
 
-// keep is the largest file that stays when all its entries are removed, so that a broker that is slow now and then does
+// maxIdleSegment is the largest file that stays when all its entries are removed, so that a broker that is slow now and then does
 // not cost a new file each time.
-const keep = 1 << 20
+const maxIdleSegment = 1 << 20
 
 const suffix = ".spool"
 
@@ -53,7 +53,7 @@ func (s *Spool) write(r *Ref, head, body []byte) error {
 		_, err = g.file.WriteAt(body, g.size+headSize)
 	}
 	if err != nil {
-		// The bytes of it are not counted, and cut off when the file is recovered.
+		// A torn entry is not counted; recovery cuts it off.
 		s.active = nil
 		_ = g.file.Truncate(g.size)
 		if g.live == 0 {
@@ -151,7 +151,7 @@ func (s *Spool) markRemoved(r Ref) {
 // uncount takes an entry off the count of its segment, and drops the segment after its last one. s.mu is held.
 func (s *Spool) uncount(g *segment) {
 	g.live--
-	if g.live > 0 || g == s.active && g.size <= keep {
+	if g.live > 0 || g == s.active && g.size <= maxIdleSegment {
 		return
 	}
 	if g == s.active {

@@ -56,7 +56,7 @@ type Spool struct {
 	segments map[uint32]*segment
 	active   *segment        // takes new entries; nil: the next entry begins a file
 	last     uint32          // number of the newest segment
-	streams  map[int32][]Ref // entries to read, by partition, oldest first; none is empty
+	streams  map[int32][]Ref // by partition, in the order in which they became readable; none is empty
 }
 
 // Ref names an entry of the spool. It is small, since there may be millions.
@@ -67,7 +67,7 @@ type Ref struct {
 	at                    uint32 // unix seconds
 }
 
-// refOf lacks the place of the entry.
+// refOf fills all fields but segment and offset.
 func refOf(e Entry) Ref {
 	return Ref{
 		partition: int32(e.Partition), size: uint32(headSize + len(e.Body)),
@@ -201,7 +201,8 @@ func (s *Spool) Next(partition, bytes, records int) (refs []Ref) {
 	return refs
 }
 
-// Oldest returns when the oldest entry to read was put, in seconds; zero where there is none.
+// Oldest returns when the oldest entry to read was put, in seconds; zero where there is none. An entry that was held may
+// be older than those before it, by less than the time for which it was held.
 func (s *Spool) Oldest() (oldest time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -109,7 +109,7 @@ func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 	for l := range naive {
 		s.Remove(s.Next(l, 1<<30, 1<<30)...)
 	}
-	if s.Used() > keep || !s.Oldest().IsZero() {
+	if s.Used() > maxIdleSegment || !s.Oldest().IsZero() {
 		t.Errorf("an empty spool takes %d bytes, its oldest entry is of %s", s.Used(), s.Oldest())
 	}
 }
