@@ -101,9 +101,14 @@ func (s *Server) show(c *fiber.Ctx) error {
 	defer done()
 	before := newJobBody(j)
 	for !j.Finished() && reflect.DeepEqual(newJobBody(j), before) && lifecycle.Pause(wait, pollInterval) == nil {
-		if j, err = s.findJob(c); err != nil {
+		now, err := s.findJob(c)
+		if wait.Err() != nil && err != nil {
+			break // answers with the last state
+		}
+		if err != nil {
 			return err
 		}
+		j = now
 	}
 	return c.JSON(newJobBody(j))
 }
@@ -163,7 +168,11 @@ func (s *Server) list(c *fiber.Ctx) error {
 	}
 	var brandID *uuid.UUID
 	if text := c.Query("brand_id"); text != "" {
-		brand, err := s.findBrand(c, "brand_id", text)
+		id, err := parseBrandID("brand_id", text)
+		if err != nil {
+			return err
+		}
+		brand, err := s.findBrand(c, id)
 		if err != nil {
 			return err
 		}

@@ -27,20 +27,29 @@ func (s *Server) startRequest(c *fiber.Ctx) (brand postgres.Brand, r tracking.Re
 	if body.BrandID == nil {
 		return brand, r, problem.New(problem.Invalid, "brandId: missing; want the UUID of a brand")
 	}
+	id, err := parseBrandID("brandId", *body.BrandID)
+	if err != nil {
+		return brand, r, err
+	}
 	if r, err = body.request(); err != nil {
 		return brand, r, err
 	}
-	brand, err = s.findBrand(c, "brandId", *body.BrandID)
+	brand, err = s.findBrand(c, id)
 	return brand, r, err
 }
 
-// findBrand finds a brand of the caller's organization by the id in a field or parameter.
-func (s *Server) findBrand(c *fiber.Ctx, field, id string) (brand postgres.Brand, err error) {
-	parsed, err := uuid.FromString(id)
+// parseBrandID reads the id in a field or parameter.
+func parseBrandID(field, text string) (uuid.UUID, error) {
+	id, err := uuid.FromString(text)
 	if err != nil {
-		return brand, problem.New(problem.Invalid, "%s: want the UUID of a brand, got %.60q", field, id)
+		return id, problem.New(problem.Invalid, "%s: want the UUID of a brand, got %.60q", field, text)
 	}
-	brand, err = s.db.Brand(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID, parsed)
+	return id, nil
+}
+
+// findBrand finds a brand of the caller's organization.
+func (s *Server) findBrand(c *fiber.Ctx, id uuid.UUID) (brand postgres.Brand, err error) {
+	brand, err = s.db.Brand(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID, id)
 	if errors.Is(err, postgres.ErrNotFound) {
 		err = problem.New(problem.Missing, "no such brand")
 	}
