@@ -57,7 +57,7 @@ func (im *Importer) ImportAccessLog(
 	ctx context.Context, file io.Reader, log AccessLog, progress func(bytes int64),
 ) (AccessLogSummary, error) {
 	i := &logImport{
-		session: newSession(im, event.TopicCrawls), log: log, reader: logReader{format: log.Format},
+		importRun: newImportRun(im, event.TopicCrawls), log: log, reader: logReader{format: log.Format},
 		ordinals: newOrdinals(rememberedLines),
 		target:   target{event.TopicCrawls, im.lookups.Crawls, log.OrganizationID, log.BrandID},
 	}
@@ -71,7 +71,7 @@ func (im *Importer) ImportAccessLog(
 
 // logImport is one import under way.
 type logImport struct {
-	session
+	importRun
 	log          AccessLog
 	target       target
 	reader       logReader

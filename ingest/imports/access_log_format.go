@@ -227,7 +227,10 @@ func (f *namedFields) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 			return err
 		}
 		name := token.String()
-		if !slices.Contains(fieldNames, name) {
+		i := slices.IndexFunc(fieldNames, func(field string) bool { // in any case
+			return len(field) == len(name) && strings.EqualFold(field, name)
+		})
+		if i < 0 {
 			if err := d.SkipValue(); err != nil {
 				return err
 			}
@@ -238,7 +241,7 @@ func (f *namedFields) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		case err != nil:
 			return err
 		case kind == '"' || kind == '0':
-			(*f)[name] = value.String()
+			(*f)[fieldNames[i]] = value.String()
 		case kind != 'n':
 			return errors.New("neither text nor a number")
 		}

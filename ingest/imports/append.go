@@ -15,7 +15,7 @@ import (
 // Append appends the answers that are not in the warehouse, and returns when Kafka has them all; an error is an
 // *Interrupted.
 func (im *Importer) Append(ctx context.Context, answers iter.Seq[event.Answer]) (Summary, error) {
-	s := newSession(im, event.TopicAnswers)
+	s := newImportRun(im, event.TopicAnswers)
 	to := target{topic: event.TopicAnswers, lookup: im.lookups.Answers}
 	var facts []fact
 	for a := range answers {

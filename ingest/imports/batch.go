@@ -30,8 +30,8 @@ type target struct {
 	organization, brand uuid.UUID
 }
 
-// session is one import under way.
-type session struct {
+// importRun is one import under way.
+type importRun struct {
 	*Importer
 	Summary
 	seen     *seen
@@ -39,13 +39,13 @@ type session struct {
 	onRefuse func(Refusal) // nil, or called with each refusal that Summary lists
 }
 
-func newSession(im *Importer, noun string) session {
+func newImportRun(im *Importer, noun string) importRun {
 	seen := newSeen(im.limits.remembered)
-	return session{Importer: im, Summary: Summary{Refusals: []Refusal{}}, seen: seen, noun: noun}
+	return importRun{Importer: im, Summary: Summary{Refusals: []Refusal{}}, seen: seen, noun: noun}
 }
 
 // deliver appends the facts of one batch that are not in the warehouse.
-func (s *session) deliver(ctx context.Context, to target, facts []fact) error {
+func (s *importRun) deliver(ctx context.Context, to target, facts []fact) error {
 	facts, err := s.dropFrozen(ctx, to.topic, facts)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *session) deliver(ctx context.Context, to target, facts []fact) error {
 }
 
 // dropFrozen refuses the facts of frozen months, which the sink does not take.
-func (s *session) dropFrozen(ctx context.Context, topic string, facts []fact) ([]fact, error) {
+func (s *importRun) dropFrozen(ctx context.Context, topic string, facts []fact) ([]fact, error) {
 	open, frozen, err := postgres.SplitFrozen(ctx, s.store, topic, facts, func(f fact) time.Time { return f.at })
 	field := "at"
 	if topic == event.TopicAnswers {
@@ -71,7 +71,7 @@ func (s *session) dropFrozen(ctx context.Context, topic string, facts []fact) ([
 }
 
 // dropLanded skips the facts that are in the warehouse.
-func (s *session) dropLanded(ctx context.Context, to target, facts []fact) ([]fact, error) {
+func (s *importRun) dropLanded(ctx context.Context, to target, facts []fact) ([]fact, error) {
 	if len(facts) == 0 {
 		return nil, ctx.Err()
 	}
@@ -95,7 +95,7 @@ func (s *session) dropLanded(ctx context.Context, to target, facts []fact) ([]fa
 }
 
 // append encodes facts, and waits until Kafka has them.
-func (s *session) append(ctx context.Context, to target, facts []fact) error {
+func (s *importRun) append(ctx context.Context, to target, facts []fact) error {
 	b := batch{Importer: s.Importer, topic: to.topic, appended: &s.Imported}
 	for _, f := range facts {
 		value, err := f.encode(to.organization, to.brand)
@@ -140,7 +140,7 @@ func (b *batch) flush(ctx context.Context) error {
 	return err
 }
 
-func (s *session) refuse(line int, brand uuid.UUID, reason error) {
+func (s *importRun) refuse(line int, brand uuid.UUID, reason error) {
 	s.Refused++
 	if len(s.Refusals) == s.limits.listed {
 		return
@@ -152,7 +152,7 @@ func (s *session) refuse(line int, brand uuid.UUID, reason error) {
 	}
 }
 
-func (s *session) interrupted(line int, cause error) error {
+func (s *importRun) interrupted(line int, cause error) error {
 	return &Interrupted{Line: line, Imported: s.Imported, Facts: s.noun, Cause: cause}
 }
 

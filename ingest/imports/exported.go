@@ -12,11 +12,11 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// ignored is a field whose value is skipped. It is true if the line has the field.
-type ignored bool
+// present reports whether a line has a field, whose value is skipped.
+type present bool
 
-func (i *ignored) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	*i = true
+func (p *present) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	*p = true
 	return d.SkipValue()
 }
 
@@ -30,19 +30,19 @@ type exportedVisit struct {
 	GoalValue    string  `json:"goal_value"` // a decimal number
 	GoalCurrency string  `json:"goal_currency"`
 
-	Version      ignored `json:"v"`
-	Organization ignored `json:"organization_id"`
-	Brand        ignored `json:"brand_id"`
-	Goal         ignored `json:"goal"`
+	Version      present `json:"v"`
+	Organization present `json:"organization_id"`
+	Brand        present `json:"brand_id"`
+	Goal         present `json:"goal"`
 }
 
 type exportedCrawl struct {
 	event.Crawl
 	At instant `json:"at"`
 
-	Version      ignored `json:"v"`
-	Organization ignored `json:"organization_id"`
-	Brand        ignored `json:"brand_id"`
+	Version      present `json:"v"`
+	Organization present `json:"organization_id"`
+	Brand        present `json:"brand_id"`
 }
 
 // parseVisit reads an exported visit, which keeps its id, so that a brand gets it once. The error names, for each wrong

@@ -20,7 +20,7 @@ import (
 func (im *Importer) Import(
 	ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress),
 ) (Summary, error) {
-	i := &fileImport{session: newSession(im, event.TopicAnswers), brands: brands}
+	i := &fileImport{importRun: newImportRun(im, event.TopicAnswers), brands: brands}
 	i.lines = newLineReader(file, im.limits.lineBytes, func(line int, err error) { i.refuse(line, uuid.Nil, err) })
 	if err := i.run(ctx, progress); err != nil {
 		return i.Summary, i.interrupted(i.appendedLine, err)
@@ -30,7 +30,7 @@ func (im *Importer) Import(
 
 // fileImport is one import under way.
 type fileImport struct {
-	session
+	importRun
 	brands       []uuid.UUID
 	lines        *lineReader
 	appendedLine int // the last line of which all facts are on the log

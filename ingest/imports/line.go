@@ -33,8 +33,8 @@ type line struct {
 	GivenUp      platform.Class `json:"given_up"` // of a run that ended without an answer, as exports have it
 	GivenUpError string         `json:"given_up_error"`
 
-	Event   ignored `json:"event"`   // of an exported visit
-	Crawler ignored `json:"crawler"` // of an exported crawl
+	Event   present `json:"event"`   // of an exported visit
+	Crawler present `json:"crawler"` // of an exported crawl
 }
 
 type (
