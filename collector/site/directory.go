@@ -102,7 +102,7 @@ func (d *Directory) Ready(context.Context) error {
 	return nil
 }
 
-// Run follows Postgres until ctx is cancelled, through every absence of Postgres.
+// Run follows Postgres until ctx is cancelled, and reconnects when Postgres was away.
 func (d *Directory) Run(ctx context.Context) error {
 	warnings := rate.Sometimes{Interval: warnEvery}
 	for ctx.Err() == nil {

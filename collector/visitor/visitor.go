@@ -91,7 +91,7 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 	return max(siphash.Hash(salt.k0, salt.k1, buffer[:n]), 1)
 }
 
-// Run refreshes the salts and the country database until ctx is cancelled, through every absence of Postgres.
+// Run refreshes the salts and the country database until ctx is cancelled, and reconnects when Postgres was away.
 func (v *Visitors) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := v.refresh
@@ -134,10 +134,11 @@ func dayOf(at time.Time) int64 { return at.Unix() / secondsOfDay }
 
 const (
 	secondsOfDay = 24 * 60 * 60
-	madeBefore   = 6 * time.Hour    // its day, a salt is made: for so long before midnight Postgres may be away
-	keptAfter    = time.Hour        // its day, a salt is kept, for clocks that are slow
-	saltTimeout  = 10 * time.Second // of one query
-	saltRetry    = time.Second      // after a failed query
+	// A salt is made this long before its day, so Postgres may be away as long before midnight.
+	madeBefore  = 6 * time.Hour
+	keptAfter   = time.Hour        // its day, a salt is kept, for clocks that are slow
+	saltTimeout = 10 * time.Second // of one query
+	saltRetry   = time.Second      // after a failed query
 )
 
 // saltDays returns the days whose salts are needed at now.
