@@ -27,8 +27,8 @@ type segment struct {
 	err     error // of an fsync
 }
 
-// maxIdleSegment is the largest file that stays when all its entries are removed, so that a broker that is slow now and then does
-// not cost a new file each time.
+// maxIdleSegment is the largest file that stays when all its entries are removed, so that a broker that is slow now and
+// then does not cost a new file each time.
 const maxIdleSegment = 1 << 20
 
 const suffix = ".spool"

@@ -201,8 +201,8 @@ func (s *Spool) Next(partition, bytes, records int) (refs []Ref) {
 	return refs
 }
 
-// Oldest returns when the oldest entry to read was put, in seconds; zero where there is none. An entry that was held may
-// be older than those before it, by less than the time for which it was held.
+// Oldest returns when the oldest entry to read was put, in seconds; zero where there is none. An entry that was held
+// may be older than those before it, by less than the time for which it was held.
 func (s *Spool) Oldest() (oldest time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
