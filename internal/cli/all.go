@@ -34,7 +34,7 @@ type allParts struct {
 	producer *producer.Producer
 }
 
-// plan runs every part, owning the data directory. Both functions may be nil.
+// plan runs every part, owning the data directory. extend may be nil.
 func (f *allFlags) plan(
 	p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error,
 ) service.Plan {

@@ -32,11 +32,11 @@ type competitorEdit struct {
 
 func (c *competitorEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
 	edit := postgres.CompetitorEdit{Name: c.Name, Aliases: c.aliases(), Domains: c.domains()}
-	return listCompetitors(ctx, db, brand, c.Competitor, db.EditCompetitor(ctx, brand.ID, c.Competitor, edit))
+	return noCompetitor(ctx, db, brand, c.Competitor, db.EditCompetitor(ctx, brand.ID, c.Competitor, edit))
 }
 
-// listCompetitors adds the competitors that there are to the error that there is none of a name; other errors stay.
-func listCompetitors(ctx context.Context, db *postgres.DB, brand postgres.Brand, name string, err error) error {
+// noCompetitor adds the competitors of a brand to the error that it has none of a name; other errors stay.
+func noCompetitor(ctx context.Context, db *postgres.DB, brand postgres.Brand, name string, err error) error {
 	if !errors.Is(err, postgres.ErrNotFound) {
 		return err
 	}
@@ -70,5 +70,5 @@ type competitorRemove struct {
 }
 
 func (c *competitorRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listCompetitors(ctx, db, brand, c.Competitor, db.RemoveCompetitor(ctx, brand.ID, c.Competitor))
+	return noCompetitor(ctx, db, brand, c.Competitor, db.RemoveCompetitor(ctx, brand.ID, c.Competitor))
 }

@@ -77,7 +77,7 @@ func (c *promptArg) Validate() (err error) {
 	return nil
 }
 
-const listsPrompts = "answerscope prompt list"
+const promptListCommand = "answerscope prompt list"
 
 type promptEdit struct {
 	brandFlags
@@ -99,7 +99,7 @@ func (c *promptEdit) Validate() error {
 }
 
 func (c *promptEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listedBy(listsPrompts, db.EditPrompt(ctx, brand.ID, c.id, postgres.PromptEdit{
+	return listedBy(promptListCommand, db.EditPrompt(ctx, brand.ID, c.id, postgres.PromptEdit{
 		Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replacement(c.Platform), Models: replacement(c.Model),
 		Regions: replacement(c.Region),
 		Samples: c.Samples, IsBranded: c.Branded, IsActive: c.Active,
@@ -139,5 +139,5 @@ type promptRemove struct {
 }
 
 func (c *promptRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listedBy(listsPrompts, db.RemovePrompt(ctx, brand.ID, c.id))
+	return listedBy(promptListCommand, db.RemovePrompt(ctx, brand.ID, c.id))
 }

@@ -41,10 +41,13 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 	if c.Schemas != "" {
 		return c.serve(ctx, p, c.listenFlags)
 	}
-	proxies, err := c.proxies()
-	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate(), err), service.Plan{
+	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate()), service.Plan{
 		Needs: service.Databases, Listeners: c.listeners(c.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
+			proxies, err := c.proxies()
+			if err != nil {
+				return err
+			}
 			cfg := httpd.DefaultConfig()
 			cfg.Name = "queryapi"
 			server := s.Serve(cfg)

@@ -148,9 +148,17 @@ func (c *recoverCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	progress := p.newMeter("recover: records read", 0)
-	result, err := pipeline.Recover(ctx, pipelineDeps(on, prometheus.NewRegistry()), c.Table, month, progress.reachOf)
-	progress.end()
+	var progress *meter // from the first record on
+	result, err := pipeline.Recover(ctx, pipelineDeps(on, prometheus.NewRegistry()), c.Table, month,
+		func(done, total int64) {
+			if progress == nil {
+				progress = p.newMeter("recover: records read", total)
+			}
+			progress.reach(done)
+		})
+	if progress != nil {
+		progress.end()
+	}
 	if err != nil {
 		return err
 	}

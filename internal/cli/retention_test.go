@@ -6,7 +6,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 )
 
-// Each time, from the environment or a flag, comes to the facts that it names, in both commands that expire them.
+// Each retention, from the environment or a flag, sets its own field of the settings; a flag goes first.
 func TestRetentionComesFromTheSettings(t *testing.T) {
 	for _, c := range []struct {
 		env   map[string]string

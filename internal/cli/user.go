@@ -107,18 +107,18 @@ type userEmail struct {
 	Email string `arg:"" help:"Of the user, as user list prints it."`
 }
 
-const listsUsers = "answerscope user list"
+const userListCommand = "answerscope user list"
 
 type userDisable struct{ userEmail }
 
 func (c *userDisable) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(listsUsers, db.SetUserActive(ctx, c.Email, false))
+	return listedBy(userListCommand, db.SetUserActive(ctx, c.Email, false))
 }
 
 type userEnable struct{ userEmail }
 
 func (c *userEnable) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(listsUsers, db.SetUserActive(ctx, c.Email, true))
+	return listedBy(userListCommand, db.SetUserActive(ctx, c.Email, true))
 }
 
 type userPasswd struct{ userEmail }
@@ -130,7 +130,7 @@ func (c *userPasswd) Run(ctx context.Context, p *process, db *postgres.DB) error
 	}
 	text := cmp.Or(chosen, password.Generate())
 	if err := db.SetPassword(ctx, c.Email, password.Hash(text)); err != nil {
-		return listedBy(listsUsers, err)
+		return listedBy(userListCommand, err)
 	}
 	if chosen != "" {
 		return nil
@@ -144,11 +144,11 @@ type userRole struct {
 }
 
 func (c *userRole) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(listsUsers, db.SetRole(ctx, c.Email, c.Role))
+	return listedBy(userListCommand, db.SetRole(ctx, c.Email, c.Role))
 }
 
 type userRemove struct{ userEmail }
 
 func (c *userRemove) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(listsUsers, db.RemoveUser(ctx, c.Email))
+	return listedBy(userListCommand, db.RemoveUser(ctx, c.Email))
 }

@@ -21,21 +21,21 @@ const tracesPath = "/v1/traces"
 
 // A Collector is what takes traces, as the environment names it.
 type Collector struct {
-	Own           DSN    // ANSWERSCOPE_OTLP_ENDPOINT: a base; goes before the others
-	Traces        DSN    // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: a whole address
-	Base          DSN    // OTEL_EXPORTER_OTLP_ENDPOINT: a base
-	Headers       Secret // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: often with a key; the exporter reads them itself
-	TracesHeaders Secret // OTEL_EXPORTER_OTLP_TRACES_HEADERS, the same
-	Disabled      truth  // OTEL_SDK_DISABLED=true: trace nothing, whatever else is set
+	Own           DSN      // ANSWERSCOPE_OTLP_ENDPOINT: a base; goes before the others
+	Traces        DSN      // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: a whole address
+	Base          DSN      // OTEL_EXPORTER_OTLP_ENDPOINT: a base
+	Headers       Secret   // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: often with a key; the exporter reads them itself
+	TracesHeaders Secret   // OTEL_EXPORTER_OTLP_TRACES_HEADERS, the same
+	Disabled      trueFlag // OTEL_SDK_DISABLED=true: trace nothing, whatever else is set
 }
 
-// A truth is a variable that is true or not set.
-type truth bool
+// A trueFlag is a variable that is true or not set.
+type trueFlag bool
 
-func (t *truth) set(value string) { *t = truth(strings.EqualFold(value, "true")) }
+func (t *trueFlag) set(value string) { *t = trueFlag(strings.EqualFold(value, "true")) }
 
 // Masked is "" where it is not set.
-func (t *truth) Masked() string {
+func (t *trueFlag) Masked() string {
 	if *t {
 		return "true"
 	}

@@ -28,7 +28,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if !validFraming(c.Request().Header.RawHeaders()) {
 		c.Context().SetConnectionClose()
 		return problem.New(problem.Invalid,
-			"the end of the body is stated twice: want one Content-Length, or Transfer-Encoding: chunked")
+			"the end of the body is stated in two ways: want one Content-Length, or Transfer-Encoding: chunked")
 	}
 	if d, ok := s.direct[c.Path()]; ok {
 		return s.serveDirect(c, d)
