@@ -140,6 +140,11 @@ const stopTimeout = 30 * time.Second
 // Close closes the clients, and stops the engines that this process owns.
 func (e *Engines) Close() error {
 	e.disconnect()
+	return e.stop()
+}
+
+// stop stops the engines that this process owns.
+func (e *Engines) stop() error {
 	if e.Running == nil {
 		return nil
 	}

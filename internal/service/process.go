@@ -73,6 +73,7 @@ func (p *Process) Do(ctx context.Context, command func(context.Context) error) (
 	var engines *Engines
 	var lost <-chan struct{}
 	var timeout <-chan time.Time
+	gaveUp := false
 	for running := true; running; {
 		select {
 		case err = <-done:
@@ -83,7 +84,7 @@ func (p *Process) Do(ctx context.Context, command func(context.Context) error) (
 			cancel(engines.Running.Err())
 			lost, timeout = nil, time.After(endTimeout)
 		case <-timeout:
-			err, running = errors.New("gave up what was under way"), false
+			err, running, gaveUp = errors.New("gave up what was under way"), false, true
 		}
 	}
 	if engines == nil {
@@ -91,6 +92,9 @@ func (p *Process) Do(ctx context.Context, command func(context.Context) error) (
 	}
 	if timeout != nil {
 		err = errors.Join(engines.Running.Err(), err)
+	}
+	if gaveUp {
+		return errors.Join(err, engines.stop()) // the command may still use the clients, and Close would wait for it
 	}
 	return errors.Join(err, engines.Close())
 }
