@@ -54,7 +54,7 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table := timetable.New(leader, d.DB.TaskHistory(), d.Tasks, d.Log)
 	feed := upkeep.NewMirror(d.DB, d.Warehouse, d.Metrics, d.Log)
 	parts := []lifecycle.Part{
-		lifecycle.Closing("leaders", func() error { return errors.Join(leader.Close(), purgeLeader.Close()) }),
+		lifecycle.Closing("leaders", d.Log, leader.Close, purgeLeader.Close),
 		{Name: "mirror", After: databases, Run: feed.Run, Ready: feed.Ready},
 	}
 

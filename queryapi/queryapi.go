@@ -159,7 +159,7 @@ func MountREST(
 	api := rest.New(cfg, pool, authenticate, log)
 	api.Mount(server)
 	return api, []lifecycle.Part{
-		lifecycle.Closing("connections", func() error { pool.Close(); return nil }),
+		lifecycle.Closing("connections", log, func() error { pool.Close(); return nil }),
 		{Name: "rest", After: []lifecycle.Store{lifecycle.Postgres}, Run: api.Run, Ready: api.Ready},
 	}, nil
 }

@@ -44,7 +44,7 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 			}
 			cfg := httpd.DefaultConfig()
 			cfg.Name = "ingest"
-			server := s.Serve(cfg)
+			server, serving := s.NewServer(cfg)
 			gate, err := queryapi.NewGate(ctx, queryDeps(s, listenFlags{}, nil))
 			if err != nil {
 				return err
@@ -54,7 +54,11 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 				gate.Tokens.Mount(server)
 			}
 			s.RequireDatabases(server)
-			return c.addTracking(s, appends, gate, server, false)
+			if err := c.addTracking(s, appends, gate, server, false); err != nil {
+				return err
+			}
+			s.Add(serving) // stops first, so that no request starts a job of workers that have stopped
+			return nil
 		},
 	})
 }
@@ -92,7 +96,7 @@ func (f *trackingFlags) addTracking(
 	table.Every("prune tracking", timetable.Daily(3, 50), schedule.Prune)
 	table.OnFollow(schedule.ForgetStalled)
 	s.Add(
-		lifecycle.Closing("leader of the schedule", leader.Close),
+		lifecycle.Closing("leader of the schedule", s.Log, leader.Close),
 		lifecycle.Part{Name: "schedule", After: allStores, Run: table.Run},
 	)
 

@@ -192,11 +192,17 @@ func (s *Service) Add(parts ...lifecycle.Part) {
 // URL is the address of the public surfaces.
 func (s *Service) URL() string { return "http://" + s.listener.Addr().String() }
 
-// Serve adds the public server, for surfaces to add their routes to.
-func (s *Service) Serve(cfg httpd.Config) *httpd.Server {
+// NewServer makes the public server, for surfaces to add their routes to, and its part, which is not added yet.
+func (s *Service) NewServer(cfg httpd.Config) (*httpd.Server, lifecycle.Part) {
 	cfg.Traces = s.Traces
 	server := httpd.New(cfg, s.listener, s.Log, s.Metrics)
-	s.Add(lifecycle.Part{Name: cfg.Name, Run: server.Run, Ready: server.Ready})
+	return server, lifecycle.Part{Name: cfg.Name, Run: server.Run, Ready: server.Ready}
+}
+
+// Serve makes the public server and adds its part.
+func (s *Service) Serve(cfg httpd.Config) *httpd.Server {
+	server, part := s.NewServer(cfg)
+	s.Add(part)
 	return server
 }
 
