@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
@@ -48,12 +49,16 @@ type analystAdd struct {
 // minAnalystPassword is the fewest characters of a chosen password: ClickHouse takes no salt in a file of users.
 const minAnalystPassword = 16
 
-func (c *analystAdd) Run(ctx context.Context, p *process, on databases) error {
+func (c *analystAdd) Run(ctx context.Context, p *process) error {
 	chosen, err := p.readPassword(ctx, minAnalystPassword, c.Name, c.Org)
 	if err != nil {
 		return err
 	}
 	text := cmp.Or(chosen, password.Generate())
+	on, err := p.connect(ctx, service.Databases)
+	if err != nil {
+		return err
+	}
 	a, err := c.analyst(ctx, on, text)
 	if err != nil {
 		return err
@@ -84,7 +89,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process, on databases) error {
 }
 
 // analyst makes the analyst with their password.
-func (c *analystAdd) analyst(ctx context.Context, on databases, text string) (schema.Analyst, error) {
+func (c *analystAdd) analyst(ctx context.Context, on *service.Engines, text string) (schema.Analyst, error) {
 	organization, err := findOrganization(ctx, on.DB, c.Org)
 	if err != nil {
 		return schema.Analyst{}, err
@@ -126,7 +131,7 @@ func (c *analystAdd) printFile(p *process, a schema.Analyst, added listedAnalyst
 }
 
 // explainLogin prints how the analyst connects.
-func (p *process) explainLogin(on databases, added listedAnalyst) {
+func (p *process) explainLogin(on *service.Engines, added listedAnalyst) {
 	secret := cmp.Or(added.Password, "PASSWORD")
 	p.say("connect with %s", schema.AddressFor(on.ClickHouse, added.Login, secret))
 	if on.ClickHouse.Shards != "" {
@@ -192,10 +197,14 @@ type analystRemove struct {
 	usersDirFlag
 }
 
-func (c *analystRemove) Run(ctx context.Context, p *process, on databases) error {
+func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	dir := c.usersDir(p)
 	if dir == "" {
 		return errNoUsersDir
+	}
+	on, err := p.connect(ctx, service.Databases)
+	if err != nil {
+		return err
 	}
 	removed, err := schema.RevokeLogin(ctx, on.Warehouse, dir, c.Org, c.Name)
 	if err != nil {
@@ -205,6 +214,6 @@ func (c *analystRemove) Run(ctx context.Context, p *process, on databases) error
 }
 
 // logAnalyst adds a change of an analyst's access to the audit log.
-func logAnalyst(ctx context.Context, on databases, change string, a schema.Analyst) error {
+func logAnalyst(ctx context.Context, on *service.Engines, change string, a schema.Analyst) error {
 	return on.DB.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

@@ -31,14 +31,19 @@ type deadLetterFilter struct {
 	To        string `placeholder:"DAY" help:"Appended on that day or earlier."`
 }
 
-func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, error) {
-	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
+// Validate checks the topic and the days.
+func (f *deadLetterFilter) Validate() error {
 	_, _, err := parseDays(f.From, f.To)
+	if f.Topic != "" && !event.IsTopic(f.Topic) {
+		err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.TopicNames()), err)
+	}
+	return err
+}
+
+func (f *deadLetterFilter) filter(p *process) clickhouse.DeadLetterFilter {
+	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
 	if f.Topic != "" {
 		filter.Topics = []string{p.Settings.Kafka.TopicPrefix + f.Topic}
-		if !event.IsTopic(f.Topic) {
-			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.TopicNames()), err)
-		}
 	}
 	if f.Partition != nil {
 		filter.Partitions = []int32{*f.Partition}
@@ -46,10 +51,7 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	if f.Reason != "" {
 		filter.Reasons = []string{f.Reason}
 	}
-	if err != nil {
-		return filter, usageError{err}
-	}
-	return filter, nil
+	return filter
 }
 
 type deadLetterList struct {
@@ -59,11 +61,7 @@ type deadLetterList struct {
 }
 
 func (c *deadLetterList) Run(ctx context.Context, p *process, on databases) error {
-	filter, err := c.filter(p)
-	if err != nil {
-		return err
-	}
-	return upkeep.EachDeadLetter(ctx, on.Warehouse, filter, func(l upkeep.DeadLetter) error {
+	return upkeep.EachDeadLetter(ctx, on.Warehouse, c.filter(p), func(l upkeep.DeadLetter) error {
 		switch {
 		case !l.ReplayedAt.IsZero() && !c.Replayed:
 			return nil
@@ -123,13 +121,18 @@ type deadLetterShow struct {
 	Record string `arg:"" placeholder:"TOPIC/PARTITION@OFFSET" help:"The record, as deadletters list prints it."`
 	Raw    bool   `xor:"form" help:"The bytes of its value and nothing else."`
 	JSON   bool   `name:"json" xor:"form" help:"One JSON document."`
+
+	position clickhouse.LogPosition
+}
+
+// Validate checks the record's position.
+func (c *deadLetterShow) Validate() (err error) {
+	c.position, err = clickhouse.ParseLogPosition(c.Record)
+	return err
 }
 
 func (c *deadLetterShow) Run(ctx context.Context, p *process, on databases) error {
-	at, err := clickhouse.ParseLogPosition(c.Record)
-	if err != nil {
-		return usageError{err}
-	}
+	at := c.position
 	letters, err := clickhouse.DeadLettersAt(ctx, on.Warehouse, at.Topic, at.Partition, []int64{at.Offset})
 	if err != nil {
 		return err
@@ -221,8 +224,7 @@ func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, e
 		return nil, errors.New("want records or a filter, not both")
 	}
 	if len(c.Records) == 0 {
-		filter, err := c.filter(p)
-		return []clickhouse.DeadLetterFilter{filter}, err
+		return []clickhouse.DeadLetterFilter{c.filter(p)}, nil
 	}
 	var filters []clickhouse.DeadLetterFilter
 	for _, text := range c.Records {

@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -50,7 +51,7 @@ func (c *userAdd) Validate() error {
 // minPassword is the fewest characters of a password that a person chose (NIST SP 800-63B).
 const minPassword = 8
 
-func (c *userAdd) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
+func (c *userAdd) Run(ctx context.Context, p *process) error {
 	chosen, err := p.readPassword(ctx, minPassword, c.Email)
 	if err != nil {
 		return err
@@ -62,7 +63,15 @@ func (c *userAdd) Run(ctx context.Context, p *process, db *postgres.DB, organiza
 	if text := cmp.Or(chosen, generated); text != "" {
 		hash = password.Hash(text)
 	}
-	added, err := db.AddUser(ctx, postgres.NewUser{ID: c.id, Email: c.Email, PasswordHash: hash,
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	organization, err := findOrganization(ctx, on.DB, c.Org)
+	if err != nil {
+		return err
+	}
+	added, err := on.DB.AddUser(ctx, postgres.NewUser{ID: c.id, Email: c.Email, PasswordHash: hash,
 		OrganizationID: organization.ID, Role: c.Role})
 	if err != nil {
 		return err
@@ -123,13 +132,17 @@ func (c *userEnable) Run(ctx context.Context, db *postgres.DB) error {
 
 type userPasswd struct{ userEmail }
 
-func (c *userPasswd) Run(ctx context.Context, p *process, db *postgres.DB) error {
+func (c *userPasswd) Run(ctx context.Context, p *process) error {
 	chosen, err := p.readPassword(ctx, minPassword, c.Email)
 	if err != nil {
 		return err
 	}
 	text := cmp.Or(chosen, password.Generate())
-	if err := db.SetPassword(ctx, c.Email, password.Hash(text)); err != nil {
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	if err := on.DB.SetPassword(ctx, c.Email, password.Hash(text)); err != nil {
 		return listedBy(userListCommand, err)
 	}
 	if chosen != "" {
