@@ -87,7 +87,7 @@ var dependencies = []dependency{
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/imports", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
 	{"github.com/maypok86/otter/v2", []string{"queryapi/metrics"}, "a cache bounded by bytes, for repeated questions"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
-	{"github.com/agnivade/levenshtein", []string{"internal/nearest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
+	{"github.com/agnivade/levenshtein", []string{"internal/problem", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/tracking", "ingest/producer", "pipeline/consume", "internal/tracing", "queryapi/auth"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/imports", "ingest/tracking", "internal/testkit/naive"}, "folding and normal forms of text; which countries there are"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/imports", "collector/site", "internal/testkit/naive"}, "public suffixes and international host names"},

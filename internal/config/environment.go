@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/answerscope/answerscope/internal/nearest"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
 )
 
@@ -206,7 +206,7 @@ func Unknown(environ, settings []string) []error {
 			continue
 		}
 		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name,
-			nearest.Names(name, settings, math.MaxInt)[0]))
+			problem.Nearest(name, settings, math.MaxInt)[0]))
 	}
 	return errs
 }

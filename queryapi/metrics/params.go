@@ -13,7 +13,6 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/internal/nearest"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -177,7 +176,7 @@ func (q *query) unknown() (mistakes []string) {
 		want := "no parameter, as this endpoint has none"
 		if len(q.names) > 0 {
 			cut := strings.ToLower(name[:min(len(name), 2*longestShown)])
-			want = "a parameter of this endpoint, the nearest is " + nearest.Names(cut, q.names, math.MaxInt)[0]
+			want = "a parameter of this endpoint, the nearest is " + problem.Nearest(cut, q.names, math.MaxInt)[0]
 		}
 		mistakes = append(mistakes, fmt.Sprintf("%s: want %s", quoted(name), want))
 	}

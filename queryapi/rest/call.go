@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/answerscope/answerscope/internal/nearest"
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // planCall finds the function of a request, and plans its result.
@@ -136,13 +136,13 @@ func (p *planner) functionNotFound(names []string, overloads []*function) error 
 // similarFunction returns a function of a similar name, or one of this name with similar parameters; else "".
 func (p *planner) similarFunction(names []string, overloads []*function) string {
 	if len(overloads) == 0 {
-		return nearest.Similar(p.name, namesIn(p.schemas.functions, p.schema), verySimilar)
+		return problem.Similar(p.name, namesIn(p.schemas.functions, p.schema), verySimilar)
 	}
 	var lists []string
 	for _, f := range overloads {
 		lists = append(lists, strings.Join(slices.Sorted(slices.Values(f.parameterNames())), ", "))
 	}
-	if near := nearest.Similar(strings.Join(names, ", "), lists, similar); near != "" {
+	if near := problem.Similar(strings.Join(names, ", "), lists, similar); near != "" {
 		return p.name + "(" + near + ")"
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/answerscope/answerscope/internal/nearest"
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 func (n *node) addSelection(s selection, maxRows *int64) {
@@ -181,7 +181,7 @@ func (p *planner) relationshipNotFound(origin string, e *node, exposed []*relati
 	} else {
 		unknown, candidates = origin, namesIn(p.schemas.relationships, p.schema)
 	}
-	near := nearest.Similar(unknown, candidates, similar)
+	near := problem.Similar(unknown, candidates, similar)
 	if near == "" || unknown == e.name && strings.EqualFold(near, unknown) {
 		return err
 	}

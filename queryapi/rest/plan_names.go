@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/answerscope/answerscope/internal/nearest"
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // resolve finds the columns that a node and its embeds name.
@@ -165,7 +165,7 @@ func columnNames(columns []*column) (names []string) {
 func columnNotFound(label, name string, columns []*column) error {
 	const most = 3 // edits
 	e := badRequest("42703", "column "+label+"."+name+" does not exist")
-	near := nearest.Names(name, columnNames(columns), min(most, len(name)/2))
+	near := problem.Nearest(name, columnNames(columns), min(most, len(name)/2))
 	if len(near) == 0 || len(near) > 2 {
 		return e
 	}
@@ -185,7 +185,7 @@ const (
 func (s *schemaCache) relationNotFound(name qualified) error {
 	e := refuse(http.StatusNotFound, "PGRST205",
 		"Could not find the table '"+name.schema+"."+name.name+"' in the schema cache")
-	if near := nearest.Similar(name.name, namesIn(s.relations, name.schema), verySimilar); near != "" {
+	if near := problem.Similar(name.name, namesIn(s.relations, name.schema), verySimilar); near != "" {
 		e.hint = "Perhaps you meant the table '" + name.schema + "." + near + "'"
 	}
 	return e

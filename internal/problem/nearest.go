@@ -1,6 +1,4 @@
-// Package nearest finds the name that a misspelt one is meant to be. An edit is a character that is added, removed or
-// replaced.
-package nearest
+package problem
 
 import (
 	"slices"
@@ -9,8 +7,9 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Names returns the candidates with the smallest edit distance, in their order; none if it exceeds limit.
-func Names(name string, candidates []string, limit int) (names []string) {
+// Nearest returns the candidates with the smallest edit distance to a misspelt name, in their order; none if it exceeds
+// limit. An edit adds, removes or replaces a character.
+func Nearest(name string, candidates []string, limit int) (names []string) {
 	for _, candidate := range candidates {
 		edits := levenshtein.ComputeDistance(name, candidate)
 		if edits < limit {

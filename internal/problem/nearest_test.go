@@ -1,4 +1,4 @@
-package nearest
+package problem
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 		{"mode", 0, nil},
 		{"x", 3, nil},
 	} {
-		if got := Names(c.name, candidates, c.most); !slices.Equal(got, c.want) {
+		if got := Nearest(c.name, candidates, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%s within %d edits: %q, want %q", c.name, c.most, got, c.want)
 		}
 	}
