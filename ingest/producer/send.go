@@ -231,7 +231,7 @@ func (q *queue) setPartitions(n int) {
 }
 
 // retries is the schedule by which Kafka is asked again, until a deadline of the context.
-var retries = lifecycle.Schedule{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
+var retries = lifecycle.Backoff{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
 
 // produceUntil sends b to a partition until that acknowledges or refuses it, or until b's deadline: then the error is
 // ErrAway with the last cause. err is the error of an earlier request, nil for none.

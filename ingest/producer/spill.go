@@ -91,7 +91,7 @@ func (s *spill) countPartitions(ctx context.Context) {
 		s.open()
 	}
 	var n int
-	everySecond := lifecycle.Schedule{First: time.Second, Max: time.Second}
+	everySecond := lifecycle.Backoff{First: time.Second, Max: time.Second}
 	err = lifecycle.Retry(ctx, everySecond, nil, nil, func(ctx context.Context) (err error) {
 		n, err = s.p.findPartitions(ctx, s.name) // an operator repairs a refusal
 		return err

@@ -55,7 +55,7 @@ func (w *worker) appendSome(ctx context.Context) (more bool, err error) {
 	for i, s := range stored {
 		ids[i], records[i] = s.ID, producer.Record{Key: event.BrandKey(w.claim.BrandID), Value: []byte(s.Answer)}
 	}
-	backoff := lifecycle.Schedule{First: landedInterval, Max: maxAppendBackoff}
+	backoff := lifecycle.Backoff{First: landedInterval, Max: maxAppendBackoff}
 	warned := false
 	err = lifecycle.Retry(ctx, backoff, nil, func(err error, _ time.Duration) {
 		if !warned {

@@ -110,8 +110,8 @@ const (
 
 // retry calls f until PostgreSQL answers it, or ctx ends.
 func retry(ctx context.Context, f func(context.Context) error) error {
-	schedule := lifecycle.Schedule{First: statementRetry, Max: statementRetry}
-	return lifecycle.Retry(ctx, schedule, postgres.IsTransient, nil, func(ctx context.Context) error {
+	backoff := lifecycle.Backoff{First: statementRetry, Max: statementRetry}
+	return lifecycle.Retry(ctx, backoff, postgres.IsTransient, nil, func(ctx context.Context) error {
 		ctx, done := context.WithTimeout(ctx, statementTimeout)
 		defer done()
 		return f(ctx)

@@ -102,7 +102,7 @@ func TestWorkMayFinishForAWhileAfterItsContext(t *testing.T) {
 
 func TestRetryUntilSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		schedule := lifecycle.Schedule{First: time.Second, Max: 4 * time.Second}
+		schedule := lifecycle.Backoff{First: time.Second, Max: 4 * time.Second}
 		var waits []time.Duration
 		attempts := 0
 		err := lifecycle.Retry(t.Context(), schedule, nil, func(_ error, wait time.Duration) { waits = append(waits, wait) },
@@ -126,15 +126,15 @@ func TestRetryUntilSuccess(t *testing.T) {
 func TestRetryGivesUp(t *testing.T) {
 	away, final, stopping := errors.New("away"), errors.New("refused"), errors.New("stopping")
 	retryable := func(err error) bool { return !errors.Is(err, final) }
-	second := lifecycle.Schedule{First: time.Second, Max: time.Second}
+	second := lifecycle.Backoff{First: time.Second, Max: time.Second}
 	for _, c := range []struct {
 		name     string
-		schedule lifecycle.Schedule
+		schedule lifecycle.Backoff
 		errs     []error // of the attempts; the last one of all further ones
 		want     error
 	}{
 		{"at an error that is final", second, []error{away, final}, final},
-		{"after the total time", lifecycle.Schedule{First: time.Second, Max: time.Second, Total: 5 * time.Second}, []error{away}, away},
+		{"after the total time", lifecycle.Backoff{First: time.Second, Max: time.Second, Total: 5 * time.Second}, []error{away}, away},
 		{"with its context, in a wait", second, []error{away}, stopping},
 	} {
 		t.Run(c.name, func(t *testing.T) {

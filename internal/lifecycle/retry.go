@@ -7,15 +7,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// A Schedule has the waits of Retry between two attempts: First, then twice as long each time and at most Max, with a
+// A Backoff has the waits of Retry between two attempts: First, then twice as long each time and at most Max, with a
 // random deviation of up to a half. Retry gives up if a wait would end more than Total after its start; 0: no limit.
-type Schedule struct{ First, Max, Total time.Duration }
+type Backoff struct{ First, Max, Total time.Duration }
 
-// Retry calls f until it succeeds, returns an error that retryable reports false for, or the schedule or ctx ends. It
+// Retry calls f until it succeeds, returns an error that retryable reports false for, or the backoff or ctx ends. It
 // returns the last error of f, or the cause of ctx where ctx ended during a wait. A nil retryable retries every error.
 // notify, if not nil, is called before each wait.
 func Retry(
-	ctx context.Context, s Schedule, retryable func(error) bool, notify func(err error, wait time.Duration),
+	ctx context.Context, b Backoff, retryable func(error) bool, notify func(err error, wait time.Duration),
 	f func(context.Context) error,
 ) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
@@ -25,7 +25,7 @@ func Retry(
 		}
 		return struct{}{}, err
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval: s.First, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: s.Max,
-	}), backoff.WithMaxElapsedTime(s.Total), backoff.WithNotify(notify))
+		InitialInterval: b.First, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: b.Max,
+	}), backoff.WithMaxElapsedTime(b.Total), backoff.WithNotify(notify))
 	return err
 }

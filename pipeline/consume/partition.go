@@ -158,7 +158,7 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 	return batch, nil
 }
 
-var retrySchedule = lifecycle.Schedule{First: 100 * time.Millisecond, Max: 10 * time.Second}
+var retryBackoff = lifecycle.Backoff{First: 100 * time.Millisecond, Max: 10 * time.Second}
 
 // retry calls f until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs the
 // attempts 1, 2, 4, 8 and so on.
@@ -168,7 +168,7 @@ func (p *partition[T]) retry(ctx context.Context, name string, f func(context.Co
 		return !stopped && !errors.Is(err, errFenced)
 	}
 	failed := 0
-	return lifecycle.Retry(ctx, retrySchedule, retryable, func(err error, wait time.Duration) {
+	return lifecycle.Retry(ctx, retryBackoff, retryable, func(err error, wait time.Duration) {
 		p.consumer.metrics.retries.Inc()
 		traceRetry(ctx, name, err)
 		if failed++; failed&(failed-1) == 0 {

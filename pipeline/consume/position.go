@@ -77,8 +77,8 @@ const coordinatorChanges = 5 * time.Second
 // membersGone is longer than a killed consumer stays a member.
 const membersGone = 15 * time.Second
 
-func every200ms(total time.Duration) lifecycle.Schedule {
-	return lifecycle.Schedule{First: 200 * time.Millisecond, Max: 200 * time.Millisecond, Total: total}
+func every200ms(total time.Duration) lifecycle.Backoff {
+	return lifecycle.Backoff{First: 200 * time.Millisecond, Max: 200 * time.Millisecond, Total: total}
 }
 
 // OpenBatches returns the positions with a planned batch. The group must have no members: while consumers are at work

@@ -108,9 +108,9 @@ func New(
 // Run rereads brands that are due until ctx is cancelled. While a store or the log is away it retries, and goes on at
 // the last page.
 func (r *Rereader) Run(ctx context.Context) error {
-	schedule := lifecycle.Schedule{First: 100 * time.Millisecond, Max: 15 * time.Second}
+	backoff := lifecycle.Backoff{First: 100 * time.Millisecond, Max: 15 * time.Second}
 	for ctx.Err() == nil {
-		_ = lifecycle.Retry(ctx, schedule, nil, func(err error, wait time.Duration) { // it fails only when ctx ends
+		_ = lifecycle.Retry(ctx, backoff, nil, func(err error, wait time.Duration) { // it fails only when ctx ends
 			r.metrics.failures.Inc()
 			r.log.Warn("reread interrupted", "wait", wait, "cause", err,
 				"next", "nothing for some minutes; then see the engine that the cause names")

@@ -55,11 +55,11 @@ func NewMirror(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Reg
 
 // Run copies changes as they come until ctx is cancelled. While a store is away, changes wait in the outbox.
 func (m *Mirror) Run(ctx context.Context) error {
-	schedule := lifecycle.Schedule{First: 100 * time.Millisecond, Max: 5 * time.Second}
+	backoff := lifecycle.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 	var s session
 	defer m.close(&s)
 	for ctx.Err() == nil {
-		err := lifecycle.Retry(ctx, schedule, nil, m.interrupted, func(ctx context.Context) error {
+		err := lifecycle.Retry(ctx, backoff, nil, m.interrupted, func(ctx context.Context) error {
 			err := m.step(ctx, &s)
 			if err != nil {
 				m.close(&s)
