@@ -104,7 +104,8 @@ func (m *Mirror) close(s *session) {
 	*s = session{}
 }
 
-// step waits if the last step found nothing to do, then takes the lock or copies once.
+// step waits if the last step found nothing to do, then copies once, with the lock. Only a copy or a standby is a success:
+// a new connection is none, since ClickHouse may still be away.
 func (m *Mirror) step(ctx context.Context, s *session) (err error) {
 	switch {
 	case s.outbox == nil:
@@ -120,7 +121,9 @@ func (m *Mirror) step(ctx context.Context, s *session) (err error) {
 	if !s.locked {
 		s.locked, err = s.outbox.TryLock(ctx)
 		s.idle = !s.locked
-		return err
+		if err != nil || !s.locked {
+			return err
+		}
 	}
 	copied, err := m.copyNext(ctx, s.outbox)
 	s.idle = copied == 0
