@@ -37,8 +37,8 @@ func DefaultRetention() RetentionConfig {
 // Validate joins all errors of c.
 func (c RetentionConfig) Validate() error {
 	errs := []error{c.Connection.Validate()}
-	months := maps.Clone(c.Months)
-	months["dead letters"] = c.DeadLetters
+	months := map[string]int{"dead letters": c.DeadLetters}
+	maps.Copy(months, c.Months)
 	for _, name := range slices.Sorted(maps.Keys(months)) {
 		if months[name] < 0 {
 			err := fmt.Errorf("retention of %s %d: want whole months, or 0 to keep everything", name, months[name])
