@@ -160,6 +160,11 @@ func (c *Consumer[T]) setLag(ctx context.Context, id int, end int64) {
 		if appended = c.appendedAt(ctx, id, next); appended.IsZero() {
 			return
 		}
+		c.health.update(int32(id), func(s *partitionState) {
+			if s.next == next {
+				s.appended = appended
+			}
+		})
 	}
 	c.metrics.age.WithLabelValues(label).Set(max(0, time.Since(appended).Seconds()))
 }
