@@ -106,21 +106,21 @@ func wantBatch(t *testing.T, family family, prefix string) {
 		t.Errorf("the batch: %+v", batch)
 	}
 	before := batch.Start
-	for _, name := range []string{"collect", "lock", "plan", "land", "commit"} {
+	for _, name := range []string{"collect", "lock", "plan", "insert", "commit"} {
 		step := family.one(t, batch.Trace, name)
 		if step.Parent != batch.ID || step.Start.Before(before) || step.End.After(batch.End) {
 			t.Errorf("%s does not follow in the batch: %+v", name, step)
 		}
 		before = step.End
 	}
-	land := family.one(t, batch.Trace, "land")
+	insert := family.one(t, batch.Trace, "insert")
 	for _, name := range []string{"SELECT tombstones_of_batch", "SELECT landed_answers", "INSERT answers"} {
-		if span := family.one(t, batch.Trace, name); span.Parent != land.ID {
-			t.Errorf("%s is not inside land: %+v", name, span)
+		if span := family.one(t, batch.Trace, name); span.Parent != insert.ID {
+			t.Errorf("%s is not inside insert: %+v", name, span)
 		}
 	}
-	if insert := family.one(t, batch.Trace, "INSERT answers"); insert.Attributes["db.operation.batch.size"] != "1" {
-		t.Errorf("the insert: %v", insert.Attributes)
+	if rows := family.one(t, batch.Trace, "INSERT answers"); rows.Attributes["db.operation.batch.size"] != "1" {
+		t.Errorf("the insert of answers: %v", rows.Attributes)
 	}
 }
 
