@@ -1,5 +1,5 @@
--- stale_answers: the answers of a brand on some days, after a cursor, whose current reading is older than a version, with the
--- reading version of their first row. An answer that has lost its first row with a broken part has no text to read.
+-- stale_answers: the answers of a brand on some days, after a cursor, whose current reading is older than a version.
+-- Each has the reading version of its first row. An answer that has lost its first row with a broken part has no text to read.
 WITH minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
     day,

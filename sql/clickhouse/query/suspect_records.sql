@@ -1,5 +1,5 @@
--- suspect_records: the first records of repeated batches, and the months whose rollups may be wrong:
--- some rollups may have taken the first attempt, and some not.
+-- suspect_records: the first records of repeated batches, and the months whose rollups may be wrong.
+-- Some rollups may have taken the first attempt, and some not.
 SELECT
     landing,
     month,

@@ -754,3 +754,10 @@ ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';
 
+-- 0014_views.up.sql
+DROP VIEW IF EXISTS exported_months;
+
+DROP VIEW IF EXISTS landed_visits;
+
+DROP VIEW IF EXISTS landed_crawls;
+

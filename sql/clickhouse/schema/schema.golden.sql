@@ -3124,7 +3124,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version, with the [9e240c8c85e8]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [a7eb236d9b58]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3197,7 +3197,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong: [38199f56645a]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [4e69d09e276e]'
 AS SELECT
     landing,
     month,
