@@ -45,5 +45,5 @@ func runExec(as execAs, command []string) error {
 // workingDir is a name of the working directory, also for a process that cannot pass a directory above it.
 const workingDir = "/proc/self/cwd"
 
-// inherited is the name of the file that a child has inherited besides its lock.
+// inherited is the name of the file that a child has inherited in addition to its lock.
 func inherited(*os.File) string { return "/proc/self/fd/4" }

@@ -68,12 +68,12 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	health.setNext(p.id, b.First, b.oldest)
 	ctx = b.trace.within(ctx)
 	defer l.unlock()
-	if err := l.retry(ctx, "lock sinks", l.lock); err != nil {
+	if err := l.retryReported(ctx, "lock sinks", l.lock); err != nil {
 		return fmt.Errorf("lock sinks for batch %s: %w", b, err)
 	}
 	ctx, cancel := lifecycle.Finishing(ctx, finishTimeout)
 	defer cancel()
-	if err := l.retry(ctx, "land batch", l.planAndInsert); err != nil {
+	if err := l.retryReported(ctx, "land batch", l.planAndInsert); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	fault.Pass(fault.Landed)
@@ -89,8 +89,8 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	return nil
 }
 
-// retry retries a step, and reports to Ready why the batch does not get past it.
-func (l *landing[T]) retry(ctx context.Context, name string, f func(context.Context) error) error {
+// retryReported retries a step, and reports to Ready why the batch does not get past it.
+func (l *landing[T]) retryReported(ctx context.Context, name string, f func(context.Context) error) error {
 	return l.partition.retry(ctx, name, func(ctx context.Context) error {
 		err := f(ctx)
 		l.partition.consumer.health.setFailure(l.partition.id, l.began, err)

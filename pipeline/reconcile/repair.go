@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// errChanged is returned when landing rows that were rebuilt from have changed, as by a purge.
+// errChanged is returned when landing rows that the rebuild had already read have changed, as by a purge.
 var errChanged = errors.New("landing rows changed below the fence, as when a brand is purged; try again later")
 
 // repair rebuilds a cell's month and replaces the old one.

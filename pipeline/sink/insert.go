@@ -36,7 +36,8 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 	}
 	if err := in.sink.topic.table.Insert(ctx, in.conn, in.batch.Token(), rows); err != nil {
 		err = in.refusal(err)
-		if !errors.Is(err, consume.ErrRefused) { // a refusal is deterministic: nothing has landed
+		// A refused batch is sent whole again: a table may have taken it, and the view that refused it has not.
+		if !errors.Is(err, consume.ErrRefused) {
 			in.batch.Repeated = true
 		}
 		return err

@@ -95,7 +95,7 @@ func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, limit LogLimit) 
 	})
 }
 
-// CountedAnswers returns the keys that have landed below the limit; true for those whose first row has.
+// CountedAnswers returns the keys that have landed below the limit: true where the first row has landed, too.
 func CountedAnswers(ctx context.Context, conn *Conn, keys []Key, limit LogLimit) (map[Key]bool, error) {
 	return lookUpAnswers(ctx, conn, landedAnswers, keys, limit, func(r *landedAnswer) (Key, bool) {
 		return r.Key, r.Counted > 0

@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A shadow is a database besides the real one with an empty copy of one of its tables.
+// A shadow is a database next to the real one with an empty copy of one of its tables.
 type shadow struct {
 	conn     *clickhouse.Conn
 	database string // <database>_rebuild_<random>, so that concurrent rebuilds have different ones

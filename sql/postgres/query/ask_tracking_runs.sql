@@ -1,8 +1,8 @@
 -- ask_tracking_runs: marks runs of a job as being asked, and returns those that the worker may ask: not runs that have
 -- ended, nor runs whose question another job is asking, and none if the job was cancelled or claimed by another worker.
 -- A run that this worker has already marked is returned again: the reply to the first statement was lost.
-WITH job AS ( -- one statement at a time for an organization: an UPDATE enters the unique index of questions in no certain
-    -- order, so two jobs with the same questions would deadlock
+WITH job AS ( -- one statement at a time for an organization: an UPDATE enters the unique index of questions in the order
+    -- of its plan, so two jobs with the same questions would deadlock
     SELECT
         id,
         pg_advisory_xact_lock(hashtextextended('ask ' || organization_id, 0))
