@@ -151,3 +151,26 @@ func TestAMirrorNoticesALostConnection(t *testing.T) {
 	addBrand(t, root)
 	e.want(t, "Lumen", "SELECT arrayStringConcat(groupArray(name), ',') FROM dimension_brands FINAL WHERE NOT deleted")
 }
+
+// While ClickHouse is away, a connection to Postgres is no success: the waits grow, and the mirror stays not ready.
+func TestPausesGrowWhileClickHouseIsAway(t *testing.T) {
+	t.Parallel()
+	warehouse := store.Warehouse(t)
+	proxy := testkit.NewProxy(t, warehouse.DSN)
+	warehouse.DSN = proxy.DSN
+	pg := store.ControlPlane(t)
+	e := &mirroringEnvironment{pg, store.OpenControlPlane(t, pg), store.OpenWarehouse(t, warehouse)}
+	proxy.Cut()
+	addBrand(t, e.from)
+	log := make(interruptions, 100)
+	m := e.mirror(slog.New(log))
+	defer testkit.Start(t, m.Run)()
+	for n, shortest := range []time.Duration{50, 100, 200, 400} { // each wait deviates by at most a half
+		if wait := log.next(t); wait < shortest*time.Millisecond {
+			t.Errorf("the wait %d is %v, want at least %v", n+1, wait, shortest*time.Millisecond)
+		}
+		if m.Ready(t.Context()) == nil {
+			t.Errorf("ready after %d failures", n+1)
+		}
+	}
+}
