@@ -85,7 +85,7 @@ var (
 // The days of possible rows, relative to the day of the id.
 const (
 	answerDaysAfter = 2 // a run ends within a day of its due time, and the clock of the producer may be a day ahead
-	factDaysAround  = 1 // the time of a visit or crawl is within 24 hours of the time in its id
+	visitDaysAround = 1 // the time of a visit is within 24 hours of the time in its id; a crawl has the time of its id
 )
 
 // LandedAnswers returns the keys that have landed below the limit, with the version of the newest reading.
@@ -138,10 +138,11 @@ WHERE organization_id IN {organizations:Array(UUID)}
   AND toUInt64(bitShiftRight(toUInt128(id), 80)) IN {times:Array(UInt64)}
   AND id IN {ids:Array(UUID)}
   AND NOT (log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset >= {below:Int64})`
+	around := map[string]int{"visits": visitDaysAround}[t.Name]
 	q := Query[landedFactParams, Key]{Name: "landed_" + t.Name, Text: text}
 	landed := make(map[Key]bool)
 	for chunk := range slices.Chunk(keys, keysPerLookup) {
-		params := landedFactParams{landedParams: lookUp(chunk, factDaysAround, factDaysAround, limit), Table: t.Name}
+		params := landedFactParams{landedParams: lookUp(chunk, around, around, limit), Table: t.Name}
 		for _, key := range chunk {
 			params.Times = append(params.Times, uint64(idTime(key.ID).UnixMilli()))
 		}
