@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// errNotLocked is returned when the exclusive sink lock was not granted, was held without effect, or was given up because
-// too much was left to read. A retry may help.
+// errNotLocked is returned when the exclusive sink lock was not granted, was held without effect, or was given up
+// because too much was left to read. A retry may help.
 var errNotLocked = errors.New("the sinks were not stopped")
 
 // lock takes the exclusive sink lock of the shard while no batch is planned.

@@ -58,8 +58,8 @@ func (r *Results) Version() int { return r.extractVersion }
 // Supports is always true: a row names the version that read it, and a replay may make other rows than the plan did.
 func (r *Results) Supports(int) bool { return true }
 
-// Decode makes the row of a record. A malformed record has none: it is a dead letter of the sink. An answer with a cost or
-// price that the landing table refuses has no row here either.
+// Decode makes the row of a record. A malformed record has none: it is a dead letter of the sink. An answer with a cost
+// or price that the landing table refuses has no row here either.
 func (r *Results) Decode(version int, record consume.Record) (item Item, month int, err error) {
 	if _, ok := extract.At(version); !ok {
 		version = r.extractVersion

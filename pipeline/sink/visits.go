@@ -35,8 +35,9 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 // noExtractor is the extract version in plans of visits and crawls, which no extractor reads.
 const noExtractor = 1
 
-// VisitLimits raises the records of a batch and lowers its bytes to 12 MB, since visits are small and an insert costs the
-// server some 50 ms beside its rows. 40,000 records were hardly faster, and took 60 MB more for six partitions with a backlog.
+// VisitLimits raises the records of a batch and lowers its bytes to 12 MB, since visits are small and an insert costs
+// the server some 50 ms beside its rows. 40,000 records were hardly faster, and took 60 MB more for six partitions with
+// a backlog.
 func VisitLimits(l consume.Limits) consume.Limits {
 	l.Records, l.Bytes = 25_000, 12<<20
 	return l

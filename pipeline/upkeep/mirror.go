@@ -104,8 +104,8 @@ func (m *Mirror) close(s *session) {
 	*s = session{}
 }
 
-// step waits if the last step found nothing to do, then copies once, with the lock. Only a copy or a standby is a success:
-// a new connection is none, since ClickHouse may still be away.
+// step waits if the last step found nothing to do, then copies once, with the lock. Only a copy or a standby is a
+// success: a new connection is none, since ClickHouse may still be away.
 func (m *Mirror) step(ctx context.Context, s *session) (err error) {
 	switch {
 	case s.outbox == nil:

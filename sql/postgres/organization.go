@@ -71,8 +71,8 @@ func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey)
 	})
 }
 
-// RemoveProviderKey deletes a key; the audit log names the user as for SetProviderKey. ErrNotFound if the organization has
-// no key of that platform.
+// RemoveProviderKey deletes a key; the audit log names the user as for SetProviderKey. ErrNotFound if the organization
+// has no key of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {
 	return db.asUser(ctx, user, func(on querier) error {
 		return wrap(execOne(ctx, on, "remove_provider_key", organization, platform), "remove key of %s", platform)
