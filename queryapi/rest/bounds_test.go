@@ -98,11 +98,11 @@ func TestABodyIsBounded(t *testing.T) {
 // its client does not read keeps its slot.
 func TestAnOrganizationHasItsShareOfConnections(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(cfg *Config) { cfg.AcquireTimeout = 300 * time.Millisecond })
+	s := newSite(t, func(cfg *Config) { cfg.AcquireTimeout = time.Second })
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for range 4 {
-		asking.Go(func() { s.send(t, "POST /rpc/sleep", "Organization: busy\n\n{\"seconds\":2}") })
+		asking.Go(func() { s.send(t, "POST /rpc/sleep", "Organization: busy\n\n{\"seconds\":5}") })
 	}
 	wait.For(t, "its slots", func() bool { return s.api.pool.Stat().AcquiredConns() == 4 })
 	if r := s.send(t, "GET /authors?select=id&id=eq.1", "Organization: busy\n"); r.code != 429 || r.header.Get("Retry-After") != "1" || !strings.HasPrefix(r.body, `{"code":"PT429",`) {
