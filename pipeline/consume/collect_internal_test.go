@@ -22,7 +22,7 @@ func TestAFullBatchTakesItsDemandOrLeavesIt(t *testing.T) {
 	demand := make(chan struct{}, 1)
 	taken := func() {
 		for end := time.Now().Add(10 * time.Second); len(demand) > 0 && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 		}
 	}
 	for name, c := range map[string]struct {

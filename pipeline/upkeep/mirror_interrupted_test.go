@@ -165,9 +165,10 @@ func TestPausesGrowWhileClickHouseIsAway(t *testing.T) {
 	log := make(interruptions, 100)
 	m := e.mirror(slog.New(log))
 	defer testkit.Start(t, m.Run)()
-	for n, shortest := range []time.Duration{50, 100, 200, 400} { // each wait deviates by at most a half
-		if wait := log.next(t); wait < shortest*time.Millisecond {
-			t.Errorf("the wait %d is %v, want at least %v", n+1, wait, shortest*time.Millisecond)
+	for n, ms := range []int{50, 100, 200, 400} { // each wait deviates by at most a half
+		shortest := time.Duration(ms) * time.Millisecond
+		if wait := log.next(t); wait < shortest {
+			t.Errorf("the wait %d is %v, want at least %v", n+1, wait, shortest)
 		}
 		if m.Ready(t.Context()) == nil {
 			t.Errorf("ready after %d failures", n+1)
