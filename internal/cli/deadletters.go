@@ -24,9 +24,9 @@ type deadLettersCmd struct {
 
 // deadLetterFilter narrows what a command is about.
 type deadLetterFilter struct {
-	Topic     string `placeholder:"TOPIC" help:"Only those of a topic: ${topics}, without the prefix."`
-	Partition *int32 `placeholder:"N" help:"Only those of a partition."`
-	Reason    string `placeholder:"REASON" help:"Only those of a reason: malformed or \"month frozen\"."`
+	Topic     string `placeholder:"TOPIC" help:"Only dead letters of a topic: ${topics}, without the prefix."`
+	Partition *int32 `placeholder:"N" help:"Only dead letters of a partition."`
+	Reason    string `placeholder:"REASON" help:"Only dead letters with a reason: malformed or \"month frozen\"."`
 	From      string `placeholder:"DAY" help:"Appended on that day or later, UTC, as 2026-03-02."`
 	To        string `placeholder:"DAY" help:"Appended on that day or earlier."`
 }

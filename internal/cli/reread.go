@@ -17,7 +17,7 @@ type rereadCmd struct {
 	Brand string `placeholder:"SLUG" help:"Only this brand of --org."`
 	From  string `placeholder:"DAY" help:"Only answers of this UTC day, 2026-03-01, and later."`
 	To    string `placeholder:"DAY" help:"Only answers of this UTC day and earlier."`
-	List  bool   `help:"Ask for nothing; show what is to be, is and was read again."`
+	List  bool   `help:"Queue nothing; list brands that are queued, in progress and done."`
 	JSON  bool   `name:"json" help:"One JSON object a line."`
 }
 

@@ -97,7 +97,7 @@ func (p *process) checkEngines(plan service.Plan) error {
 	if len(p.unknown) > 0 {
 		return fmt.Errorf("some engines are given and others are not, and %w", errors.Join(p.unknown...))
 	}
-	p.Log.Warn("some engines are given, and the others are those of the data directory", "directory",
+	p.Log.Warn("some engines are given, and the others are started in the data directory", "directory",
 		p.Settings.DataDir,
 		"next", "nothing, if that is meant; else give the addresses of all")
 	return nil
