@@ -34,12 +34,12 @@ type allParts struct {
 	producer *producer.Producer
 }
 
-// plan runs every part, owning the data directory. extend may be nil.
-func (f *allFlags) plan(
+// spec runs every part, owning the data directory. extend may be nil.
+func (f *allFlags) spec(
 	p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error,
-) service.Plan {
+) service.Spec {
 	var all *allParts
-	return service.Plan{
+	return service.Spec{
 		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen),
 		Spool: f.spool(p.Settings.DataDir).Dir,
 		Build: func(ctx context.Context, s *service.Service) (err error) {
@@ -91,7 +91,7 @@ type allCmd struct {
 }
 
 func (c *allCmd) Run(ctx context.Context, p *process) error {
-	return p.serve(ctx, c.validate(), c.plan(p, nil, func(ctx context.Context, all *allParts) error {
+	return p.serve(ctx, c.validate(), c.spec(p, nil, func(ctx context.Context, all *allParts) error {
 		return p.sayNext(ctx, all.DB)
 	}))
 }
@@ -128,7 +128,7 @@ func ServeAll(ctx context.Context, args, environment []string, log io.Writer, re
 	}
 	g.Settings.Outside = config.FromEnvironment(environment)
 	p := newProcess(config.Settings(g.Settings), "all", strings.NewReader(""), io.Discard, log)
-	return p.serve(ctx, g.All.validate(), g.All.plan(p, nil, func(_ context.Context, all *allParts) error {
+	return p.serve(ctx, g.All.validate(), g.All.spec(p, nil, func(_ context.Context, all *allParts) error {
 		ready(all.server)
 		return nil
 	}))

@@ -26,7 +26,7 @@ func (c *collectorCmd) Run(ctx context.Context, p *process) error {
 	proxies, err := c.proxies()
 	wrong := errors.Join(c.adminFlags.validate(c.Listen), c.collectorFlags.validate(c.proxyFlags), err)
 	spool := c.spool(p.Settings.DataDir)
-	return p.serve(ctx, wrong, service.Plan{
+	return p.serve(ctx, wrong, service.Spec{
 		Needs: service.Needs{Postgres: true, Kafka: true}, Tolerant: true,
 		Listeners: c.listeners(c.Listen), Spool: spool.Dir,
 		Build: func(_ context.Context, s *service.Service) error {

@@ -41,7 +41,7 @@ func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
 	page := &demoPage{}
 	open := func(ctx context.Context, all *allParts) error { return page.open(ctx, all.Service) }
-	return p.serve(ctx, c.validate(), c.plan(p, open, func(ctx context.Context, all *allParts) error {
+	return p.serve(ctx, c.validate(), c.spec(p, open, func(ctx context.Context, all *allParts) error {
 		return (&demo{allParts: all, p: p}).show(ctx, page)
 	}))
 }

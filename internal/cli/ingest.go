@@ -35,7 +35,7 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // two thousand connections and their answers: a third less memory for little work
 	}
-	return p.serve(ctx, errors.Join(c.adminFlags.validate(c.Listen), c.trackingFlags.validate()), service.Plan{
+	return p.serve(ctx, errors.Join(c.adminFlags.validate(c.Listen), c.trackingFlags.validate()), service.Spec{
 		Needs: service.Everything, Listeners: c.listeners(c.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
 			appends, err := addProducer(s, producer.Spool{})

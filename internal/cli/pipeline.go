@@ -26,7 +26,7 @@ func (c *pipelineCmd) Run(ctx context.Context, p *process) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // what it holds are batches, with few pointers: a third less memory for little work
 	}
-	return p.serve(ctx, c.validate(c.Listen), service.Plan{
+	return p.serve(ctx, c.validate(c.Listen), service.Spec{
 		Needs: service.Everything, Listeners: c.listeners(c.Listen),
 		Build: func(_ context.Context, s *service.Service) error {
 			appends, err := addProducer(s, producer.Spool{})

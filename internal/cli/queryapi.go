@@ -41,7 +41,7 @@ func (c *queryapiCmd) Run(ctx context.Context, p *process) error {
 	if c.Schemas != "" {
 		return c.serve(ctx, p, c.listenFlags)
 	}
-	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate()), service.Plan{
+	return p.serve(ctx, errors.Join(c.listenFlags.validate(), c.forwardFlags.validate()), service.Spec{
 		Needs: service.Databases, Listeners: c.listeners(c.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
 			proxies, err := c.proxies()
@@ -156,7 +156,7 @@ func (f restFlags) serve(ctx context.Context, p *process, flags listenFlags) err
 	}
 	tokens := rest.Tokens{Secret: []byte(p.Settings.RESTSecret.Reveal()), Audience: f.JWTAud, AnonRole: f.AnonRole,
 		Now: time.Now}
-	return p.serve(ctx, errors.Join(flags.validate(), err), service.Plan{
+	return p.serve(ctx, errors.Join(flags.validate(), err), service.Spec{
 		Listeners: flags.listeners(flags.Listen),
 		Build: func(ctx context.Context, s *service.Service) error {
 			listener := httpd.DefaultConfig()

@@ -63,17 +63,17 @@ func (a adminFlags) listeners(public string) service.Listeners {
 	return service.Listeners{Public: public, Admin: a.Admin, TraceRatio: a.TraceRatio}
 }
 
-// serve runs a plan, unless its flags are wrong, and prints the ready line once everything is ready.
-func (p *process) serve(ctx context.Context, wrong error, plan service.Plan) error {
+// serve runs a spec, unless its flags are wrong, and prints the ready line once everything is ready.
+func (p *process) serve(ctx context.Context, wrong error, spec service.Spec) error {
 	if err := errors.Join(p.Settings.Validate(), wrong); err != nil {
 		return usageError{err}
 	}
 	p.Log = p.logger(slog.LevelInfo)
-	if err := p.checkEngines(plan); err != nil {
+	if err := p.checkEngines(spec); err != nil {
 		return usageError{err}
 	}
-	prepare := plan.Ready
-	plan.Ready = func(ctx context.Context, url string) error {
+	prepare := spec.Ready
+	spec.Ready = func(ctx context.Context, url string) error {
 		if prepare != nil {
 			if err := prepare(ctx, url); err != nil {
 				return err
@@ -81,17 +81,17 @@ func (p *process) serve(ctx context.Context, wrong error, plan service.Plan) err
 		}
 		return p.print("ready " + url)
 	}
-	return service.Run(ctx, &p.Process, plan, thisBuild().metric())
+	return service.Run(ctx, &p.Process, spec, thisBuild().metric())
 }
 
 // checkEngines warns of variables that name no setting. If some engines of a server are given and others are not, one
 // of the variables may be a misspelt address of an engine, and an empty engine would be started instead.
-func (p *process) checkEngines(plan service.Plan) error {
+func (p *process) checkEngines(spec service.Spec) error {
 	for _, unknown := range p.unknown {
 		p.Log.Warn("a variable has no effect", "cause", unknown, "next", "correct its name, or remove it")
 	}
-	embedded := p.Embedded(plan.Needs)
-	if plan.Exclusive || embedded == (service.Needs{}) || embedded == plan.Needs {
+	embedded := p.Embedded(spec.Needs)
+	if spec.Exclusive || embedded == (service.Needs{}) || embedded == spec.Needs {
 		return nil
 	}
 	if len(p.unknown) > 0 {

@@ -81,7 +81,7 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 	var db *postgres.DB
 	var jobs *tracking.Jobs
 	var result error
-	err := quiet.serve(ctx, nil, service.Plan{
+	err := quiet.serve(ctx, nil, service.Spec{
 		Needs: service.Everything, Exclusive: true, FailFast: true,
 		Listeners: service.Listeners{Public: "127.0.0.1:0", Admin: "127.0.0.1:0", TraceRatio: 1},
 		// Without the schedule, which would ask for other brands.

@@ -17,8 +17,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A Plan is what a serving command runs.
-type Plan struct {
+// A Spec is what a serving command runs.
+type Spec struct {
 	Needs     Needs
 	Exclusive bool // own the embedded engines, and bring schemas up
 	Tolerant  bool // take traffic while engines are away, and do not check schemas of given ones
@@ -46,9 +46,9 @@ type Service struct {
 	parts    []lifecycle.Part
 }
 
-// Run runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
+// Run runs a spec until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener runs from first to last, so that /readyz shows the progress of the start.
-func Run(ctx context.Context, p *Process, plan Plan, metrics ...prometheus.Collector) error {
+func Run(ctx context.Context, p *Process, spec Spec, metrics ...prometheus.Collector) error {
 	// The service is ready only once it is built.
 	s := &Service{Engines: &Engines{Process: p}, Metrics: prometheus.NewRegistry(),
 		Checks: httpd.NewReadiness("service")}
@@ -56,16 +56,16 @@ func Run(ctx context.Context, p *Process, plan Plan, metrics ...prometheus.Colle
 	s.Metrics.MustRegister(append(metrics, s.Checks, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	var err error
-	if s.listener, err = listen(ctx, plan.Listeners.Public, "--listen"); err != nil {
+	if s.listener, err = listen(ctx, spec.Listeners.Public, "--listen"); err != nil {
 		return err
 	}
 	defer s.listener.Close() // for the ways out before a server owns it
 	p.Log.Info("public listener", "address", s.URL())
-	operator, err := plan.Listeners.admin(ctx, p.Log)
+	operator, err := spec.Listeners.admin(ctx, p.Log)
 	if err != nil {
 		return err
 	}
-	traces, err := plan.Listeners.traces(p)
+	traces, err := spec.Listeners.traces(p)
 	if err != nil {
 		return err
 	}
@@ -75,13 +75,13 @@ func Run(ctx context.Context, p *Process, plan Plan, metrics ...prometheus.Colle
 	return lifecycle.All(ctx, p.Log,
 		lifecycle.Part{Name: "traces", Run: traces.Run},
 		lifecycle.Part{Name: "admin", Run: admin.Run},
-		lifecycle.Part{Name: p.Command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
+		lifecycle.Part{Name: p.Command, Run: func(ctx context.Context) error { return s.run(ctx, spec) }},
 	)
 }
 
 // run opens the engines, brings their schemas up, runs the parts, and closes everything in reverse.
-func (s *Service) run(ctx context.Context, plan Plan) (err error) {
-	if s.Engines, err = s.Open(ctx, plan.Needs, plan.Exclusive, s.URL()); err != nil {
+func (s *Service) run(ctx context.Context, spec Spec) (err error) {
+	if s.Engines, err = s.Open(ctx, spec.Needs, spec.Exclusive, s.URL()); err != nil {
 		return unlessStopped(ctx, err)
 	}
 	defer func() {
@@ -89,34 +89,34 @@ func (s *Service) run(ctx context.Context, plan Plan) (err error) {
 			err = closed
 		}
 	}()
-	s.watchDisk(plan)
-	s.stores = newStores(plan.Needs)
+	s.watchDisk(spec)
+	s.stores = newStores(spec.Needs)
 	s.Checks.Provide("schema", s.stores.ready)
-	if err := s.bringUp(ctx, plan, true); err != nil {
+	if err := s.bringUp(ctx, spec, true); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	if err := s.openClientsLater(ctx, plan); err != nil {
+	if err := s.openClientsLater(ctx, spec); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	if err := plan.Build(ctx, s); err != nil {
+	if err := spec.Build(ctx, s); err != nil {
 		return unlessStopped(ctx, err)
 	}
 	s.Checks.Provide("service", func(context.Context) error { return nil })
 	parts := append([]lifecycle.Part{
 		{Name: "engines", Run: s.watchEngines},
-		{Name: "stores", Run: func(ctx context.Context) error { return s.bringUp(ctx, plan, false) }},
+		{Name: "stores", Run: func(ctx context.Context) error { return s.bringUp(ctx, spec, false) }},
 	}, s.parts...)
 	parts = append(parts, lifecycle.Part{Name: "ready",
-		Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
+		Run: func(ctx context.Context) error { return s.announce(ctx, spec) }})
 	return lifecycle.All(ctx, s.Log, parts...)
 }
 
 // watchDisk has a service that takes something in check that the disks of its engines and its spool have room.
-func (s *Service) watchDisk(plan Plan) {
-	if plan.Spool != "" {
-		s.Room = disk.New(s.Settings.MinFree, s.Settings.DataDir, plan.Spool)
+func (s *Service) watchDisk(spec Spec) {
+	if spec.Spool != "" {
+		s.Room = disk.New(s.Settings.MinFree, s.Settings.DataDir, spec.Spool)
 	}
-	if s.Room == nil || !plan.Needs.Kafka {
+	if s.Room == nil || !spec.Needs.Kafka {
 		return
 	}
 	s.Room.Register(s.Metrics)
@@ -127,24 +127,24 @@ func (s *Service) watchDisk(plan Plan) {
 }
 
 // openClientsLater makes the clients of the engines, which may be away.
-func (s *Service) openClientsLater(ctx context.Context, plan Plan) (err error) {
+func (s *Service) openClientsLater(ctx context.Context, spec Spec) (err error) {
 	check := s.Checks.Provide
-	if plan.Tolerant {
+	if spec.Tolerant {
 		check = s.Checks.Note
 	}
-	if plan.Needs.Postgres {
+	if spec.Needs.Postgres {
 		if s.DB, err = postgres.OpenLater(ctx, s.Postgres); err != nil {
 			return err
 		}
 		check("postgres", s.DB.Reach)
 	}
-	if plan.Needs.ClickHouse {
+	if spec.Needs.ClickHouse {
 		if s.Warehouse, err = clickhouse.OpenLater(s.ClickHouse); err != nil {
 			return err
 		}
 		check("clickhouse", s.Warehouse.Ping)
 	}
-	if plan.Needs.Kafka {
+	if spec.Needs.Kafka {
 		check("kafka", s.Kafka.Reach)
 	}
 	return nil
@@ -160,11 +160,11 @@ func (s *Service) watchEngines(ctx context.Context) error {
 	}
 }
 
-// announce calls what the plan has for the moment when everything is ready.
-func (s *Service) announce(ctx context.Context, plan Plan) error {
+// announce calls what the spec has for the moment when everything is ready.
+func (s *Service) announce(ctx context.Context, spec Spec) error {
 	err := s.Checks.Wait(ctx)
 	if err == nil {
-		err = plan.Ready(ctx, s.URL())
+		err = spec.Ready(ctx, s.URL())
 	}
 	if err != nil {
 		return unlessStopped(ctx, err)

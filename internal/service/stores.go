@@ -98,14 +98,14 @@ func (s *stores) ready(context.Context) error {
 
 // bringUp brings up every store that is not up. The first time it checks each once, and any error other than that a
 // store is away ends the server; after that it tries again until all are up, and returns when ctx ends.
-func (s *Service) bringUp(ctx context.Context, plan Plan, first bool) error {
+func (s *Service) bringUp(ctx context.Context, spec Spec, first bool) error {
 	for {
 		for _, store := range s.stores.names {
 			if s.stores.up(store) {
 				continue
 			}
-			err := s.prepare(ctx, plan, store)
-			if err != nil && (ctx.Err() != nil || first && (plan.FailFast || !away(err))) {
+			err := s.prepare(ctx, spec, store)
+			if err != nil && (ctx.Err() != nil || first && (spec.FailFast || !away(err))) {
 				return unlessStopped(ctx, err)
 			}
 			switch changed := s.stores.note(store, err); {
@@ -130,18 +130,18 @@ func (s *Service) bringUp(ctx context.Context, plan Plan, first bool) error {
 }
 
 // prepare brings the schema of a store up where this process may, and else returns which command does.
-func (s *Service) prepare(ctx context.Context, plan Plan, store lifecycle.Store) error {
+func (s *Service) prepare(ctx context.Context, spec Spec, store lifecycle.Store) error {
 	need := Needs{
 		Postgres: store == lifecycle.Postgres, ClickHouse: store == lifecycle.ClickHouse,
 		Kafka: store == lifecycle.Kafka,
 	}
-	if plan.Tolerant {
+	if spec.Tolerant {
 		need = s.Embedded(need)
 	}
 	checking, done := context.WithTimeout(ctx, checkTimeout)
 	defer done()
 	switch {
-	case plan.Exclusive:
+	case spec.Exclusive:
 	case s.Embedded(need) == Needs{}:
 		return s.upToDate(checking, need)
 	default:
