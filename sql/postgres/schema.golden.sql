@@ -702,6 +702,7 @@ COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, ali
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industry, region, language, aliases, is_active ON public.brands FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
+CREATE TRIGGER note_deletion AFTER DELETE ON public.brands FOR EACH STATEMENT EXECUTE FUNCTION private.note_deleted_brands();
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER queue_rereads AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.queue_rereads();
@@ -1737,6 +1738,21 @@ END
 $function$;
 ALTER FUNCTION private.log_provider_key() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_provider_key() IS NULL;
+
+-- function private.note_deleted_brands()
+CREATE OR REPLACE FUNCTION private.note_deleted_brands()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM nextval('private.warehouse_changes');
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.note_deleted_brands() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.note_deleted_brands() IS NULL;
 
 -- function private.notify_sites()
 CREATE OR REPLACE FUNCTION private.notify_sites()
