@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/queryapi/auth"
 )
 
 // A dashboard is one that a process serves, with a user of it.
@@ -73,8 +73,8 @@ func (s *stack) startLarge(ctx context.Context, progress func(string, ...any)) (
 	if err != nil {
 		return nil, err
 	}
-	d := &dashboard{email: "ann@organization-0.example", password: password.Generate(), brands: brands}
-	if err := db.SetPassword(ctx, d.email, password.Hash(d.password)); err != nil {
+	d := &dashboard{email: "ann@organization-0.example", password: auth.GeneratePassword(), brands: brands}
+	if err := db.SetPassword(ctx, d.email, auth.HashPassword(d.password)); err != nil {
 		return nil, err
 	}
 	random := make([]byte, 32)

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/rest"
@@ -85,7 +84,7 @@ func (s *stack) serveTables(ctx context.Context, brands int) (*tables, error) {
 		email string
 		token *string
 	}{{"ann@organization-0.example", &t.token}, {fmt.Sprintf("ann@organization-%d.example", (brands-1)/brandsOfOne), &t.tokenElsewhere}} {
-		if err := db.SetPassword(ctx, user.email, password.Hash(chosen)); err != nil {
+		if err := db.SetPassword(ctx, user.email, auth.HashPassword(chosen)); err != nil {
 			return nil, err
 		}
 		if *user.token, err = t.signIn(user.email, chosen); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/deploy/engine"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
@@ -54,7 +54,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	text := cmp.Or(chosen, password.Generate())
+	text := cmp.Or(chosen, auth.GeneratePassword())
 	on, err := p.connect(ctx, service.Databases)
 	if err != nil {
 		return err

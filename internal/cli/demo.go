@@ -18,7 +18,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -227,7 +226,7 @@ func addDemoOrganization(
 	_, err = db.UserByEmail(ctx, email)
 	if errors.Is(err, postgres.ErrNotFound) {
 		_, err = db.AddUser(ctx, postgres.NewUser{
-			Email: email, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID,
+			Email: email, PasswordHash: auth.HashPassword(auth.GeneratePassword()), OrganizationID: organization.ID,
 			Role: "owner",
 		})
 	}
@@ -297,12 +296,12 @@ func (d *demo) password(ctx context.Context) (string, error) {
 		return "", err
 	}
 	valid := func(text string) (bool, error) {
-		right, err := password.Verify(user.PasswordHash, text)
+		right, err := auth.VerifyPassword(user.PasswordHash, text)
 		return err == nil && right, nil
 	}
 	return d.storedSecret("demo.password", valid, func() (string, error) {
-		text := password.Generate()
-		return text, d.DB.SetPassword(ctx, demoEmail, password.Hash(text))
+		text := auth.GeneratePassword()
+		return text, d.DB.SetPassword(ctx, demoEmail, auth.HashPassword(text))
 	})
 }
 

@@ -21,8 +21,8 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/config"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi/auth"
 )
 
 // process is what every command is given: its settings and its surroundings. Results go to stdout; progress, logs and
@@ -167,7 +167,7 @@ func (p *process) readPassword(ctx context.Context, minimum int, words ...string
 	if err != nil || text == "" {
 		return "", err
 	}
-	if err := password.Check(text, minimum, words...); err != nil {
+	if err := auth.CheckPassword(text, minimum, words...); err != nil {
 		return "", usageError{err}
 	}
 	return text, nil

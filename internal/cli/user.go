@@ -9,8 +9,8 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -58,10 +58,10 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 	}
 	generated, hash := "", ""
 	if chosen == "" && c.id.IsNil() {
-		generated = password.Generate()
+		generated = auth.GeneratePassword()
 	}
 	if text := cmp.Or(chosen, generated); text != "" {
-		hash = password.Hash(text)
+		hash = auth.HashPassword(text)
 	}
 	on, err := p.connect(ctx, service.Control)
 	if err != nil {
@@ -137,12 +137,12 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	text := cmp.Or(chosen, password.Generate())
+	text := cmp.Or(chosen, auth.GeneratePassword())
 	on, err := p.connect(ctx, service.Control)
 	if err != nil {
 		return err
 	}
-	if err := on.DB.SetPassword(ctx, c.Email, password.Hash(text)); err != nil {
+	if err := on.DB.SetPassword(ctx, c.Email, auth.HashPassword(text)); err != nil {
 		return listedBy(userListCommand, err)
 	}
 	if chosen != "" {

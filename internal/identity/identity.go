@@ -68,8 +68,8 @@ const findTimeout = 3 * time.Second
 var errSlow = problem.New(problem.Unavailable,
 	"a database of this service did not answer in time; ask again in a moment")
 
-// Find looks a caller up within the deadline of every surface: a look-up that takes longer than three seconds is a problem
-// of kind Unavailable.
+// Find looks a caller up within the deadline of every surface: a look-up that takes longer than three seconds is a
+// problem of kind Unavailable.
 func Find[T any](ctx context.Context, lookUp func(context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A KeyManager serves /api/keys. Users mint keys for themselves, list and revoke their own, admins all of the organization.
-// It is safe for concurrent use.
+// A KeyManager serves /api/keys. Users mint keys for themselves, list and revoke their own, admins all of the
+// organization. It is safe for concurrent use.
 type KeyManager struct {
 	db  *postgres.DB
 	now func() time.Time

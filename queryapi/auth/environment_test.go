@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
@@ -100,7 +99,7 @@ func (w *environment) add(t *testing.T, email string) postgres.User {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: email, PasswordHash: password.Hash(rightPassword), OrganizationID: o.ID, Role: "admin"})
+	user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: email, PasswordHash: HashPassword(rightPassword), OrganizationID: o.ID, Role: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -68,7 +67,7 @@ func NewProvider(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger
 		cfg: cfg, db: db, keys: keys,
 		tokens:   &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
 		attempts: newAttempts(), hashing: semaphore.NewWeighted(maxHashes), wait: hashWait, log: log,
-		dummyHash: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
+		dummyHash: sync.OnceValue(func() string { return HashPassword(GeneratePassword()) }),
 	}
 }
 

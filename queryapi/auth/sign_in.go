@@ -20,7 +20,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -93,7 +92,7 @@ func (p *Provider) checkPassword(ctx context.Context, address, secret string) (p
 		return user, errTooMany
 	}
 	defer p.hashing.Release(1)
-	matches, err := password.Verify(cmp.Or(user.PasswordHash, p.dummyHash()), secret)
+	matches, err := VerifyPassword(cmp.Or(user.PasswordHash, p.dummyHash()), secret)
 	if err != nil {
 		return user, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
@@ -112,7 +111,7 @@ func TestASilentPostgresIs503(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", PasswordHash: password.Hash(goodPassword), OrganizationID: organization.ID, Role: "admin"})
+	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", PasswordHash: auth.HashPassword(goodPassword), OrganizationID: organization.ID, Role: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}
