@@ -173,9 +173,14 @@ func (c *collectorTest) start(t *testing.T) {
 	}
 }
 
+// kill kills the collector. Beacons then go to a port where nothing listens, since a server of another test could get
+// the port that becomes free.
 func (c *collectorTest) kill(t *testing.T) {
 	t.Helper()
 	c.collector.stop(t, syscall.SIGKILL)
+	if closed := "http://127.0.0.1:1"; c.browserLoad != nil {
+		c.browserLoad.url.Store(&closed)
+	}
 }
 
 // counted waits until the collector has handed over all that it accepted and the pipeline has taken all that there is,

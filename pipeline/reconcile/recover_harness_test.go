@@ -194,7 +194,7 @@ func (f *fixture) breakPart(t *testing.T, broken part) {
 			t.Fatal(err)
 		}
 	}
-	f.exec(t, "DETACH TABLE "+broken.Table)
+	f.exec(t, "DETACH TABLE "+broken.Table+" SYNC") // a query or a merge that still uses the table would make ATTACH fail
 	f.exec(t, "ATTACH TABLE "+broken.Table)
 	f.exec(t, "SYSTEM STOP MERGES "+broken.Table)
 }
