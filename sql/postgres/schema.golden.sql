@@ -148,6 +148,25 @@ ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
 
+-- table private.platform_changes
+CREATE TABLE private.platform_changes (
+    platform text NOT NULL,
+    day date NOT NULL,
+    e_value double precision NOT NULL,
+    judged_on date NOT NULL,
+    CONSTRAINT platform_changes_pkey PRIMARY KEY (platform, day),
+    CONSTRAINT platform_changes_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200)))
+);
+ALTER TABLE private.platform_changes OWNER TO answerscope_owner;
+COMMENT ON TABLE private.platform_changes IS 'Days on which a platform changed silently, found by the canary panel.';
+COMMENT ON COLUMN private.platform_changes.day IS 'The first UTC day of the new answers. Later nights may find a day beside it, which is added.';
+COMMENT ON COLUMN private.platform_changes.e_value IS 'The largest so far.';
+COMMENT ON COLUMN private.platform_changes.judged_on IS 'The last compared day of the night that found it last.';
+ALTER TABLE private.platform_changes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.platform_changes FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.platform_changes FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.platform_changes TO answerscope_service;
+
 -- table private.platform_leases
 CREATE TABLE private.platform_leases (
     account text NOT NULL,
