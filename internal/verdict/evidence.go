@@ -22,15 +22,15 @@ type change struct {
 // A test has the variance of a difference and its degrees of freedom.
 type test struct{ variance, degrees, nStar float64 } // nStar: b·a/(b+a) of the days before and after
 
-// evidence tests a change at each day. Where there is an earlier comparison, the variance of clusters is the mean of
-// both: it shows how much they wander when nothing else happens.
+// evidence tests a change at each day. Where the earlier comparison has enough days, the variance of clusters is
+// the mean of both: it shows how much they wander when nothing else happens.
 func (c *comparison) evidence(earlier *comparison) evidence {
 	e := evidence{comparison: c, first: minDaysBefore}
 	for position := minDaysBefore; position <= len(c.days)-minDaysAfter; position++ {
 		at := c.changeAt(position)
 		variance, count := c.clusterVariance(position)
 		degrees := float64(count - 1)
-		if earlier != nil {
+		if earlier.enoughDays() {
 			shift := c.window.From - earlier.window.From
 			v, n := earlier.clusterVariance(earlier.position(c.day(position) - shift))
 			if n >= minClusters {
@@ -85,7 +85,7 @@ func (c *comparison) changeAt(position int) change {
 	return change{position, means[after] - means[before], days, days}
 }
 
-// eValue returns how much better a change explains the difference than noise does: the t-mixture of Lindon et al., 2022.
+// eValue returns how much better a change explains the difference than noise does, by the t-mixture of Lindon et al.
 func (t test) eValue(difference float64) float64 {
 	square, scale := difference*difference/t.variance, 1+t.nStar
 	ratio := (1 + square/t.degrees) / (1 + square/(t.degrees*scale))
@@ -126,8 +126,8 @@ func (t test) detectable() *float64 {
 // start returns the change at the window's first day.
 func (e evidence) start() change { return e.changes[e.comparison.split-e.first] }
 
-// mixed returns the e-value over the unknown day of change: half the weight is at the window's first day. A window under
-// 14 days is looked at more often than it is long, and counts less.
+// mixed returns the e-value over the unknown day of change: half the weight is at the window's first day. A window
+// under 14 days is looked at more often than it is long, and counts less.
 func (e evidence) mixed(test func(change) test) float64 {
 	start, others, sum := 0.0, 0.0, 0.0
 	for _, c := range e.changes {

@@ -2,15 +2,14 @@
 // explains the difference.
 //
 // Every day's answers to the same prompts are one measurement: an index that compares each prompt, platform, model and
-// region with itself. A closed-form t-mixture e-value (Lindon, Ham, Tingley, Bojinov 2022, arXiv 2210.08589), mixed over
-// the unknown day of change, measures how much better a change explains the index than day-to-day noise does. It takes
-// the larger of two variances, by days and by clusters of prompts. docs/verdicts.md explains the rule to its users.
+// region with itself. A closed-form t-mixture e-value (Lindon, Ham, Tingley, Bojinov 2022, arXiv 2210.08589) measures
+// how much better a change explains the index than noise does, mixed over the unknown day of change. It takes the larger
+// of two variances, by days and by clusters of prompts.
 package verdict
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -134,23 +133,26 @@ type Row struct {
 
 // Judge returns the verdict on a row.
 func (b *Basket) Judge(w Window, r Row) Verdict {
-	s := b.selection(w, r)
-	v := Verdict{LeftOut: s.leftOut()}
-	if s.runs[before] == 0 || s.runs[after] == 0 {
+	c := b.compare(w, r.Entity, b.row(r))
+	shares := c.shares()
+	v := Verdict{LeftOut: LeftOut{shares[outage], shares[model], shares[basket]}}
+	if c.runs[before] == 0 || c.runs[after] == 0 {
 		v.Verdict, v.Reason = TooLittleData, NoRuns
 		return v
 	}
-	if reason, over := s.majorReason(); over {
-		v.Verdict, v.Reason = reason.verdict(), s.platforms(reason)
+	if v.Verdict, v.Reason = c.verdict(); v.Verdict != "" {
 		return v
 	}
-	current := newComparison(s)
-	v.Prompts, v.DaysBefore, v.DaysAfter = current.prompts(), current.split, len(current.days)-current.split
-	if v.DaysBefore < minDaysBefore || v.DaysAfter < minDaysAfter {
+	clusterOf := c.clusterOf(r.Dimension != ByTopic)
+	c.fill(clusterOf)
+	v.Prompts, v.DaysBefore, v.DaysAfter = c.prompts(), c.split, len(c.days)-c.split
+	if !c.enoughDays() {
 		v.Verdict, v.Reason = TooLittleData, FewDays
 		return v
 	}
-	current.evidence(b.earlierComparison(w.earlier(), r.Entity, current)).decide(&v, r.Dimension)
+	earlier := b.compare(w.earlier(), r.Entity, c.basis())
+	earlier.fill(clusterOf)
+	c.evidence(earlier).decide(&v, r.Dimension)
 	return v
 }
 
@@ -220,20 +222,4 @@ func ranking(rows []*Verdict, evidence func(*Verdict) *float64) (least float64) 
 		}
 	}
 	return least
-}
-
-func (r reason) verdict() string {
-	return [...]string{outage: Outage, model: ModelChanged, basket: BasketChanged}[r]
-}
-
-// platforms returns the platforms whose runs were left out for a reason, as text.
-func (s selection) platforms(r reason) string {
-	var names []string
-	for _, c := range s.cells {
-		if c.left[r] > 0 {
-			names = append(names, c.platform)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
 }

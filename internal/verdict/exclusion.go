@@ -1,0 +1,129 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	before = 0 // the side of the days before the window
+	after  = 1 // the side of the window
+)
+
+// The reasons that take runs out of a comparison, since the sides would differ for another cause. A run counts for the
+// first that applies.
+const (
+	outage  = iota // the platform gave up over a fifth of the day's runs
+	model          // the platform serves another model
+	basket         // the cell has answers on one side only
+	reasons        // how many there are
+)
+
+var reasonVerdicts = [reasons]string{Outage, ModelChanged, BasketChanged}
+
+// An exclusion counts the runs of both sides, and which were left out.
+type exclusion struct {
+	runs      [2]float64
+	removed   [2][reasons]float64
+	platforms [reasons][]string
+}
+
+func (e *exclusion) remove(platform string, reason, side int, runs float64) {
+	if runs > 0 {
+		e.removed[side][reason] += runs
+		e.platforms[reason] = append(e.platforms[reason], platform)
+	}
+}
+
+// shares returns the share of the runs that each reason takes, of both sides the larger.
+func (e *exclusion) shares() (shares [reasons]float64) {
+	for side, runs := range e.runs {
+		for reason, removed := range e.removed[side] {
+			if removed > 0 {
+				shares[reason] = max(shares[reason], removed/runs)
+			}
+		}
+	}
+	return shares
+}
+
+// verdict returns the reason that takes the most runs, and its platforms as text, if over half of a side are left out;
+// else "".
+func (e *exclusion) verdict() (verdict, platforms string) {
+	shares, largest := e.shares(), outage
+	for reason, share := range shares {
+		if share > shares[largest] {
+			largest = reason
+		}
+	}
+	for side, runs := range e.runs {
+		removed := e.removed[side]
+		if 2*(removed[outage]+removed[model]+removed[basket]) > runs {
+			names := e.platforms[largest]
+			slices.Sort(names)
+			return reasonVerdicts[largest], strings.Join(slices.Compact(names), ", ")
+		}
+	}
+	return "", ""
+}
+
+// outages returns, by platform, the days from low to high on which over a fifth of the cells' runs were given up.
+func outages(cells []*cell, low, high int) map[string][]bool {
+	balances, out := map[string][]float64{}, map[string][]bool{} // 5 · given up − runs
+	for _, c := range cells {
+		if balances[c.platform] == nil {
+			balances[c.platform] = make([]float64, high-low)
+		}
+		for at, balance := range balances[c.platform] {
+			balances[c.platform][at] = balance + 5*c.givenUp[low+at] - c.runs[low+at]
+		}
+	}
+	for platform, days := range balances {
+		out[platform] = make([]bool, len(days))
+		for at, balance := range days {
+			out[platform][at] = balance > 0
+		}
+	}
+	return out
+}
+
+type platformModel struct{ platform, model string }
+
+// changedModels returns the platforms and requested models that serve other models in the window than before. Answers
+// during an outage do not count; out has outages by platform and day since from.
+func (b *Basket) changedModels(w Window, from Day, out map[string][]bool) map[platformModel]bool {
+	shares, totals := map[platformModel]map[string][2]float64{}, map[platformModel][2]float64{}
+	for _, row := range b.served {
+		at, side, key := int(Day(row.Day)-from), before, platformModel{row.Platform, row.Model}
+		if days := out[row.Platform]; at < 0 || at >= len(days) || days[at] {
+			continue
+		}
+		if Day(row.Day) >= w.From {
+			side = after
+		}
+		if shares[key] == nil {
+			shares[key] = map[string][2]float64{}
+		}
+		counts, total := shares[key][row.ServedModel], totals[key]
+		counts[side] += float64(row.Answers)
+		total[side] += float64(row.Answers)
+		shares[key][row.ServedModel], totals[key] = counts, total
+	}
+	changed := map[platformModel]bool{}
+	for key, models := range shares {
+		total, gained := totals[key], 0.0 // what some models gain, others lose
+		for _, counts := range models {
+			gained += max(0, counts[after]/total[after]-counts[before]/total[before])
+		}
+		changed[key] = total[before] > 0 && total[after] > 0 && gained > modelShift+1e-9
+	}
+	for platform, days := range b.changed {
+		if slices.ContainsFunc(days, func(d Day) bool { return d >= w.First() && d <= w.To }) {
+			changed[platformModel{platform, anyModel}] = true
+		}
+	}
+	return changed
+}
+
+// anyModel stands for all models of a platform.
+const anyModel = "*"
