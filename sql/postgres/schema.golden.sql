@@ -524,6 +524,38 @@ ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.users FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.users TO answerscope_service;
 
+-- table private.verdict_checks
+CREATE TABLE private.verdict_checks (
+    day date NOT NULL,
+    relabelling text NOT NULL,
+    reach text NOT NULL,
+    rows integer NOT NULL,
+    looks integer NOT NULL,
+    alarmed_looks integer NOT NULL,
+    row_quarters double precision DEFAULT ((looks)::numeric / 90.0),
+    alarmed_row_quarters integer NOT NULL,
+    moves integer NOT NULL,
+    held_moves integer NOT NULL,
+    CONSTRAINT verdict_checks_pkey PRIMARY KEY (day, relabelling, reach),
+    CONSTRAINT verdict_checks_reach_known CHECK ((reach = ANY (ARRAY['brand'::text, 'prompts'::text]))),
+    CONSTRAINT verdict_checks_relabelling_known CHECK ((relabelling = ANY (ARRAY['none'::text, 'signs'::text, 'days'::text])))
+);
+ALTER TABLE private.verdict_checks OWNER TO answerscope_owner;
+COMMENT ON TABLE private.verdict_checks IS 'The nightly check of verdicts: how often they alarm although nothing changed, and how often moves held.';
+COMMENT ON COLUMN private.verdict_checks.day IS 'The last UTC day that was looked at. A check of the same day replaces it.';
+COMMENT ON COLUMN private.verdict_checks.relabelling IS 'How answers were changed so that nothing moved; none: they are as they came.';
+COMMENT ON COLUMN private.verdict_checks.rows IS 'Brands and platforms of brands that have 56 days with answers.';
+COMMENT ON COLUMN private.verdict_checks.looks IS 'Verdicts: at most the last 90 days of each row.';
+COMMENT ON COLUMN private.verdict_checks.alarmed_looks IS 'Verdicts that are a move of this reach.';
+COMMENT ON COLUMN private.verdict_checks.row_quarters IS 'Looks, in quarters of 90.';
+COMMENT ON COLUMN private.verdict_checks.alarmed_row_quarters IS 'Rows with such a verdict.';
+COMMENT ON COLUMN private.verdict_checks.moves IS 'Moves seen 28 days ago or earlier that can be compared with their next 14 days.';
+COMMENT ON COLUMN private.verdict_checks.held_moves IS 'Moves whose next 14 days differ from before in the same direction, at least half as much.';
+ALTER TABLE private.verdict_checks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.verdict_checks FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.verdict_checks FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.verdict_checks TO answerscope_service;
+
 -- table private.visitor_salts
 CREATE UNLOGGED TABLE private.visitor_salts (
     day date NOT NULL,
