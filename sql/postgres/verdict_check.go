@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// VerdictCheck has what checks of verdicts counted for a relabelling ("signs", "days", or "none" for the answers as they
-// are) and a reach ("brand" or "prompts").
+// VerdictCheck has the counts of checks of verdicts for a relabelling ("signs", "days", or "none" for the answers as they
+// came) and a reach ("brand" or "prompts").
 type VerdictCheck struct {
 	Relabelling        string  `db:"relabelling" json:"relabelling"`
 	Reach              string  `db:"reach" json:"reach"`
@@ -20,14 +20,14 @@ type VerdictCheck struct {
 	HeldMoves          int     `db:"held_moves" json:"held_moves"`
 }
 
-// StoreVerdictChecks stores the counts of one night, whose last looked-at UTC day is day. They replace those of an
-// earlier check of the same day. PostgreSQL counts RowQuarters by itself.
+// StoreVerdictChecks stores the counts of the night that looked at verdicts up to a UTC day. An earlier check of the same
+// day is replaced. PostgreSQL computes RowQuarters.
 func (db *DB) StoreVerdictChecks(ctx context.Context, day time.Time, checks []VerdictCheck) error {
 	return wrap(exec(ctx, db, "store_verdict_checks", day, checks), "store checks of verdicts")
 }
 
 // VerdictChecks returns the sums over the nights of inclusive UTC days, by relabelling and reach. Moves are the newest
-// night's, since every night counts those of a whole quarter.
+// night's, since every night counts all moves of a quarter.
 func (db *DB) VerdictChecks(ctx context.Context, from, to time.Time) ([]VerdictCheck, error) {
 	checks, err := queryAll[VerdictCheck](ctx, db, "verdict_checks", from, to)
 	return checks, wrap(err, "read checks of verdicts")

@@ -1,5 +1,5 @@
--- verdict_checks: what the checks of the days from $1 to $2 counted, summed by relabelling and reach; moves are those of
--- the newest day, which has the moves of the days before too.
+-- verdict_checks: the counts of the checks from day $1 to $2, summed by relabelling and reach; moves are the newest
+-- day's, which counts all moves of a quarter.
 SELECT
     relabelling,
     reach,
