@@ -92,6 +92,7 @@ var dependencies = []dependency{
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/imports", "ingest/tracking", "internal/testkit/naive"}, "folding and normal forms of text; which countries there are"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/imports", "collector/site", "internal/testkit/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/testkit/naive"}, "word and sentence boundaries (UAX 29)"},
+	{"gonum.org/v1/gonum", []string{"internal/testkit/naive"}, "quantiles of Student's t"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify", "queryapi/web/bundle"}, "makes t.js small and the dashboard one file; no part of the binary"},

@@ -213,8 +213,8 @@ func TestTheContractCanBeBroken(t *testing.T) {
 		{`"total_mentions":3`, `"total_mentions":3.5`},
 		{`"total_mentions":3`, `"total_mentions":null`},
 		{`"date":"2026-03-02"`, `"date":"2026-02-30"`},
-		{`"high":67,`, ``},
-		{`"high":67`, `"high":167`},
+		{`"high":78.5,`, ``},
+		{`"high":78.5`, `"high":178.5`},
 		{`"day"`, `"month"`},
 	} {
 		broken := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)

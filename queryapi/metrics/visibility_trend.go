@@ -28,7 +28,7 @@ type trendFigures struct {
 type trendBucket struct {
 	Date               string    `json:"date"` // a week's ISO Monday, which may lie before the window
 	ResultCount        int64     `json:"result_count"`
-	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks, as both intervals
+	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks
 	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
 	TotalMentions      int64     `json:"total_mentions"`
 	TotalCitations     int64     `json:"total_citations"`
@@ -105,11 +105,11 @@ func newTrendBucket(r clickhouse.Bucket, granularity clickhouse.Granularity) tre
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
 		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp,
+		Interval:    intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh),
+		MentionRate: intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
 	}
 	if granularity == clickhouse.ByDay { // weeks have no score in the interface
 		bucket.AIVisibilityScore = r.Score
-		bucket.Interval = intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh)
-		bucket.MentionRate = intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh)
 	}
 	return bucket
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gofrs/uuid/v5"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A figure is null (nil) where there is nothing to compute it from.
@@ -113,9 +114,15 @@ func (t counts) clustered(points map[uuid.UUID]*big.Rat) *Interval {
 		squares.Add(squares, off.Mul(off, off))
 	}
 	squares.Mul(squares, big.NewRat(int64(k), int64(k-1)))
-	margin := new(big.Rat).Mul(root(squares), big.NewRat(196, 100))
+	quantile := new(big.Rat).SetFloat64(Student(k - 1))
+	margin := new(big.Rat).Mul(root(squares), quantile)
 	margin.Quo(margin, n)
 	return &Interval{Low: bound(new(big.Rat).Sub(r, margin)), High: bound(new(big.Rat).Add(r, margin))}
+}
+
+// Student is the quantile of Student's t that 2.5 % exceed.
+func Student(degrees int) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: float64(degrees)}.Quantile(0.975)
 }
 
 // ofPrompt is the interval of the mean of one prompt's answers, each of which has 0 to 100 of the points: where the

@@ -61,11 +61,11 @@ func TestCitationsAsDefined(t *testing.T) {
 // Five prompts. Prompt 0 has two answers, of which the first names Brand at position 2 (two mentions, behind Rival),
 // cites it once among two URLs, positive: visibility 20 + 15 + round(7.5) + 15 = 58; points 60 + 25 + 7.5 = 92.5. All
 // else names none of them. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833, average visibility
-// 58/6 =
-// 9.667 → 9.7, visible 1 of 5 prompts. R = 15.41667; Σ(y−R·n)² = (92.5−30.83333)² + 4·15.41667² = 3802.778 + 950.694
-// = 4753.472; 1.96·√(5/4·4753.472)/6 = 25.180; so −9.8 and 40.6, clamped to 0 and 40.6. The rate is 100/6 = 16.667;
-// Σ(y−R·n)² = (100−33.333)² + 4·16.667² = 5555.556; 1.96·√(5/4·5555.556)/6 = 27.222: −10.6 and 43.9. Rival: one mention first (60
-// + 15)/6 = 12.5; visibility 10 + 7 = 17, 17/6 = 2.8. Of platform "b" one of two runs was given up.
+// 58/6 = 9.667 → 9.7, visible 1 of 5 prompts. R = 15.41667; Σ(y−R·n)² = (92.5−30.83333)² + 4·15.41667² = 3802.778 +
+// 950.694 = 4753.472; t(4) = 2.776445; 2.776445·√(5/4·4753.472)/6 = 35.670; so −20.3 and 51.1, clamped to 0 and 51.1.
+// The rate is 100/6 = 16.667; Σ(y−R·n)² = (100−33.333)² + 4·16.667² = 5555.556; 2.776445·√(5/4·5555.556)/6 = 38.562:
+// −21.9 and 55.2. Rival: one mention first (60 + 15)/6 = 12.5; visibility 10 + 7 = 17, 17/6 = 2.8. Of platform "b" one
+// of two runs was given up.
 func TestSummaryAndTrendByHand(t *testing.T) {
 	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) // a Sunday
 	brandID, rivalID := uuid.UUID{1}, uuid.UUID{2}
@@ -96,15 +96,15 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	same(t, Summary(readings, f, Live{brandID, "Brand"}, live), `{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
 		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
 		"visiblePrompts":1,"promptCount":5,"visibilityRatePct":20,"aiVisibilityScore":15.4,"mentionAnswers":1,"citationAnswers":1,"positionFactor":0.0833,
-		"interval":{"low":0,"high":40.6},"mentionRatePct":16.7,"mentionRateInterval":{"low":0,"high":43.9}},"topCompetitors":[{"name":"Rival","mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
+		"interval":{"low":0,"high":51.1},"mentionRatePct":16.7,"mentionRateInterval":{"low":0,"high":55.2}},"topCompetitors":[{"name":"Rival","mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
 	f.To = "2026-03-31"
 	same(t, Trend(readings, f, "day", live), `{"granularity":"day","buckets":[
 		{"date":"2026-03-01","result_count":5,"ai_visibility_score":18.5,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"given_up_runs":1,"degraded_platforms":["b"]},
 		{"date":"2026-03-02","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"given_up_runs":0,"degraded_platforms":[]},
 		{"date":"2026-03-10","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":true,"given_up_runs":0,"degraded_platforms":[]}]}`)
 	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live), `{"granularity":"week","buckets":[
-		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":null,"mention_rate_pct":20,"mention_rate_interval":null,"model_changed":false,"given_up_runs":1,"degraded_platforms":["b"]},
-		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":null,"mention_rate_pct":0,"mention_rate_interval":null,"model_changed":false,"given_up_runs":0,"degraded_platforms":[]}]}`)
+		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"given_up_runs":1,"degraded_platforms":["b"]},
+		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"given_up_runs":0,"degraded_platforms":[]}]}`)
 	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{brandID, "Brand"}, live)["totals"], `{"resultCount":0,"avgVisibility":null,
 		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,"aiVisibilityScore":null,"mentionAnswers":0,
 		"citationAnswers":0,"positionFactor":null,"interval":null,"mentionRatePct":null,"mentionRateInterval":null}`)

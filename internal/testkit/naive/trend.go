@@ -8,7 +8,7 @@ import (
 )
 
 // Trend computes /api/v1/visibility-trend of a brand, by "day" or "week": a bucket for each day, or ISO week, that has
-// answers. Weeks have no score and no intervals.
+// answers. Weeks have no score.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
 	runs, byDate := map[string][]Reading{}, map[string][]Reading{}
 	for _, r := range f.runs(readings) {
@@ -32,7 +32,7 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(runs[date]),
 		}
 		if granularity == "week" {
-			bucket["ai_visibility_score"], bucket["interval"], bucket["mention_rate_interval"] = nil, nil, nil
+			bucket["ai_visibility_score"] = nil
 		}
 		for who, models := range served(byDate[date]) {
 			if before, known := serving[who]; known && !slices.Equal(before, models) {

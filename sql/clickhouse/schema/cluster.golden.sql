@@ -761,3 +761,6 @@ DROP VIEW IF EXISTS landed_visits;
 
 DROP VIEW IF EXISTS landed_crawls;
 
+-- 0015_student_t.up.sql
+SELECT 1;
+

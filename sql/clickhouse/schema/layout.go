@@ -85,7 +85,7 @@ func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 		return l.alter(s)
 	case dropTable.MatchString(s):
 		return l.drop(dropTable.FindStringSubmatch(s)[1]), nil
-	case dropView.MatchString(s):
+	case dropView.MatchString(s), s == "SELECT 1":
 		return []string{s}, nil
 	}
 	return nil, fmt.Errorf("lay out %.60q: no statement that is known here", s)

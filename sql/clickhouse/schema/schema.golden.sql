@@ -1,6 +1,9 @@
 -- answerscope_bucket
 CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), date_from);
 
+-- answerscope_critical_t
+CREATE FUNCTION answerscope_critical_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
+
 -- answerscope_given
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
@@ -8,7 +11,7 @@ CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000
 CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_id) -> if(group_by = '', '', multiIf(group_by = 'platform', toString(lower(platform)), group_by = 'model', toString(lower(model)), group_by = 'region', toString(lower(region)), ifNull(toString(answerscope_given(topic_id)), '')));
 
 -- answerscope_margin
-CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
+CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((answerscope_critical_t(k - 1) * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
 
 -- answerscope_matches
 CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(filter, value));
@@ -39,7 +42,7 @@ CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) 
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [49e9d526a854]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [6f7ebd8e79e6]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -91,7 +94,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [3d61ccdf8562]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [55c72f104871]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -151,7 +154,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [d43249b9144f]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [79092cd1c076]'
 AS SELECT
     page,
     sum(crawled) AS crawls,
@@ -207,7 +210,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [5277ce2dcd67]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [674899bc72e1]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -249,7 +252,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [17f38d2798cc]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [eda141e55698]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -486,7 +489,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [6b6cbfe708f4]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [c4baa2fade20]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -537,7 +540,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [a74799119689]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [8e7062388eec]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -590,8 +593,8 @@ AS WITH
             sum(prompts.rivals_visibility) AS rivals_visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
         FROM prompts
         GROUP BY
             group_key,
@@ -652,7 +655,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [1dad1bdbe92f]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [9c0674fb6076]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -718,8 +721,8 @@ FROM
                 sum(prompts.rivals_visibility) AS rivals_visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
             FROM prompts
             GROUP BY
                 organization_id,
@@ -795,7 +798,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [2bfdd015f451]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [4f4857101263]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -861,8 +864,8 @@ FROM
                 sum(prompts.rivals_visibility) AS rivals_visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1008,7 +1011,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [ce949e0483e6]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [2495e4a47190]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1084,7 +1087,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [f708d243ddee]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [339cd9fb0dae]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1336,7 +1339,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [8bd1ee604804]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [dff2d1780003]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1416,7 +1419,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [dcde28e16afa]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [75b35a137025]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1430,7 +1433,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [b2bd5f06272e]'
+COMMENT 'the last dead letter of each partition. [f0e9d6de61fa]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1461,7 +1464,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [76f79dc507e5]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [49d4957a65ff]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1480,7 +1483,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e0495226787d]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e925b9abcaa6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1525,7 +1528,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [22bc14343b3d]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [20c6c77edaaf]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1546,7 +1549,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [ec1e377592ec]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [993eb4de66e3]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
@@ -1743,7 +1746,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [ef0685d3957f]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [41a534036251]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1837,9 +1840,9 @@ AS WITH
             own.8 AS visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
             own.9 AS positions,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
         FROM
         (
             SELECT
@@ -1911,7 +1914,7 @@ CREATE VIEW entity_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [ef3530df5f0a]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [cd05b0e4082e]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2002,9 +2005,9 @@ FROM
                 own.8 AS visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
                 own.9 AS positions,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
             FROM
             (
                 SELECT
@@ -2068,7 +2071,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [c93d00614c58]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [684d41fd2c77]'
 AS SELECT
     platform,
     prompt,
@@ -2166,7 +2169,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [2399b06ac984]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [f698a76be8ed]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2188,7 +2191,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [c613338b2ceb]'
+COMMENT 'every visit to a brand’s site as it was recorded. [49f5b9c394b7]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2218,7 +2221,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [543a0f5c5719]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [c7b812b7c40e]'
 AS SELECT
     kind,
     value,
@@ -2257,7 +2260,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [66abc477c9b8]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [63910c71ace0]'
 AS SELECT
     day,
     id,
@@ -2302,7 +2305,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [f8b0aa8457e2]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [68be37b3d80f]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2321,7 +2324,7 @@ GROUP BY
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [11c7be8daa24]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [265a948b3fb6]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2332,7 +2335,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [b40a39a502ef]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [972e92e7f61e]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2361,7 +2364,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [49f003167831]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [637436830821]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2428,7 +2431,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [cd892a0a227c]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [649ef5a7fcf8]'
 AS WITH
     served AS
     (
@@ -2482,7 +2485,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [c947b2633f8d]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [37e2f3c0c73e]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -2566,7 +2569,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [c6ec6ad882a4]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [1cb2b725dfdb]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2657,7 +2660,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [2fa9919584e3]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [ed33fcd85091]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2668,7 +2671,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [1f9254c27645]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [b191855f85a3]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2726,7 +2729,7 @@ FROM
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [6bca7a50e299]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [86d0f3da6da6]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2824,7 +2827,7 @@ CREATE VIEW prompt_performance_last_30_days
     `mention_rate_high` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [bdd4f52af296]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [d2e17ea986a2]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2928,7 +2931,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [20d99380f566]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [0448bfd76a8a]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2977,7 +2980,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [73bb2c90a635]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [12183bfd0ab6]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3124,7 +3127,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [a7eb236d9b58]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [087adbf07dda]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3145,7 +3148,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [d97aae7504d9]'
+COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [d40692b0a931]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -3178,7 +3181,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [c77fcf0ee3fd]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [83fe25eb9da2]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -3197,7 +3200,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [4e69d09e276e]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [9defc0b33533]'
 AS SELECT
     landing,
     month,
