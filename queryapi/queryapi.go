@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
+	"github.com/answerscope/answerscope/queryapi/topics"
 	"github.com/answerscope/answerscope/queryapi/web"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -114,6 +115,9 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	// The same once more for the dashboard, whose users have a cookie.
 	minted.Mount(gate.Provider.MountDashboard(server).Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
 	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
+	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
+		Error: auth.PlainRefusal}
+	topics.Mount(server.Mount(proposals), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	if tables != nil {
 		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)
 	}

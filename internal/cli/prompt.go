@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/queryapi/topics"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -25,6 +27,7 @@ type promptAdd struct {
 	Text     string   `arg:"" help:"What is asked."`
 	Set      string   `default:"Prompts" placeholder:"NAME" help:"${prompt_add_set}"`
 	Topic    string   `placeholder:"NAME" help:"What it is about, to filter figures by; made where it is missing."`
+	Propose  bool     `name:"propose-topic" help:"${prompt_add_propose}"`
 	Platform []string `placeholder:"SLUG" help:"${prompt_add_platform}"`
 	Model    []string `placeholder:"SLUG" help:"${prompt_add_model}"`
 	Region   []string `placeholder:"CODE" help:"The countries it is asked from, such as us; repeat it for more."`
@@ -41,8 +44,26 @@ func (c *promptAdd) Run(ctx context.Context, p *process, db *postgres.DB, brand 
 		Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: c.Platform, Models: c.Model, Regions: c.Region,
 		Samples: c.Samples, IsBranded: c.Branded, IsActive: true,
 	}
+	proposal := ""
+	if c.Topic == "" {
+		existing, err := topics.Read(ctx, db, brand.OrganizationID, brand.ID)
+		if err != nil {
+			return err
+		}
+		proposal = existing.Propose([]string{c.Text})[c.Text]
+	}
+	if c.Propose {
+		prompt.Topic = cmp.Or(c.Topic, proposal)
+	}
 	if prompt.ID, err = db.AddPrompt(ctx, brand.ID, prompt); err != nil {
 		return err
+	}
+	switch {
+	case proposal == "":
+	case c.Propose:
+		p.say("topic: %s (proposed; --topic NAME chooses another)", proposal)
+	default:
+		p.say("topic: none (proposed: %s; --propose-topic sets it, --topic NAME another)", proposal)
 	}
 	return p.printResult(c.JSON, prompt, prompt.ID.String())
 }

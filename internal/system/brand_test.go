@@ -46,6 +46,20 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 		t.Errorf("prompt list: %+v", listed)
 	}
 
+	for _, add := range []struct{ flags, topic, said string }{
+		{"", "", "topic: none (proposed: Light; --propose-topic sets it, --topic NAME another)\n"},
+		{"--propose-topic", "Light", "topic: Light (proposed; --topic NAME chooses another)\n"},
+		{"--propose-topic --topic Desks", "Desks", ""},
+	} {
+		r := run(t, env, "", with(append([]string{"prompt", "add", "best reading light", "--json"}, strings.Fields(add.flags)...)...)...)
+		var prompt postgres.TrackedPrompt
+		if err := json.Unmarshal([]byte(r.stdout), &prompt); err != nil || r.status != exitDone || prompt.Topic != add.topic || !strings.HasSuffix(r.stderr, add.said) ||
+			strings.Contains(r.stderr, "topic:") != (add.said != "") {
+			t.Errorf("prompt add %s: status %d, %s%s%v", add.flags, r.status, r.stdout, r.stderr, err)
+		}
+		must(t, env, with("prompt", "remove", prompt.ID.String())...)
+	}
+
 	must(t, env, with("brand", "platform", "add", "openai", "--model", "gpt-5", "--frequency", "weekly")...)
 	must(t, env, with("brand", "platform", "edit", "openai", "--model", "gpt-5", "--frequency", "monthly", "--no-enabled")...)
 	want = `{"platform":"openai","model":"gpt-5","check_frequency":"monthly","is_enabled":false,"last_checked_at":null,"next_check_at":null}`

@@ -248,5 +248,5 @@ func dashboardRefusal(c *fiber.Ctx, err error) (status int, body any) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.status, fiber.Map{"error": f.message}
 	}
-	return plainRefusal(c, err)
+	return PlainRefusal(c, err)
 }

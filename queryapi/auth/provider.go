@@ -243,8 +243,8 @@ func isAway(err error) bool {
 	return postgres.IsTransient(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
 }
 
-// plainRefusal returns 503 while the database cannot be reached.
-func plainRefusal(c *fiber.Ctx, err error) (status int, body any) {
+// PlainRefusal returns 503 while the database cannot be reached.
+func PlainRefusal(c *fiber.Ctx, err error) (status int, body any) {
 	if isAway(err) {
 		err = errUnavailable
 	}

@@ -139,7 +139,7 @@ var description []byte
 // Mount adds the surface /api, for routes that take access tokens, with its description and GET /api/health, which
 // returns the user of a token.
 func (t *Tokens) Mount(server *httpd.Server) fiber.Router {
-	surface := server.Mount(httpd.Surface{Prefix: "/api", BodyLimit: apiBody, Error: plainRefusal})
+	surface := server.Mount(httpd.Surface{Prefix: "/api", BodyLimit: apiBody, Error: PlainRefusal})
 	surface.Get("/health", t.RequireToken, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.JSON(fiber.Map{"status": "ok", "userId": identity.FromContext(c.UserContext()).UserID})

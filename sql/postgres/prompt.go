@@ -130,6 +130,11 @@ func (db *DB) Prompts(ctx context.Context, brand uuid.UUID) ([]TrackedPrompt, er
 	return queryAll[TrackedPrompt](ctx, db, "prompts", brand)
 }
 
+// Topics returns the names of a brand's topics, in code-point order.
+func (db *DB) Topics(ctx context.Context, brand uuid.UUID) ([]string, error) {
+	return queryAll[string](ctx, db, "topics", brand)
+}
+
 // AddPrompt adds a prompt to a brand, with its set and topic if they do not exist, and returns its id.
 func (db *DB) AddPrompt(ctx context.Context, brand uuid.UUID, p TrackedPrompt) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {

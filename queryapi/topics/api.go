@@ -1,0 +1,50 @@
+package topics
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// BodyLimit is the limit of a request's body, in bytes.
+const BodyLimit = 1 << 20
+
+const (
+	answerTimeout = 5 * time.Second
+	maxPrompts    = 1000 // of a request
+)
+
+// Mount adds the proposals to a router: POST with {"brandId": …, "prompts": ["…"]} returns {"topics": ["…"]}, a topic
+// for each prompt, "" for none. It changes nothing. The handlers before it find the caller.
+func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
+	router.Post("", append(before, httpd.Within(answerTimeout, func(c *fiber.Ctx) error {
+		var body struct {
+			BrandID uuid.UUID `json:"brandId"`
+			Prompts []string  `json:"prompts"`
+		}
+		if json.Unmarshal(c.Body(), &body) != nil || len(body.Prompts) > maxPrompts {
+			return problem.New(problem.Invalid,
+				`want {"brandId": UUID of a brand, "prompts": [at most %d texts]}`, maxPrompts)
+		}
+		brand, err := Read(c.UserContext(), db, identity.FromContext(c.UserContext()).OrganizationID, body.BrandID)
+		if errors.Is(err, postgres.ErrNotFound) {
+			return problem.New(problem.Missing, "no such brand")
+		}
+		if err != nil {
+			return err
+		}
+		proposals, topics := brand.Propose(body.Prompts), make([]string, len(body.Prompts))
+		for i, text := range body.Prompts {
+			topics[i] = proposals[text]
+		}
+		return c.JSON(fiber.Map{"topics": topics})
+	}))...)
+}
