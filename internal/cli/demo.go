@@ -53,7 +53,8 @@ type demo struct {
 	organization           postgres.Organization
 	brand                  answer.Snapshot
 	from, until            time.Time
-	answers, views, crawls int // of the window that are in some figure
+	firstStart             time.Time // dates the changes, so that a later start repeats what has landed
+	answers, views, crawls int       // of the window that are in some figure
 }
 
 // show appends what the data directory lacks, waits until it answers queries, and prints how to ask.
@@ -96,6 +97,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	d.firstStart = brand.CreatedAt
 	if d.brand, err = answer.ReadSnapshot(ctx, d.DB, brand.ID); err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 		return err
 	}
 	// The schedule asks a new brand at once.
-	if err := d.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
+	if err := d.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "daily"); err != nil {
 		return err
 	}
 	return d.append(ctx, newImporter(d.Engines, d.producer), prompts)
@@ -114,6 +116,7 @@ func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demod
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
+	config.Changes = demodata.Changes(d.firstStart)
 	platforms, err := simulator.New(config)
 	if err != nil {
 		return err
@@ -182,7 +185,7 @@ func (d *demo) awaitTracking(ctx context.Context) error {
 			}
 			done, err := follow(ctx, d.p, d.DB, d.organization.ID, jobs[0].ID)
 			if err == nil {
-				d.p.say("tracking, now and every hour, on the simulator: %s", summary(done))
+				d.p.say("tracking, now and every day, on the simulator: %s", summary(done))
 			}
 			return err
 		}

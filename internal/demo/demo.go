@@ -1,8 +1,10 @@
 // Package demo makes the invented data of the demo: a brand with competitors and prompts, and a history of answers,
-// visits and crawls. The data depends on the simulator's seed alone, so it can be appended again without duplicates.
+// visits and crawls. The data depends on the simulator alone, so it can be appended again without duplicates.
 package demo
 
 import (
+	"time"
+
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -26,7 +28,21 @@ func Brand() postgres.NewBrand {
 // Platforms returns the platforms that the demo shows, by the model that stands in for each.
 func Platforms() map[string]string {
 	return map[string]string{simulator.Models[0]: "chatgpt-web", simulator.Models[1]: "perplexity-web",
-		simulator.Models[2]: "gemini-web"}
+		simulator.Models[2]: "gemini-web", simulator.Models[3]: "copilot-web"}
+}
+
+// Changes returns what happens in the weeks before the first start of a demo, so that each verdict is seen: one rate
+// moves on the platform of the first model, one everywhere, and one in answers about tents. Weaker moves are dated less
+// well; stronger ones reach the largest e-value days too early.
+func Changes(firstStart time.Time) []simulator.Change {
+	ago := func(days int) time.Time { return day(firstStart).AddDate(0, 0, -days) }
+	return []simulator.Change{
+		{From: ago(20), Prompt: "tent", Entity: "Bergluft", By: -1},
+		{From: ago(17), Model: simulator.Models[3], Outage: true},
+		{From: ago(12), Model: simulator.Models[0], Entity: "Fernwood", By: -0.35},
+		{From: ago(12), Entity: "Altrek", By: 0.25},
+		{From: ago(10), Model: simulator.Models[2], Entity: "Fernwood", By: -0.2, Renewed: true},
+	}
 }
 
 // ShoppingPlatforms returns the platform of the demo's shopping cards, by the model that stands in for it.

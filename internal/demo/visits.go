@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
@@ -40,7 +41,7 @@ func (site Site) Visits(s *simulator.Simulator) iter.Seq[event.Visit] {
 // sessions returns how many sessions begin on a day: fewer at weekends, more while answers name the brand more often.
 func sessions(s *simulator.Simulator, brand event.Entity, date time.Time) int {
 	c := s.Chance("sessions", brand.ID.String(), date.Format(time.DateOnly))
-	n := (30 + 20*c.Float64()) * (0.5 + s.Visibility(brand, simulator.Models[0], date))
+	n := (30 + 20*c.Float64()) * (0.5 + s.Visibility(brand, platform.Question{Model: simulator.Models[0], Due: date}))
 	if weekday := date.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
 		n *= 0.6
 	}

@@ -135,7 +135,7 @@ func TestAskSaysWhatFailed(t *testing.T) {
 		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time limit\n"},
 		{nil, "google-ai-mode", exitUsage, "answerscope: platform \"google-ai-mode\" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping\n"},
 		{nil, "xai", exitFailed, "answerscope: xai: auth: ANSWERSCOPE_PLATFORM_XAI_API_KEY is missing: want the API key of an account at xAI\n"},
-		{nil, "simulator --model x", exitUsage, "answerscope: model \"x\" of simulator is unknown: want one of sim-atlas, sim-borealis, sim-cirrus, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS\n"},
+		{nil, "simulator --model x", exitUsage, "answerscope: model \"x\" of simulator is unknown: want one of sim-atlas, sim-borealis, sim-cirrus, sim-dorado, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS\n"},
 		{nil, "simulator --region usa", exitUsage, "answerscope: --region \"usa\": want a country of ISO 3166-1, such as us\n"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -3,7 +3,6 @@ package simulator
 import (
 	"cmp"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -38,6 +37,11 @@ func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
 	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, sample, due)
 	ofRun := c.Float64()
+	for change := range s.changes(q) {
+		if change.Outage {
+			ofDay = 0
+		}
+	}
 	switch {
 	case ofDay < outageDays && ofRun < outageFailures:
 		return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
@@ -52,31 +56,27 @@ func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 	return nil
 }
 
-// renewal is how long one version of a model serves.
-const renewal = 60 * 24 * time.Hour
-
-// served names the version of model that answers at due, by its first day.
-func (s *Simulator) served(model string, due time.Time) string {
-	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, s.Chance("served", model).IntN(60))
-	n := int64(math.Floor(float64(due.Sub(first)) / float64(renewal)))
-	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
-}
-
-// Visibility returns the probability that an answer of model names the entity on that day: a share that differs by
-// entity and model and swings over seven to eighteen weeks.
-func (s *Simulator) Visibility(e event.Entity, model string, due time.Time) float64 {
-	c := s.Chance("visibility", e.Name)
-	share, swing, weeks, phase := 0.25+0.4*c.Float64(), 0.08+0.17*c.Float64(), 7+11*c.Float64(), c.Float64()
-	if e.Name == s.config.Cast.Brand.Name {
-		share = 0.45 // the demo should show the brand
+// Visibility returns the probability that an answer to q names the entity: a share that differs by entity, model and
+// prompt, and what changes add to it. A prompt that names the entity nearly always gets it named.
+func (s *Simulator) Visibility(e event.Entity, q platform.Question) float64 {
+	if strings.Contains(strings.ToLower(q.Text), strings.ToLower(e.Name)) {
+		return 0.98
 	}
-	skew := 0.2*s.Chance("skew", e.Name, model).Float64() - 0.1
-	day := float64(due.Unix()) / (24 * 60 * 60)
-	return min(max(share+skew+swing*math.Sin(2*math.Pi*(day/(7*weeks)+phase)), 0.03), 0.97)
+	share := 0.25 + 0.4*s.Chance("visibility", e.Name).Float64()
+	if e.Name == s.config.Cast.Brand.Name {
+		share = 0.5 // the demo should show the brand
+	}
+	share += 0.2*s.Chance("skew", e.Name, q.Model).Float64() - 0.1
+	share += 0.3*s.Chance("affinity", e.Name, q.Text).Float64() - 0.15
+	for c := range s.changes(q) {
+		if c.Entity == e.Name {
+			share += c.By
+		}
+	}
+	return min(max(share, 0.03), 0.97)
 }
 
-// named draws the entities that the answer names, in their order. Those that the prompt names are nearly always among
-// them.
+// named draws the entities that the answer names, in their order.
 func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
 	type candidate struct {
 		entity event.Entity
@@ -84,11 +84,7 @@ func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
 	}
 	var candidates []candidate
 	for _, e := range s.entities {
-		p := s.Visibility(e, q.Model, q.Due)
-		p += 0.3*s.Chance("affinity", e.Name, q.Text).Float64() - 0.15
-		if strings.Contains(strings.ToLower(q.Text), strings.ToLower(e.Name)) {
-			p = 0.98
-		}
+		p := s.Visibility(e, q)
 		if isNamed, noise := c.Float64() < p, c.Float64(); isNamed {
 			candidates = append(candidates, candidate{e, p + 0.5*noise})
 		}

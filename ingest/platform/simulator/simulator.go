@@ -2,9 +2,9 @@
 // alone, never on a clock or a shared source of randomness: the same question gets the same answer on every machine,
 // and the demo and the benches can be repeated.
 //
-// It names one brand and its competitors (the Cast), with a rate that differs by model and drifts over weeks. It cites
-// their pages and others', has days of outage, and its models are renewed. Every answer begins with a sentence, in its
-// own language, that it is simulated.
+// It names one brand and its competitors (the Cast), with a rate that differs by model and prompt. It cites their pages
+// and others', and has days of outage. A Change moves a rate, renews a model or begins an outage on a day. Every answer
+// begins with a sentence, in its own language, that it is simulated.
 package simulator
 
 import (
@@ -24,7 +24,7 @@ import (
 )
 
 // Models lists the requested slugs that the simulator answers to; "" is the first.
-var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus"}
+var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus", "sim-dorado"}
 
 // The simulator as two platforms, at the made-up price of usage.
 var (
@@ -51,6 +51,7 @@ type Config struct {
 	Seed     uint64
 	Shopping bool // answers as simulator-shopping does: short, with products
 	Cast     Cast
+	Changes  []Change // none: every rate stays as it is
 }
 
 // Cast are the brand and the competitors that answers name.
@@ -132,7 +133,7 @@ func (s *Simulator) reply(q platform.Question) platform.Reply {
 		s.advise(d, named)
 	}
 	reply := platform.Reply{
-		ServedModel: s.served(q.Model, q.Due), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
+		ServedModel: s.served(q), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
 		Text: d.text.String(), Citations: d.citations, SearchQueries: d.queries(), Products: d.products,
 	}
 	reply.Usage = usage(q, reply)

@@ -122,7 +122,7 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	}
 	var answers []event.Answer
 	for _, shopping := range []bool{false, true} {
-		simulated, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
+		simulated, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}, Changes: demo.Changes(until)})
 		s.must(err)
 		for a := range history.Answers(simulated) {
 			answers = append(answers, a)
