@@ -205,7 +205,7 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	}
 }
 
-// A week's point leads to the answers that it counts, also where the window has a part of the week.
+// A week's point leads to the answers that it counts, also where the window has a part of the week. Weeks have a band.
 func (d *dashboard) countsWeeks(t *testing.T) {
 	today := time.Now().UTC()
 	wednesday := today.AddDate(0, 0, -14-int(today.Weekday()+4)%7)
@@ -220,6 +220,9 @@ func (d *dashboard) countsWeeks(t *testing.T) {
 	}
 	if len(points) != 2 {
 		t.Errorf("nine days from a Wednesday on are in %d weeks", len(points))
+	}
+	if d.text(t, `document.querySelector("path.band").getAttribute("d")`) == "" {
+		t.Errorf("the weeks %v have no band", points)
 	}
 }
 
