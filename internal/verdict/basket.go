@@ -35,7 +35,6 @@ type Basket struct {
 // A cell has the sums of a Cell by day since Basket.first.
 type cell struct {
 	prompt, topic, platform, model string
-	newest                         uint16 // the day that decides the topic
 	runs, givenUp, answers         []float64
 	points                         map[string][]float64 // by entity
 }
@@ -44,22 +43,38 @@ type cell struct {
 // ignored. served has the answers that name the model that served them; changed has, by platform, the days on which it
 // changed as a whole.
 func NewBasket(first, last Day, cells []Cell, served []Served, changed map[string][]Day) *Basket {
-	days := int(last-first) + 1
-	return &Basket{first, merge(cells, first, days, false), merge(cells, first, days, true), served, changed}
+	days, topics := int(last-first)+1, newestTopics(cells, first, last)
+	return &Basket{first, merge(cells, first, days, topics), merge(cells, first, days, nil), served, changed}
 }
 
-// merge adds up the cells of a prompt, platform, model and region, and of a topic if byTopic.
-func merge(rows []Cell, first Day, days int, byTopic bool) (cells []*cell) {
+// newestTopics returns the topic of each prompt when it was last asked, the greatest of one day.
+func newestTopics(rows []Cell, first, last Day) map[string]string {
+	topics, newest := map[string]string{}, map[string]Day{}
+	for _, row := range rows {
+		for i := range row.Runs {
+			day, before := Day(row.Days[i]), newest[row.PromptID]
+			if day < first || day > last || day < before || day == before && row.TopicID < topics[row.PromptID] {
+				continue
+			}
+			topics[row.PromptID], newest[row.PromptID] = row.TopicID, day
+		}
+	}
+	return topics
+}
+
+// merge adds up the cells of a prompt, platform, model and region; without topics, also of a topic.
+func merge(rows []Cell, first Day, days int, topics map[string]string) (cells []*cell) {
 	byKey := map[[5]string]*cell{}
 	for _, row := range rows {
-		key := [5]string{row.PromptID, row.Platform, row.Model, row.Region}
-		if byTopic {
-			key[4] = row.TopicID
+		key := [5]string{row.PromptID, row.Platform, row.Model, row.Region, row.TopicID}
+		if topics != nil {
+			key[4] = topics[row.PromptID]
 		}
 		c := byKey[key]
 		if c == nil {
-			c = &cell{prompt: row.PromptID, platform: row.Platform, model: row.Model, points: map[string][]float64{},
-				runs: make([]float64, days), givenUp: make([]float64, days), answers: make([]float64, days)}
+			c = &cell{prompt: row.PromptID, topic: key[4], platform: row.Platform, model: row.Model,
+				runs: make([]float64, days), givenUp: make([]float64, days), answers: make([]float64, days),
+				points: map[string][]float64{}}
 			byKey[key], cells = c, append(cells, c)
 		}
 		c.add(row, first)
@@ -85,9 +100,6 @@ func (c *cell) add(row Cell, first Day) {
 		c.runs[at] += float64(row.Runs[i])
 		c.givenUp[at] += float64(row.GivenUp[i])
 		c.answers[at] += float64(row.Answers[i])
-		if day >= c.newest {
-			c.topic, c.newest = row.TopicID, day
-		}
 	}
 }
 
