@@ -1,5 +1,7 @@
 package verdict
 
+import "slices"
+
 // A comparison has the paired index of a row: by how many points the answers of a day differ from the mean of the same
 // cells on both sides. Days without an index value are left out.
 type comparison struct {
@@ -16,7 +18,8 @@ type comparison struct {
 	level      float64 // mean points
 }
 
-// A compared cell has the answers of both sides and their points, by day since comparison.from.
+// A compared cell has the answers of both sides and their points, by day since comparison.from, of which
+// comparison.days count.
 type compared struct {
 	*cell
 	answers, points []float64
@@ -27,7 +30,7 @@ type compared struct {
 type cluster struct {
 	weight float64
 	sums   []float64 // of its index before each position, and of all
-	counts []int     // of the days in sums
+	counts []float64 // of the days in sums
 }
 
 // compare leaves out what cannot be compared of a row's cells, and weighs the others.
@@ -40,6 +43,7 @@ func (b *Basket) compare(w Window, entity string, cells []*cell) *comparison {
 	}
 	out := outages(cells, low, high)
 	changed := b.changedModels(w, from, out)
+	c.cells = make([]compared, 0, len(cells))
 	for _, cell := range cells {
 		replaced := changed[platformModel{cell.platform, cell.model}] || changed[platformModel{cell.platform, anyModel}]
 		c.add(cell, entity, low, out[cell.platform], replaced)
@@ -50,74 +54,66 @@ func (b *Basket) compare(w Window, entity string, cells []*cell) *comparison {
 
 // add adds a cell, whose days begin at low, unless it is left out.
 func (c *comparison) add(cell *cell, entity string, low int, out []bool, replaced bool) {
-	answers, points := make([]float64, len(out)), make([]float64, len(out))
-	var runs, sides [2]float64
-	for at := range out {
-		side, n := c.side(at), cell.runs[low+at]
-		c.runs[side] += n
-		switch {
-		case out[at]:
-			c.remove(cell.platform, outage, side, n)
-		case replaced:
-			c.remove(cell.platform, model, side, n)
-		default:
-			runs[side] += n
-			answers[at] = cell.answers[low+at]
-			sides[side] += answers[at]
-		}
+	answers, points := cell.answers[low:low+len(out)], cell.points[entity]
+	if slices.Contains(out, true) {
+		answers = slices.Clone(answers)
 	}
-	if sides[before] == 0 || sides[after] == 0 {
-		c.remove(cell.platform, basket, before, runs[before])
-		c.remove(cell.platform, basket, after, runs[after])
-		return
-	}
-	if list := cell.points[entity]; list != nil {
-		for at, n := range answers {
-			if n > 0 {
-				points[at] = list[low+at]
+	var rest, sides [2]float64 // of runs, and of answers
+	for side, days := range [2][2]int{{0, c.daysBefore}, {c.daysBefore, len(out)}} {
+		runs, left, sum := 0.0, 0.0, 0.0
+		for at := days[0]; at < days[1]; at++ {
+			n := cell.runs[low+at]
+			runs += n
+			if out[at] {
+				left += n
+				answers[at] = 0
 			}
+			sum += answers[at]
 		}
+		c.runs[side] += runs
+		c.remove(cell.platform, outage, side, left)
+		rest[side], sides[side] = runs-left, sum
 	}
-	c.cells = append(c.cells, compared{cell: cell, answers: answers, points: points})
-}
-
-func (c *comparison) side(at int) int {
-	if at < c.daysBefore {
-		return before
+	switch {
+	case replaced:
+		c.removeAll(cell.platform, model, rest)
+	case sides[before] == 0 || sides[after] == 0:
+		c.removeAll(cell.platform, basket, rest)
+	default:
+		if points == nil {
+			points = make([]float64, len(cell.answers))
+		}
+		c.cells = append(c.cells, compared{cell: cell, answers: answers, points: points[low : low+len(out)]})
 	}
-	return after
 }
 
 // weigh leaves out days whose cells have under half of all answers, then cells that have answers on one side only.
 func (c *comparison) weigh() {
-	total := 0.0
-	for i := range c.cells {
-		c.cells[i].weight = sum(c.cells[i].answers)
-		total += c.cells[i].weight
-	}
-	for at := 0; len(c.cells) > 0 && at < len(c.cells[0].answers); at++ {
-		present := 0.0
-		for _, cell := range c.cells {
-			if cell.answers[at] > 0 {
-				present += cell.weight
+	total, present := 0.0, make([]float64, c.window.To-c.from+1)
+	for _, cell := range c.cells {
+		weight := sum(cell.answers)
+		total += weight
+		for at, n := range cell.answers {
+			if n > 0 {
+				present[at] += weight
 			}
 		}
-		if present >= total/2 {
+	}
+	for at, weight := range present {
+		if weight > 0 && weight >= total/2 {
 			c.days = append(c.days, at)
-			continue
-		}
-		for _, cell := range c.cells {
-			cell.answers[at], cell.points[at] = 0, 0
 		}
 	}
+	split := c.position(c.window.From)
 	cells := c.cells[:0]
 	for _, cell := range c.cells {
-		b, a := sum(cell.answers[:c.daysBefore]), sum(cell.answers[c.daysBefore:])
+		b, pointsBefore := cell.sums(c.days[:split])
+		a, pointsAfter := cell.sums(c.days[split:])
 		if b == 0 || a == 0 {
 			continue
 		}
 		cell.weight = b + a
-		cell.mean = (sum(cell.points[:c.daysBefore])/b + sum(cell.points[c.daysBefore:])/a) / 2
+		cell.mean = (pointsBefore/b + pointsAfter/a) / 2
 		c.weight += cell.weight
 		c.level += cell.weight * cell.mean
 		cells = append(cells, cell)
@@ -126,10 +122,21 @@ func (c *comparison) weigh() {
 	c.level /= c.weight
 }
 
+// sums returns the answers and points of days.
+func (c *compared) sums(days []int) (answers, points float64) {
+	for _, at := range days {
+		if n := c.answers[at]; n > 0 {
+			answers += n
+			points += c.points[at]
+		}
+	}
+	return answers, points
+}
+
 // clusterOf returns a number for each cell: its topic's, or its prompt's if it has none or topics are too few.
-func (c *comparison) clusterOf(byTopic bool) map[*cell]int {
+func clusterOf(cells []*cell, byTopic bool) map[*cell]int {
 	numbers, clusters := map[[2]string]int{}, map[*cell]int{}
-	for _, cell := range c.cells {
+	for _, cell := range cells {
 		key := [2]string{cell.topic, ""}
 		if !byTopic || cell.topic == "" {
 			key = [2]string{"", cell.prompt}
@@ -137,59 +144,74 @@ func (c *comparison) clusterOf(byTopic bool) map[*cell]int {
 		if _, ok := numbers[key]; !ok {
 			numbers[key] = len(numbers)
 		}
-		clusters[cell.cell] = numbers[key]
+		clusters[cell] = numbers[key]
 	}
 	if byTopic && len(numbers) < minClusters {
-		return c.clusterOf(false)
+		return clusterOf(cells, false)
 	}
 	return clusters
 }
 
 // fill computes the index of all cells and of each cluster.
-func (c *comparison) fill(clusterOf map[*cell]int) {
-	for _, cell := range c.cells {
-		for len(c.clusters) <= clusterOf[cell.cell] {
-			c.clusters = append(c.clusters, cluster{sums: []float64{0}, counts: []int{0}})
+func (c *comparison) fill(clusters map[*cell]int) {
+	days, all := c.days, newCluster(len(c.days))
+	for i := range c.cells {
+		k := clusters[c.cells[i].cell]
+		for len(c.clusters) <= k {
+			c.clusters = append(c.clusters, newCluster(len(days)))
 		}
-		c.clusters[clusterOf[cell.cell]].weight += cell.weight
+		c.clusters[k].add(&c.cells[i], days)
 	}
-	days := c.days
-	c.days = nil
-	weights, differences := make([]float64, len(c.clusters)), make([]float64, len(c.clusters))
-	for _, at := range days {
-		clear(weights)
-		clear(differences)
-		for i := range c.cells {
-			if cell := &c.cells[i]; cell.answers[at] > 0 {
-				k := clusterOf[cell.cell]
-				weights[k] += cell.weight
-				differences[k] += cell.weight * (cell.points[at]/cell.answers[at] - cell.mean)
-			}
+	for _, k := range c.clusters {
+		for i, weight := range k.counts {
+			all.counts[i] += weight
+			all.sums[i] += k.sums[i]
 		}
-		weight := sum(weights)
-		if weight == 0 {
-			continue
+	}
+	c.days, c.index = make([]int, 0, len(days)), make([]float64, 0, len(days))
+	for i, weight := range all.counts[1:] {
+		if weight > 0 {
+			c.days, c.index = append(c.days, days[i]), append(c.index, all.sums[i+1]/weight)
 		}
-		for k := range c.clusters {
-			c.clusters[k].add(weights[k], differences[k])
-		}
-		if at < c.daysBefore {
-			c.split++
-		}
-		c.days = append(c.days, at)
-		c.index = append(c.index, sum(differences)/weight)
+	}
+	c.split = c.position(c.window.From)
+	for k := range c.clusters {
+		c.clusters[k].sumUp(all.counts)
 	}
 }
 
-// add adds a day to a cluster: no value where its cells have no answers.
-func (k *cluster) add(weight, difference float64) {
-	value, last := 0.0, len(k.sums)-1
-	count := k.counts[last]
-	if weight > 0 {
-		value = difference / weight
-		count++
+// newCluster returns a cluster without answers on any of the days.
+func newCluster(days int) cluster {
+	list := make([]float64, 2*(days+1))
+	return cluster{sums: list[:days+1], counts: list[days+1:]}
+}
+
+// add adds a cell's weighted differences from its mean to sums, and its weight to counts, after each of the days.
+func (k *cluster) add(c *compared, days []int) {
+	k.weight += c.weight
+	for i, at := range days {
+		if n := c.answers[at]; n > 0 {
+			k.sums[i+1] += c.weight * (c.points[at]/n - c.mean)
+			k.counts[i+1] += c.weight
+		}
 	}
-	k.sums, k.counts = append(k.sums, k.sums[last]+value), append(k.counts, count)
+}
+
+// sumUp turns what add has left at each day into the sum and the count after its position. Days without weight in all
+// clusters have no position.
+func (k *cluster) sumUp(weights []float64) {
+	sum, count, position := 0.0, 0.0, 0
+	for i, weight := range weights[1:] {
+		if weight == 0 {
+			continue
+		}
+		if k.counts[i+1] > 0 {
+			sum += k.sums[i+1] / k.counts[i+1]
+			count++
+		}
+		position++
+		k.sums[position], k.counts[position] = sum, count
+	}
 }
 
 func sum(list []float64) (total float64) {
@@ -235,13 +257,13 @@ func (c *comparison) enoughDays() bool {
 func (c *comparison) clusterVariance(position int) (variance float64, count int) {
 	var squares, weighted, means, total float64 // sums of W², W²·d, W·d and W
 	var products float64                        // sum of W²·d²
+	last := len(c.days)
 	for _, k := range c.clusters {
-		last := len(k.counts) - 1
 		b, a := k.counts[position], k.counts[last]-k.counts[position]
 		if b == 0 || a == 0 {
 			continue
 		}
-		d := (k.sums[last]-k.sums[position])/float64(a) - k.sums[position]/float64(b)
+		d := (k.sums[last]-k.sums[position])/a - k.sums[position]/b
 		total += k.weight
 		means += k.weight * d
 		squares += k.weight * k.weight

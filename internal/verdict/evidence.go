@@ -25,7 +25,7 @@ type test struct{ variance, degrees, nStar float64 } // nStar: b·a/(b+a) of the
 // evidence tests a change at each day. Where the earlier comparison has enough days, the variance of clusters is
 // the mean of both: it shows how much they wander when nothing else happens.
 func (c *comparison) evidence(earlier *comparison) evidence {
-	e := evidence{comparison: c, first: minDaysBefore}
+	e := evidence{comparison: c, first: minDaysBefore, changes: make([]change, 0, len(c.days))}
 	for position := minDaysBefore; position <= len(c.days)-minDaysAfter; position++ {
 		at := c.changeAt(position)
 		variance, count := c.clusterVariance(position)

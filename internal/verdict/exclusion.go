@@ -35,6 +35,11 @@ func (e *exclusion) remove(platform string, reason, side int, runs float64) {
 	}
 }
 
+func (e *exclusion) removeAll(platform string, reason int, runs [2]float64) {
+	e.remove(platform, reason, before, runs[before])
+	e.remove(platform, reason, after, runs[after])
+}
+
 // shares returns the share of the runs that each reason takes, of both sides the larger.
 func (e *exclusion) shares() (shares [reasons]float64) {
 	for side, runs := range e.runs {
@@ -71,11 +76,13 @@ func (e *exclusion) verdict() (verdict, platforms string) {
 func outages(cells []*cell, low, high int) map[string][]bool {
 	balances, out := map[string][]float64{}, map[string][]bool{} // 5 · given up − runs
 	for _, c := range cells {
-		if balances[c.platform] == nil {
-			balances[c.platform] = make([]float64, high-low)
+		days := balances[c.platform]
+		if days == nil {
+			days = make([]float64, high-low)
+			balances[c.platform] = days
 		}
-		for at, balance := range balances[c.platform] {
-			balances[c.platform][at] = balance + 5*c.givenUp[low+at] - c.runs[low+at]
+		for at := range days {
+			days[at] += 5*c.givenUp[low+at] - c.runs[low+at]
 		}
 	}
 	for platform, days := range balances {

@@ -20,8 +20,8 @@ type Plan struct {
 func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok bool) {
 	w := Window{From: to - PlanDays/2 + 1, To: to, CompareDays: PlanDays / 2}
 	c := b.compare(w, r.Entity, b.row(r))
-	clusterOf := c.clusterOf(r.Dimension != ByTopic)
-	c.fill(clusterOf)
+	clusters := clusterOf(c.basis(), r.Dimension != ByTopic)
+	c.fill(clusters)
 	squares, degrees := c.withinCells()
 	if !c.enoughDays() || degrees <= 0 {
 		return p, false
@@ -33,8 +33,8 @@ func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok b
 	p.Needed = neededAnswers(ofAnswers, ofDays, difference, days)
 	p.Clusters = len(c.clusters)
 	earlier := b.compare(Window{to - PlanDays + 1, to, PlanDays}.earlier(), r.Entity, c.basis())
-	earlier.fill(clusterOf)
-	p.NeededClusters = c.neededClusters(clusterOf, earlier.enoughDays())
+	earlier.fill(clusters)
+	p.NeededClusters = c.neededClusters(clusters, earlier.enoughDays())
 	return p, true
 }
 
@@ -57,13 +57,14 @@ func neededAnswers(ofAnswers, ofDays, difference float64, days int) *float64 {
 // withinCells returns the sum of the squared deviations of answers from the mean of their cell, and its degrees.
 func (c *comparison) withinCells() (squares, degrees float64) {
 	for _, cell := range c.cells {
-		mean := sum(cell.points) / cell.weight
-		for at, n := range cell.answers {
-			if n > 0 {
-				squares += n * math.Pow(cell.points[at]/n-mean, 2)
+		for _, at := range c.days {
+			if n := cell.answers[at]; n > 0 {
+				squares += cell.points[at] * cell.points[at] / n
 				degrees++
 			}
 		}
+		_, points := cell.sums(c.days)
+		squares -= points * points / cell.weight
 		degrees--
 	}
 	return squares, degrees

@@ -143,15 +143,15 @@ func (b *Basket) Judge(w Window, r Row) Verdict {
 	if v.Verdict, v.Reason = c.verdict(); v.Verdict != "" {
 		return v
 	}
-	clusterOf := c.clusterOf(r.Dimension != ByTopic)
-	c.fill(clusterOf)
+	clusters := clusterOf(c.basis(), r.Dimension != ByTopic)
+	c.fill(clusters)
 	v.Prompts, v.DaysBefore, v.DaysAfter = c.prompts(), c.split, len(c.days)-c.split
 	if !c.enoughDays() {
 		v.Verdict, v.Reason = TooLittleData, FewDays
 		return v
 	}
 	earlier := b.compare(w.earlier(), r.Entity, c.basis())
-	earlier.fill(clusterOf)
+	earlier.fill(clusters)
 	c.evidence(earlier).decide(&v, r.Dimension)
 	return v
 }

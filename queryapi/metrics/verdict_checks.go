@@ -77,8 +77,9 @@ func (a *API) verdictChecks(ctx context.Context, _ identity.Identity, q *query) 
 	body := verdictChecksBody{FalseAlarms: published(checks), Checks: []verdictCheck{}, Held: []heldMoves{}}
 	for _, c := range checks {
 		body.Nights = max(body.Nights, c.Nights)
+		rate := newRatePct(float64(c.AlarmedRowQuarters), c.RowQuarters)
 		body.Checks = append(body.Checks, verdictCheck{c.Relabelling, c.Reach, c.Nights, c.Rows, c.Looks, c.AlarmedLooks,
-			oneDecimal(c.RowQuarters), c.AlarmedRowQuarters, newRatePct(float64(c.AlarmedRowQuarters), c.RowQuarters)})
+			oneDecimal(c.RowQuarters), c.AlarmedRowQuarters, rate})
 		if c.Relabelling == verdict.NotRelabelled {
 			body.Held = append(body.Held, heldMoves{c.Reach, c.Moves, c.HeldMoves,
 				newRatePct(float64(c.HeldMoves), float64(c.Moves))})
@@ -102,7 +103,7 @@ func (a *API) falseAlarms(ctx context.Context) (falseAlarms, error) {
 }
 
 // published returns of each reach the larger rate of its relabellings: signs keep what days destroy, and the reverse.
-// That of signs is no false alarm of prompts, since they keep jumps of prompts.
+// Signs are not counted for reach prompts: they keep jumps of prompts, which it reports.
 func published(checks []postgres.VerdictCheck) (rates falseAlarms) {
 	for _, c := range checks {
 		rate := &rates.Brand

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// VerdictCheck has the counts of checks of verdicts for a relabelling ("signs", "days", or "none" for the answers as they
-// came) and a reach ("brand" or "prompts").
+// VerdictCheck has the counts of checks of verdicts for a relabelling ("signs", "days", or "none" for the answers as
+// they came) and a reach ("brand" or "prompts").
 type VerdictCheck struct {
 	Relabelling        string  `db:"relabelling" json:"relabelling"`
 	Reach              string  `db:"reach" json:"reach"`
@@ -20,8 +20,8 @@ type VerdictCheck struct {
 	HeldMoves          int     `db:"held_moves" json:"held_moves"`
 }
 
-// StoreVerdictChecks stores the counts of the night that looked at verdicts up to a UTC day. An earlier check of the same
-// day is replaced. PostgreSQL computes RowQuarters.
+// StoreVerdictChecks stores the counts of the night that looked at verdicts up to a UTC day. An earlier check of the
+// same day is replaced. PostgreSQL computes RowQuarters.
 func (db *DB) StoreVerdictChecks(ctx context.Context, day time.Time, checks []VerdictCheck) error {
 	return wrap(exec(ctx, db, "store_verdict_checks", day, checks), "store checks of verdicts")
 }

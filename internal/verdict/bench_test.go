@@ -1,0 +1,18 @@
+package verdict
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func BenchmarkJudge(b *testing.B) {
+	for name, size := range map[string][2]int{"10x3": {10, 3}, "25x3": {25, 3}} {
+		b.Run(name, func(b *testing.B) {
+			s := simulation{prompts: size[0], platforms: size[1], days: 84, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2))}
+			basket := s.basket("brand")
+			for b.Loop() {
+				basket.Judge(windowTo(83), Row{Entity: "brand"})
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package verdict
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+)
+
+const (
+	checkLooks   = 90 // a quarter
+	checkWindow  = 28 // days, compared with as many before
+	minCheckDays = 2 * checkWindow
+	heldAge      = 28 // days since the look that saw a move
+	heldDays     = 14 // after that look
+)
+
+// CheckedDays is the number of days up to the last look that Check reads: looks, window, and days before, twice.
+const CheckedDays = checkLooks - 1 + 3*checkWindow
+
+// A CheckKind selects counts of a check.
+type CheckKind struct{ Relabelling, Reach string }
+
+// A CheckCount counts looks at rows and the moves that they see. Relabelled answers have no Moves and HeldMoves.
+type CheckCount struct{ Rows, Looks, AlarmedLooks, AlarmedRows, Moves, HeldMoves int }
+
+// A Check counts looks at baskets.
+type Check map[CheckKind]CheckCount
+
+// A rule returns the reach of a move, "" of none.
+type rule func(*Verdict) string
+
+// Add looks at a brand and at each of its platforms on each of the last 90 days, as they came and relabelled so that
+// nothing moved. Rows with answers on under 56 days are left out. The draws depend on last and brand alone.
+func (c Check) Add(b *Basket, last Day, brand string) {
+	c.addRule(b, last, brand, func(v *Verdict) string { return v.Reach })
+}
+
+func (c Check) addRule(b *Basket, last Day, brand string, alarm rule) {
+	seed := sha256.Sum256(fmt.Appendf(nil, "%d %s", last, brand))
+	random := rand.New(rand.NewChaCha8(seed)) //nolint:gosec // no secret: a night can be repeated
+	rows := []Row{{Entity: brand}}
+	for _, platform := range b.Keys(ByPlatform) {
+		rows = append(rows, Row{brand, ByPlatform, platform})
+	}
+	for _, row := range rows {
+		c.addRow(b, row, last, random, alarm)
+	}
+}
+
+func (c Check) addRow(b *Basket, r Row, last Day, random *rand.Rand, alarm rule) {
+	cells := b.row(r)
+	days := answeredDays(cells)
+	if len(days) < minCheckDays {
+		return
+	}
+	first := max(last-checkLooks+1, b.first+Day(days[0]+minCheckDays-1))
+	verdicts := b.look(r, first, last)
+	c.count(NotRelabelled, verdicts, alarm)
+	c.count(RelabelSigns, b.relabelSigns(cells, r.Entity, random).look(r, first, last), alarm)
+	c.count(RelabelDays, b.relabelDays(cells, r.Entity, days, random).look(r, first, last), alarm)
+	c.addMoves(b, r, verdicts[:max(0, int(last-first)+1-heldAge)], first)
+}
+
+// answeredDays returns the days on which any cell has answers, since the basket's first.
+func answeredDays(cells []*cell) (days []int) {
+	for at := 0; len(cells) > 0 && at < len(cells[0].answers); at++ {
+		for _, c := range cells {
+			if c.answers[at] > 0 {
+				days = append(days, at)
+				break
+			}
+		}
+	}
+	return days
+}
+
+func windowTo(to Day) Window { return Window{to - checkWindow + 1, to, checkWindow} }
+
+func (b *Basket) look(r Row, first, last Day) (verdicts []Verdict) {
+	for day := first; day <= last; day++ {
+		verdicts = append(verdicts, b.Judge(windowTo(day), r))
+	}
+	return verdicts
+}
+
+func (c Check) count(relabelling string, verdicts []Verdict, alarm rule) {
+	for _, reach := range []string{ReachBrand, ReachPrompts} {
+		if relabelling == RelabelSigns && reach == ReachPrompts {
+			continue // signs keep jumps of prompts, which this reach reports: they are no false alarms
+		}
+		n := c[CheckKind{relabelling, reach}]
+		alarmed := 0
+		for i := range verdicts {
+			if alarm(&verdicts[i]) == reach {
+				alarmed++
+			}
+		}
+		n.Rows++
+		n.Looks += len(verdicts)
+		n.AlarmedLooks += alarmed
+		n.AlarmedRows += min(1, alarmed)
+		c[CheckKind{relabelling, reach}] = n
+	}
+}
+
+// addMoves counts the moves of verdicts since first, and those that held. A move that began before the last one was
+// seen is the same.
+func (c Check) addMoves(b *Basket, r Row, verdicts []Verdict, first Day) {
+	seen := Day(0)
+	for i, v := range verdicts {
+		if !v.Moved() || v.Since.Day <= seen {
+			continue
+		}
+		seen = first + Day(i)
+		later := b.later(windowTo(seen), r, v.Since.Day)
+		if later == nil {
+			continue
+		}
+		n := c[CheckKind{NotRelabelled, v.Reach}]
+		n.Moves++
+		if *later/v.Since.Difference >= 0.5 {
+			n.HeldMoves++
+		}
+		c[CheckKind{NotRelabelled, v.Reach}] = n
+	}
+}
+
+// later returns by how much the 14 days after a window differ from the days before a move that it saw; nil if there is
+// too little to compare.
+func (b *Basket) later(w Window, r Row, since Day) *float64 {
+	rest := b.without(b.row(r), r.Entity, since, w.To)
+	return rest.Judge(Window{w.To + 1, w.To + heldDays, int(w.To + 1 - w.First())}, r).Difference
+}
