@@ -24,7 +24,7 @@ type sitePage struct {
 }
 
 func (a *API) aiPages(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, limit := q.common(a.now()), q.limit(50, 200)
+	p, limit := q.common(a.now()), q.number("limit", 50, 1, 200)
 	if err := q.check(); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	for i, domain := range filter.Domains {
 		filter.Domains[i] = strings.ToLower(domain)
 	}
-	limit := q.limit(50, 200)
+	limit := q.number("limit", 50, 1, 200)
 	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors,
 		filter.Domains, filter.URLs, filter.Pages, filter.Categories)
 	if after := readCursor[answerPosition](q, filters); after != nil {

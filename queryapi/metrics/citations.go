@@ -52,7 +52,7 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 	p := q.common(a.now())
 	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources),
 		string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
-	limit, mentioned := q.limit(50, 200), q.boolean("mentioned")
+	limit, mentioned := q.number("limit", 50, 1, 200), q.boolean("mentioned")
 	if err := q.check(); err != nil {
 		return nil, err
 	}

@@ -216,7 +216,7 @@ func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 		"platform": "acme-platform", "model": "acme-model", "region": "acme-region", "topic_id": s.ids["acme-topic"], "branded": "false",
 		"date_from": "2026-03-30", "date_to": "2026-03-30", "granularity": "week", "group_by": "topic", "source_filter": "external", "limit": "2",
 		"sort_by": "mentions", "order": "asc", "role": "own", "prompt_id": s.ids["acme asks"], "competitor_id": s.ids["acme-topic"],
-		"mentioned": "true", "cited": "false", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
+		"metric": "mention_rate", "compare_days": "28", "mentioned": "true", "cited": "false", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
 	}
 	s.rivalFindsNoAnswerOfAcme(t)
 	for _, e := range endpoints {
@@ -233,9 +233,12 @@ func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 		}
 		s.rivalSeesNothingOfAcme(t, o, nil)
 		s.rivalSeesNothingOfAcme(t, o, filters)
-		if o.reads("group_by") {
-			for _, by := range []string{"platform", "model", "region", "topic"} {
-				s.rivalSeesNothingOfAcme(t, o, []string{"group_by", by})
+		for _, p := range o.parameters {
+			groups, _ := p.examples()
+			for _, by := range groups {
+				if p.Name == "group_by" {
+					s.rivalSeesNothingOfAcme(t, o, []string{"group_by", by})
+				}
 			}
 		}
 	}

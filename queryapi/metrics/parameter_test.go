@@ -59,6 +59,12 @@ func (s *stage) fill(t *testing.T) {
 		}
 		facts = append(facts, f)
 	}
+	for day := range 12 { // 4 of the window, 8 before
+		on := dayText(today.AddDate(0, 0, -day-min(day/4, 1)*30))
+		for i := range 12 {
+			facts = append(facts, answerFact{On: on, Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2], Text: "Lumen"})
+		}
+	}
 	shown := answerFact{On: dayText(today), Branded: new(false), Cites: []string{"https://rival0.example/"}}
 	own := answerFact{On: dayText(today)}
 	for i := range 60 {
@@ -215,6 +221,9 @@ func (p parameter) examples() (right, wrong []string) {
 	case p.format() == "date":
 		right = []string{dayText(today), dayText(today.AddDate(0, 0, -29))}
 		wrong = append(wrong, "2026-02-30", "2026-2-3", "20260203", "2026-02-03T00:00:00Z", "today")
+	case p.Name == "group_by": // a list of words
+		right = []string{"platform", "platform,topic", "prompt,competitor", "competitor,prompt,topic,platform"}
+		wrong = append(wrong, ",", "model", "platforms", "Platform", "platform,,topic", "platform,model")
 	case p.Name == "platform":
 		right = []string{"openai, Gemini"}
 		wrong = append(wrong, "a\x00b", ",", "openai,,gemini")
@@ -414,6 +423,9 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 		return dayText(time.Unix(rapid.Int64Range(firstYear.Unix(), lastYear.Unix()).Draw(r, p.Name), 0).UTC())
 	case p.Name == "cursor":
 		return ""
+	case p.Name == "group_by":
+		right, _ := p.examples()
+		return rapid.SampledFrom(right).Draw(r, p.Name)
 	}
 	some := rapid.String().Filter(func(text string) bool { return len(text) < 200 && p.allows(text) })
 	if p.Name == "model" || p.Name == "platform" { // the schema does not say that each is more than white space

@@ -294,6 +294,19 @@ func (q *query) word(name string, words ...string) (word string, ok bool) {
 	return text, ok
 }
 
+// someOf reads some of a few words, separated by commas; none where they are missing or invalid.
+func (q *query) someOf(name string, words ...string) []string {
+	want := "some of " + strings.Join(words, ", ") + ", separated by commas"
+	list := q.list(name, want)
+	for _, word := range list {
+		if !slices.Contains(words, word) {
+			q.refuse(name, want, quoted(word))
+			return nil
+		}
+	}
+	return list
+}
+
 // words reads one of a few words as a filter: empty where it is missing or invalid.
 func (q *query) words(name string, words ...string) []string {
 	if word, ok := q.word(name, words...); ok {
@@ -310,16 +323,16 @@ func (q *query) boolean(name string, others ...string) []bool {
 	return nil
 }
 
-// limit reads the number of rows of a list, from 1 to maximum.
-func (q *query) limit(usual, maximum uint32) uint32 {
-	want := fmt.Sprintf("a whole number from 1 to %d", maximum)
-	text, ok := q.text("limit", want)
+// number reads a whole number.
+func (q *query) number(name string, usual, minimum, maximum uint32) uint32 {
+	want := fmt.Sprintf("a whole number from %d to %d", minimum, maximum)
+	text, ok := q.text(name, want)
 	if !ok {
 		return usual
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || n < 1 || n > uint64(maximum) {
-		q.refuse("limit", want, quoted(text))
+	if err != nil || n < uint64(minimum) || n > uint64(maximum) {
+		q.refuse(name, want, quoted(text))
 		return usual
 	}
 	return uint32(n)

@@ -41,7 +41,7 @@ func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q
 	p := q.common(a.now())
 	sortBy := q.oneOf("sort_by", "visibility", "mentions", "citations", "appearances")
 	order := q.oneOf("order", "desc", "asc")
-	limit := q.limit(10, 100)
+	limit := q.number("limit", 10, 1, 100)
 	filter := clickhouse.PromptFilter{SortBy: sortBy, Order: order}
 	filter.Filter = p.filter(caller.OrganizationID)
 	filter.Limit = limit + 1 // one more shows whether there is a next page

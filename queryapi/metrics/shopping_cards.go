@@ -51,7 +51,7 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 		Filter: p.filter(caller.OrganizationID),
 		Roles:  q.words("role", "own", "competitor", "other"),
 	}
-	limit := q.limit(50, 200)
+	limit := q.number("limit", 50, 1, 200)
 	filters := digest("cards", filter.Filter, filter.Roles)
 	if after := readCursor[cardPosition](q, filters); after != nil {
 		filter.CardCursor = after.cursor()

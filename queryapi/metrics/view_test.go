@@ -25,6 +25,9 @@ var texts = map[string]*string{
 	clickhouse.PromptPerformance.Name: &clickhouse.PromptPerformance.Text,
 	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
 	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
+	clickhouse.CellDays.Name:          &clickhouse.CellDays.Text,
+	clickhouse.ServedModels.Name:      &clickhouse.ServedModels.Text,
+	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
@@ -106,6 +109,9 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 				"source_filter": {"all", "owned", "competitor", "external"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
+			}
+			if o.reads("compare_days") {
+				query.Set("group_by", "platform,topic,prompt,competitor")
 			}
 			maps.DeleteFunc(query, func(name string, _ []string) bool { return !o.reads(name) })
 			targets = append(targets, h.path(o, "lumen")+"?"+query.Encode())

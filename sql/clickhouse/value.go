@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,3 +68,23 @@ func (m *Month) Scan(number any) error {
 
 // Partition is the id of the month's partitions.
 func (m Month) Partition() string { return strconv.Itoa(int(m)) }
+
+// Numbers is a list that a query returns as text, [1,2].
+type Numbers[T uint16 | int64 | float64] []T
+
+// Scan reads the text of an array.
+func (n *Numbers[T]) Scan(value any) error {
+	text, _ := value.(string)
+	text = strings.Trim(text, "[]")
+	*n = make([]T, 0, strings.Count(text, ",")+1)
+	for text != "" {
+		var number string
+		number, text, _ = strings.Cut(text, ",")
+		x, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return fmt.Errorf("read a list of numbers: %w", err)
+		}
+		*n = append(*n, T(x))
+	}
+	return nil
+}

@@ -127,6 +127,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
 		"models": some(random, "m", "N", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
 		"granularity": one(random, "day", "week", "window"), "group_by": one(random, "", "platform", "model", "region", "topic"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances"), "order": one(random, "asc", "desc"),
+		"metric": one(random, "score", "mention_rate", "citation_rate"), "with_competitors": random.IntN(2) == 0,
 		"source_filter": one(random, "all", "owned", "competitor", "external"), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after": 2.5, "after_prompt": one(random, "", clickhouse.UUID{32}.String()), "after_card": warehouse.Brand.String(),

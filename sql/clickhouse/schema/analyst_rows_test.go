@@ -181,6 +181,8 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 			value = "100"
 		case kind == "Float64":
 			value = "0"
+		case kind == "Bool":
+			value = "true"
 		case kind == "UUID":
 			value = organization
 		case strings.HasPrefix(kind, "Date"):

@@ -37,6 +37,9 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 -- answerscope_source_type
 CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed);
 
+-- answerscope_t
+CREATE FUNCTION answerscope_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
+
 -- answerscope_wilson
 CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
 
@@ -912,6 +915,44 @@ LEFT JOIN
     FROM dimension_brands
     FINAL
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- cell_days
+CREATE VIEW cell_days
+COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [a854460c2ce6]'
+AS SELECT
+    entity_id,
+    prompt_id,
+    ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '') AS topic_id,
+    lower(platform) AS platform,
+    lower(model) AS model,
+    lower(region) AS region,
+    toString(groupArray(toUInt16(day))) AS days,
+    toString(groupArrayIf(entity_prompt_daily.runs, entity_id = {brand_id:UUID})) AS runs,
+    toString(groupArrayIf(entity_prompt_daily.given_up, entity_id = {brand_id:UUID})) AS given_up,
+    toString(groupArrayIf(entity_prompt_daily.answers, entity_id = {brand_id:UUID})) AS answers,
+    toString(groupArray(toFloat64(multiIf({metric:String} = 'mention_rate', 100 * mention_answers, {metric:String} = 'citation_rate', 100 * citation_answers, ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880))))) AS points
+FROM entity_prompt_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(entity_prompt_daily.platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(entity_prompt_daily.model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(entity_prompt_daily.region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(entity_prompt_daily.topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR ({with_competitors:Bool} AND (entity_id IN (
+    SELECT id
+    FROM dimension_competitors
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+))))
+GROUP BY
+    entity_id,
+    prompt_id,
+    entity_prompt_daily.topic_id,
+    entity_prompt_daily.platform,
+    entity_prompt_daily.model,
+    entity_prompt_daily.region
+ORDER BY
+    entity_id ASC,
+    prompt_id ASC,
+    entity_prompt_daily.topic_id ASC,
+    entity_prompt_daily.platform ASC,
+    entity_prompt_daily.model ASC,
+    entity_prompt_daily.region ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_daily
@@ -2927,6 +2968,69 @@ LEFT JOIN
     FROM dimension_brands
     FINAL
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- row_names
+CREATE VIEW row_names
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [97b9b60eeba2]'
+AS SELECT
+    kind,
+    id,
+    name
+FROM
+(
+    SELECT
+        'prompt' AS kind,
+        id,
+        text AS name
+    FROM dimension_prompts
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+    UNION ALL
+    SELECT
+        'topic' AS kind,
+        id,
+        name
+    FROM dimension_topics
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    UNION ALL
+    SELECT
+        'competitor' AS kind,
+        id,
+        name
+    FROM dimension_competitors
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+) AS named
+ORDER BY
+    kind ASC,
+    name ASC,
+    id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- served_models
+CREATE VIEW served_models
+COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [781dec621c63]'
+AS SELECT
+    lower(platform) AS platform,
+    lower(model) AS model,
+    served_model,
+    toUInt16(answer_daily.day) AS day,
+    sum(answer_daily.answers) AS answers
+FROM answer_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((answer_daily.day >= {date_from:Date}) AND (answer_daily.day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
+GROUP BY
+    platform,
+    model,
+    served_model,
+    day
+HAVING answers > 0
+ORDER BY
+    platform ASC,
+    model ASC,
+    served_model ASC,
+    day ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- share_of_voice
