@@ -66,6 +66,7 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	on("Continue", "Enter")
 	at("Prompts")
 	add("Prompt", "Add prompt", "best desk lamp", "lamp for reading", "is Lumen good?", "lamp that dims", "cheap lamp")
+	d.page.Await(t, `[...document.querySelectorAll(".added [type=search]")].map((box) => box.value).join() == "desk lamp,lamp,,lamp,lamp"`)
 	on("Continue", "Enter")
 	at("Platforms")
 	d.page.Await(t, `[...document.querySelectorAll("label.check")].some((l) => l.textContent == "simulator")`)
@@ -76,6 +77,9 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	d.settled(t, "Overview")
 	if at := d.text(t, "location.pathname"); at != "/brands/lumen" {
 		t.Errorf("it ends at %s", at)
+	}
+	if topics := d.text(t, `fetch("/app/api/rest/v1/topics?select=name,prompts(count)&order=name").then((r) => r.json()).then((all) => all.map((t) => t.prompts[0].count + " " + t.name).join())`); topics != "1 desk lamp,3 lamp" {
+		t.Errorf("its topics are %s", topics)
 	}
 	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) && document.querySelector('table[aria-label="Top competitors"]')`)
 }

@@ -64,6 +64,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("hostile answers", d.showsHostileAnswersAsText)
 	t.Run("runs", d.runsPrompts)
 	t.Run("prompts", d.keepsManyPrompts)
+	t.Run("topics", d.proposesTopics)
 	t.Run("pages", d.pagesPerformance)
 	t.Run("organization", d.runsAnOrganization)
 	t.Run("accessible", d.isAccessible)

@@ -75,7 +75,8 @@ const maxWords = 3
 // manyPrompts is the number from which on words of most prompts do not tell them apart.
 const manyPrompts = 10
 
-// subjects returns topics, prompts with a topic, then the other texts: those first whose first phrase is a good name.
+// subjects returns topics, prompts with a topic, then the other texts: those first whose first phrase is a good name, the
+// short ones first.
 func (b Brand) subjects(texts []string) (all []*subject) {
 	names := map[string]bool{}
 	for _, name := range b.Names {
@@ -109,7 +110,9 @@ func (b Brand) subjects(texts []string) (all []*subject) {
 		}
 		s.main = stemsOf(s.words[:s.length()])
 	}
-	slices.SortStableFunc(all, func(a, b *subject) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(all, func(a, b *subject) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.words), len(b.words)))
+	})
 	return all
 }
 

@@ -144,6 +144,10 @@ func TestPropose(t *testing.T) {
 			Brand{}, []string{"best TV under 500", "best TV under $900", "TV stand", "how safe are cribs?", "how safe are dryers?"},
 			map[string]string{"best TV under 500": "TV", "best TV under $900": "TV", "TV stand": "TV stand"},
 		},
+		"a short text joins longer ones": {
+			Brand{Names: []string{"Lumen"}}, []string{"best desk lamp", "lamp for reading", "is Lumen good?", "lamp that dims", "cheap lamp"},
+			map[string]string{"best desk lamp": "desk lamp", "lamp for reading": "lamp", "lamp that dims": "lamp", "cheap lamp": "lamp"},
+		},
 		"a name is as it is written": {
 			Brand{}, []string{"Quelle machine  à café ?", "machines à cafe", "best carry-on luggage", "women's shoes"},
 			map[string]string{"Quelle machine  à café ?": "machine à café", "machines à cafe": "machine à café", "best carry-on luggage": "carry-on luggage", "women's shoes": "women's shoes"},

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { tables, useAnswer, write } from "../api.ts"
+import { refresh, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Prompt, PromptFigures, PromptPerformance, Session, Topic } from "../bodies.ts"
 import { number, percent, plural } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
@@ -14,6 +15,7 @@ import { mayEdit } from "../session.ts"
 import { answers } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 import { promptSet } from "./running.tsx"
+import { most, setTopics, TopicList, topicIds, useTopics } from "./topics.tsx"
 
 // Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
 export function Prompts({ brand, session }: { brand: Brand; session: Session }) {
@@ -91,20 +93,29 @@ function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[
 
 const shown = 100 // prompts on a page
 
-interface Counts { all: { count: number }[]; asked: { count: number }[] }
+interface Counts { all: { count: number }[]; asked: { count: number }[]; bare: { count: number }[] }
 
 function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
   const [editing, edit] = useState<Prompt | null>(null)
+  const [proposing, propose] = useState(false)
   const { busy, failed, run } = useAction()
   const offset = query.value.get("offset") ?? undefined
   const list = { brand_id: `eq.${brand.id}`, order: "is_active.desc,created_at.desc,id" }
   const prompts = useAnswer<Prompt[]>(tables("prompts", { ...list, select: "id,text,topic_id,prompt_set_id,is_active", limit: String(shown + 1), offset }))
-  const counts = useAnswer<Counts[]>(tables("brands", { id: `eq.${brand.id}`, select: "all:prompts(count),asked:prompts(count)", "asked.is_active": "is.true" })).data?.[0]
+  const counts = useAnswer<Counts[]>(tables("brands", { id: `eq.${brand.id}`, select: "all:prompts(count),asked:prompts(count),bare:prompts(count)", "asked.is_active": "is.true", "bare.topic_id": "is.null" })).data?.[0]
   const [all, asked] = [counts?.all[0]?.count, counts?.asked[0]?.count]
   const toggle = (p: Prompt) => run(() => write("PATCH", tables("prompts", { id: `eq.${p.id}` }), { is_active: !p.is_active }))
   return (
     <>
       <Problem text={failed} />
+      {editable && (counts?.bare[0]?.count ?? 0) > 0 && (
+        <div class="line">
+          <button type="button" class="button" onClick={() => propose(true)}>
+            Propose topics
+          </button>
+          <span class="soft">{plural(counts!.bare[0]!.count, "prompt")} without a topic. Give prompts that ask nearly the same one topic: a verdict then takes them as one.</span>
+        </div>
+      )}
       <Shown of={prompts} height={160}>
         {(rows) => (
           <div class="stack">
@@ -141,13 +152,39 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
         )}
       </Shown>
       {editing && <EditPrompt prompt={editing} topics={topics} onClose={() => edit(null)} />}
+      {proposing && <ProposeTopics brand={brand} existing={topics} onClose={() => propose(false)} />}
     </>
   )
 }
 
-function TopicSelect({ topics, value, onInput }: { topics: Topic[]; value: string; onInput: (value: string) => void }) {
+// ProposeTopics shows the topics that are proposed for prompts without one, to be set all together or one after the other.
+function ProposeTopics({ brand, existing, onClose }: { brand: Brand; existing: Topic[]; onClose: () => void }) {
+  const bare = { brand_id: `eq.${brand.id}`, topic_id: "is.null", select: "id,text", order: "created_at,id", limit: String(most) }
+  const prompts = useAnswer<Prompt[]>(tables("prompts", bare)).data ?? []
+  const topics = useTopics(brand, prompts.map((p) => p.text))
+  const { busy, failed, run } = useAction()
+  const set = async (chosen: Prompt[]) => {
+    await setTopics(brand, chosen, topics)
+    refresh()
+  }
+  const button = (text: string) => (
+    <button type="button" class="button plain tight" disabled={busy || !topics.name(text)} aria-label={`Set the topic of ${text}`} onClick={() => run(() => set(prompts.filter((p) => p.text === text)))}>
+      Set
+    </button>
+  )
+  return (
+    <FormDialog title="Propose topics" act="Set all" can={prompts.some((p) => topics.name(p.text))} onClose={onClose} onAct={() => set(prompts).then(onClose)}>
+      <p class="soft">Prompts with nearly the same words get the same topic. Change a name, or empty it for no topic.</p>
+      <TopicList label="Proposed topics" texts={prompts.map((p) => p.text)} topics={topics} existing={existing} beside={button} />
+      <Problem text={failed} />
+    </FormDialog>
+  )
+}
+
+function TopicSelect({ topics, value, onInput, children }: { topics: Topic[]; value: string; onInput: (value: string) => void; children?: ComponentChildren }) {
   return (
     <Select label="Prompt's topic" value={value} onInput={onInput}>
+      {children}
       <option value="">None</option>
       {topics.map((t) => (
         <option key={t.id} value={t.id}>
@@ -173,21 +210,20 @@ function EditPrompt({ prompt, topics, onClose }: { prompt: Prompt; topics: Topic
   )
 }
 
+const proposed = "proposed" // the choice of a topic for each prompt
+
 function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[]; onClose: () => void }) {
   const [text, setText] = useState("")
-  const [topic, setTopic] = useState("")
+  const [topic, setTopic] = useState(proposed)
   const [added, setAdded] = useState("")
   const lines = [...new Set(text.split("\n").map((line) => line.trim()).filter(Boolean))]
+  const one = added.trim() || topics.find((t) => t.id === topic)?.name // for all
+  const each = useTopics(brand, one || topic !== proposed ? [] : lines)
   const add = async () => {
-    let topic_id: string | null = topic || null
-    if (added.trim()) {
-      const [made] = await write<Topic[]>("POST", tables("topics"), { brand_id: brand.id, name: added.trim() }, { Prefer: "return=representation" })
-      topic_id = made?.id ?? null
-      setTopic(topic_id ?? "") // should the prompts be refused, it is there already
-      setAdded("")
-    }
+    const names = lines.map((line) => one ?? (each.texts.includes(line) ? each.name(line) : ""))
+    const ids = await topicIds(brand, names)
     const prompt_set_id = await promptSet(brand)
-    await write("POST", tables("prompts"), lines.map((text) => ({ prompt_set_id, topic_id, text })))
+    await write("POST", tables("prompts"), lines.map((text, i) => ({ prompt_set_id, topic_id: ids.get(names[i]!) ?? null, text })))
     onClose()
     go(withParameters({ show: "tracked", offset: undefined, cursor: undefined }))
   }
@@ -195,9 +231,13 @@ function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[];
     <FormDialog title="Add prompts" act={`Add ${lines.length > 1 ? plural(lines.length, "prompt") : "prompt"}`} can={lines.length > 0} onClose={onClose} onAct={add}>
       <Field label="Prompt" rows={5} value={text} onInput={setText} required hint="As a customer would ask it. Paste several, one a line." />
       <div class="line">
-        <TopicSelect topics={topics} value={topic} onInput={setTopic} />
+        <TopicSelect topics={topics} value={topic} onInput={setTopic}>
+          <option value={proposed}>Proposed for each</option>
+        </TopicSelect>
         <Field label="Or a new topic" value={added} onInput={setAdded} />
       </div>
+      {each.texts.length > 0 && <TopicList label="Proposed topics" texts={each.texts} topics={each} existing={topics} />}
+      {lines.length > most && each.texts.length > 0 && <p class="soft">{`Topics of the first ${most} prompts; those of the others are proposed where prompts are listed.`}</p>}
     </FormDialog>
   )
 }

@@ -1,6 +1,7 @@
+import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Failure, refresh, root, send, tables, useAnswer, write } from "../api.ts"
-import type { Brand, Session } from "../bodies.ts"
+import type { Brand, Prompt, Session } from "../bodies.ts"
 import { plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Field, Problem, useAction } from "../parts/form.tsx"
@@ -10,6 +11,7 @@ import { go, query, withParameters } from "../route.ts"
 import { type Domain, saveBrand, saveDomain } from "./naming.ts"
 import { keyOf, useProviders } from "./providers.tsx"
 import { Asks, type Estimate, going, Progress, promptSet, useJob } from "./running.tsx"
+import { setTopics, TopicList, useTopics } from "./topics.tsx"
 
 const steps = ["Brand and domains", "Competitors", "Prompts", "Platforms", "Run"]
 
@@ -115,12 +117,13 @@ interface AddingProps {
   list: string // the address of what there is
   column: "name" | "text"
   add: (text: string) => Promise<unknown>
-  onNext: () => void
+  onNext: () => unknown
   missing?: string // what to do first where there is none
+  children?: ComponentChildren // in place of the plain list
 }
 
 // Adding takes texts into a list, one after the other. What was typed and not added is added by Continue.
-function Adding({ label, act, hint, list, column, add, onNext, missing }: AddingProps) {
+function Adding({ label, act, hint, list, column, add, onNext, missing, children }: AddingProps) {
   const [text, setText] = useState("")
   const { data } = useAnswer<Record<string, string>[]>(list)
   const there = data ?? []
@@ -138,7 +141,7 @@ function Adding({ label, act, hint, list, column, add, onNext, missing }: Adding
     run(async () => {
       if (text.trim()) await take()
       else if (missing && there.length === 0) throw new Failure(0, missing)
-      onNext()
+      await onNext()
     })
   return (
     <>
@@ -150,13 +153,14 @@ function Adding({ label, act, hint, list, column, add, onNext, missing }: Adding
           </button>
         </div>
       </form>
-      {there.length > 0 && (
-        <ul class="added" aria-label="Added">
-          {there.map((row) => (
-            <li key={row.id}>{row[column]}</li>
-          ))}
-        </ul>
-      )}
+      {there.length > 0 &&
+        (children ?? (
+          <ul class="added" aria-label="Added">
+            {there.map((row) => (
+              <li key={row.id}>{row[column]}</li>
+            ))}
+          </ul>
+        ))}
       <Problem text={failed} />
       <Continue busy={busy || !data} onClick={leave} />
     </>
@@ -178,17 +182,23 @@ function Competitors({ brand, onNext }: { brand: Brand; onNext: () => void }) {
 }
 
 function Prompts({ brand, onNext }: { brand: Brand; onNext: () => void }) {
+  const list = tables("prompts", { brand_id: `eq.${brand.id}`, select: "id,text,topic_id", order: "created_at,id" })
+  const prompts = useAnswer<Prompt[]>(list).data ?? []
+  const bare = prompts.filter((p) => !p.topic_id)
+  const topics = useTopics(brand, bare.map((p) => p.text))
   return (
     <Adding
       label="Prompt"
       act="Add prompt"
-      hint="A question as a customer would ask it. Five or more give figures with intervals."
-      list={tables("prompts", { brand_id: `eq.${brand.id}`, select: "id,text", order: "created_at,id" })}
+      hint="A question as a customer would ask it. Five or more give figures with intervals; those that ask nearly the same share a topic."
+      list={list}
       column="text"
       add={async (text) => send("POST", tables("prompts"), { prompt_set_id: await promptSet(brand), text })}
-      onNext={onNext}
+      onNext={() => setTopics(brand, bare, topics).then(onNext)}
       missing="Add a prompt first: it is what the platforms are asked."
-    />
+    >
+      <TopicList label="Added" texts={prompts.map((p) => p.text)} topics={topics} />
+    </Adding>
   )
 }
 
