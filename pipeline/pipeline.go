@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/pipeline/canary"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
@@ -104,6 +105,10 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	// Collectors drop salts, too; but salts must also go when no collector runs any more.
 	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
+
+	judge := canary.New(d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
+	table.Every("canary", timetable.Daily(2, 10), judge.Nightly)
+	table.OnFollow(judge.Forget)
 
 	return append(parts,
 		lifecycle.Part{Name: "reread", After: everything, Run: rereader.Run},

@@ -100,7 +100,9 @@ func (c *allCmd) Run(ctx context.Context, p *process) error {
 func (p *process) sayNext(ctx context.Context, db *postgres.DB) error {
 	list, err := db.ListOrganizations(ctx)
 	if err != nil || slices.ContainsFunc(list,
-		func(o postgres.Organization) bool { return o.Slug != demoSlug && o.Slug != demoPageSlug }) {
+		func(o postgres.Organization) bool {
+			return o.Slug != demoSlug && o.Slug != demoPageSlug && o.ID != postgres.PanelOrganization
+		}) {
 		return err
 	}
 	p.say(`

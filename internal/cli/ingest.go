@@ -65,14 +65,19 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 
 // trackingFlags are the flags of every command that starts tracking jobs.
 type trackingFlags struct {
-	StartLimit int `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
+	StartLimit int    `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
+	Canary     string `default:"off" placeholder:"on" help:"${tracking_canary}"`
 }
 
 func (f *trackingFlags) validate() error {
+	var err error
 	if f.StartLimit < 0 {
-		return fmt.Errorf("ANSWERSCOPE_START_LIMIT is %d: want 0 or more", f.StartLimit)
+		err = fmt.Errorf("ANSWERSCOPE_START_LIMIT is %d: want 0 or more", f.StartLimit)
 	}
-	return nil
+	if f.Canary != "on" && f.Canary != "off" {
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_CANARY is %q: want on or off", f.Canary))
+	}
+	return err
 }
 
 // addTracking adds the workers of tracking jobs, the schedule and their routes; withWeb adds the routes of the
@@ -95,6 +100,11 @@ func (f *trackingFlags) addTracking(
 	table.Every("schedule", timetable.Interval(tracking.ScheduleInterval), schedule.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), schedule.Prune)
 	table.OnFollow(schedule.ForgetStalled)
+	canary := s.DB.StopPanel
+	if f.Canary == "on" {
+		canary = schedule.AskCanary
+	}
+	table.Every("canary panel", timetable.Interval(tracking.ScheduleInterval), canary)
 	s.Add(
 		lifecycle.Closing("leader of the schedule", s.Log, leader.Close),
 		lifecycle.Part{Name: "schedule", After: allStores, Run: table.Run},

@@ -2768,6 +2768,41 @@ FROM
         id
 ) AS found;
 
+-- panel_days
+CREATE VIEW panel_days
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [2f554d6b558b]'
+AS WITH
+    arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
+    arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
+    sign * (NOT answers.given_up) AS answer
+SELECT
+    platform,
+    model,
+    served_model,
+    prompt_id,
+    day,
+    sum(sign) AS runs,
+    sum(sign * answers.given_up) AS given_up,
+    toFloat64(sum((answer * named) * 10)) AS names,
+    toFloat64(sum((answer * least(cited_pages, 20)) * 5)) AS citations,
+    sum(answer * least(lengthUTF8(answers.text), 6000)) / 60 AS length,
+    toFloat64(sum((answer * (cited_pages > 0)) * 100)) AS cites
+FROM answers
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
+GROUP BY
+    platform,
+    model,
+    served_model,
+    prompt_id,
+    day
+HAVING runs > 0
+ORDER BY
+    platform ASC,
+    model ASC,
+    served_model ASC,
+    prompt_id ASC,
+    day ASC;
+
 -- prompt_performance
 CREATE VIEW prompt_performance
 COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [86d0f3da6da6]'

@@ -1,0 +1,26 @@
+package tracking
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// AskCanary schedules the canary panel on the platforms that its organization can ask: with the keys of the
+// environment, as it has none of its own.
+func (s *Schedule) AskCanary(ctx context.Context) error {
+	platforms, err := s.jobs.availablePlatforms(ctx, postgres.PanelOrganization)
+	if err != nil {
+		return err
+	}
+	var available, withKey []string
+	for _, p := range platforms {
+		if p.Unavailable == "" {
+			available = append(available, p.Slug)
+			if p.NeedsKey {
+				withKey = append(withKey, p.Slug)
+			}
+		}
+	}
+	return s.db.AskPanel(ctx, available, withKey)
+}
