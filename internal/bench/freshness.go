@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -132,7 +133,7 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mirrorBrands(ctx, s.log, db, warehouse, 1); err != nil {
+	if err := mirrorBrands(ctx, s.log, db, warehouse, brands); err != nil {
 		return nil, err
 	}
 	if err := startSink(ctx, s, db, event.TopicAnswers, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log)); err != nil {
@@ -141,7 +142,7 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 	if err := startSink(ctx, s, db, event.TopicVisits, sink.NewVisits(warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), s.log)); err != nil {
 		return nil, err
 	}
-	at, err := s.serve(ctx, db, warehouse)
+	at, err := s.serve(ctx, db, warehouse, metrics.Config{})
 	return &watch{warehouse, at, newClient(2), brands[0]}, err
 }
 

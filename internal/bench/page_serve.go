@@ -69,7 +69,7 @@ func (s *stack) startLarge(ctx context.Context, progress func(string, ...any)) (
 	if err != nil {
 		return nil, err
 	}
-	brands, err := s.fillWhole(ctx, db, progress)
+	brands, _, err := s.fillWhole(ctx, db, progress)
 	if err != nil {
 		return nil, err
 	}

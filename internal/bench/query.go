@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -34,6 +35,8 @@ var asking = struct {
 //   - at eight clients p50, and its ratio to the driver's, which asks the same views with the same parameters without the
 //     service.
 //
+// Verdicts on changes are measured on a brand that is asked daily, with all rows, and repeated from the cache.
+//
 // Of a pair both are measured in the same minutes, in alternation, after every question was asked once.
 func query(ctx context.Context, o Options, s *stack, r *Result) error {
 	st, err := s.stage(ctx, o.Progress)
@@ -53,6 +56,12 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 			return err
 		}
 	}
+	for _, days := range []int{asking.window / 3, asking.window} {
+		o.Progress("  verdicts of %d days", days)
+		if err := st.measureVerdicts(ctx, r, days); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -60,6 +69,8 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 // the driver beside the latter.
 type stage struct {
 	tenth, whole *service
+	caching      *service // over the whole one; it keeps bodies
+	daily        brand    // is asked daily
 	driver       *clickhouse.Conn
 	questions    []question
 	endpoints    []endpoint
@@ -71,7 +82,7 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	if err != nil {
 		return nil, err
 	}
-	brands, err := s.fillWhole(ctx, db, progress)
+	brands, daily, err := s.fillWhole(ctx, db, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -91,34 +102,39 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	if err := fill(ctx, tenth, less, progress); err != nil {
 		return nil, err
 	}
-	st := &stage{questions: questions(asking.questions, brands, asking.days, asking.window)}
+	st := &stage{daily: daily, questions: questions(asking.questions, brands, asking.days, asking.window)}
 	if st.endpoints, err = s.learn(ctx, db, whole, st.questions); err != nil {
 		return nil, err
 	}
-	if st.tenth, err = s.serve(ctx, db, tenth); err != nil {
+	if st.tenth, err = s.serve(ctx, db, tenth, metrics.Config{}); err != nil {
 		return nil, err
 	}
-	if st.whole, err = s.serve(ctx, db, whole); err != nil {
+	if st.whole, err = s.serve(ctx, db, whole, metrics.Config{}); err != nil {
+		return nil, err
+	}
+	if st.caching, err = s.serve(ctx, db, whole, metrics.Config{CacheBytes: metrics.DefaultConfig().CacheBytes}); err != nil {
 		return nil, err
 	}
 	st.driver, err = s.openWarehouse(ctx, "whole")
 	return st, err
 }
 
-// fillWhole creates the brands, and the warehouse called whole with all their answers.
-func (s *stack) fillWhole(ctx context.Context, db *postgres.DB, progress func(string, ...any)) ([]brand, error) {
-	brands, err := addBrands(ctx, db, asking.brands)
-	if err != nil {
-		return nil, err
+// fillWhole creates the brands and the one that is asked daily, and the warehouse called whole with all their answers.
+func (s *stack) fillWhole(ctx context.Context, db *postgres.DB, progress func(string, ...any)) (brands []brand, daily brand, err error) {
+	if brands, err = addBrands(ctx, db, asking.brands); err != nil {
+		return nil, daily, err
+	}
+	if daily, err = addDaily(ctx, db, asking.brands); err != nil {
+		return nil, daily, err
 	}
 	whole, err := s.warehouse(ctx, "whole")
 	if err != nil {
-		return nil, err
+		return nil, daily, err
 	}
-	if err := mirrorBrands(ctx, s.log, db, whole, asking.brands); err != nil {
-		return nil, err
+	if err := mirrorBrands(ctx, s.log, db, whole, append(slices.Clip(brands), daily)); err != nil {
+		return nil, daily, err
 	}
-	return brands, fill(ctx, whole, asking.data, progress)
+	return brands, daily, fill(ctx, whole, asking.data, progress)
 }
 
 const (
@@ -163,6 +179,30 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f %8.1f %8.1f %8.2f   %8.1f %8.1f %8.2f", name,
 		r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"], r.Figures[name+"_p99_ms"], r.Ceilings[name+"_tenth_p50_ms"], r.Ratios[name+"_growth"],
 		r.Figures[name+"_eight_p50_ms"], r.Ceilings[name+"_driver_p50_ms"], r.Ratios[name+"_driver_p50"]))
+	return nil
+}
+
+// measureVerdicts adds the figures of visibility-changes with every row that it can have, over windows of some days
+// that end on the last days of the data. With the days before, and the same days earlier, it reads three times as many.
+// The repeated questions are ten, which were asked before.
+func (st *stage) measureVerdicts(ctx context.Context, r *Result, days int) error {
+	client := newClient(few)
+	defer client.CloseIdleConnections()
+	asks := func(at *service, different int) way {
+		return func(ctx context.Context, i int) error {
+			from := firstDay.AddDate(0, 0, asking.days-days-i%different)
+			q := question{st.daily, from, days, "platform,topic,prompt,competitor"}
+			return at.ask(ctx, client, api+"visibility-changes", q, io.Discard)
+		}
+	}
+	took, err := alternate(ctx, few, asking.questions, asking.rounds, asking.time, asks(st.whole, asking.questions), asks(st.caching, 10))
+	if err != nil {
+		return err
+	}
+	name, p50, p95, repeated := fmt.Sprintf("verdicts-%d", days), percentile(took[0], 50), percentile(took[0], 95), percentile(took[1], 95)
+	r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"], r.Figures[name+"_repeated_p95_ms"] = p50, p95, repeated
+	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f   repeated p95 %.1f: %d prompts, 3 platforms, %d competitors, every row",
+		name, p50, p95, repeated, promptsOfOne, rivalsDaily))
 	return nil
 }
 

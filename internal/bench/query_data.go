@@ -33,6 +33,7 @@ const (
 	brandsOfOne  = 10 // organization
 	promptsOfOne = 25 // brand
 	rivalsOfOne  = 5
+	rivalsDaily  = 10 // of the brand that is asked daily
 	topicsOfOne  = 5
 )
 
@@ -44,6 +45,7 @@ type brand struct {
 	id           uuid.UUID
 	organization uuid.UUID
 	key          string
+	rivals       int
 }
 
 // addBrands creates organizations with their brands, competitors, prompts and keys.
@@ -58,13 +60,23 @@ func addBrands(ctx context.Context, db *postgres.DB, n int) ([]brand, error) {
 				return nil, err
 			}
 		}
-		id, err := addBrand(ctx, db, organization.ID, i)
+		id, err := addBrand(ctx, db, organization.ID, i, rivalsOfOne)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, brand{id, organization.ID, key.Text})
+		all = append(all, brand{id, organization.ID, key.Text, rivalsOfOne})
 	}
 	return all, nil
+}
+
+// addDaily creates the brand after the first n, in an organization of its own. answers.sql has its prompts asked daily.
+func addDaily(ctx context.Context, db *postgres.DB, n int) (brand, error) {
+	organization, key, err := addOrganization(ctx, db, n/brandsOfOne+1)
+	if err != nil {
+		return brand{}, err
+	}
+	id, err := addBrand(ctx, db, organization.ID, n, rivalsDaily)
+	return brand{id, organization.ID, key.Text, rivalsDaily}, err
 }
 
 // addOrganization creates one with a user and a key.
@@ -83,10 +95,10 @@ func addOrganization(ctx context.Context, db *postgres.DB, i int) (postgres.Orga
 	return o, key, err
 }
 
-func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i int) (uuid.UUID, error) {
+func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i, rivals int) (uuid.UUID, error) {
 	slug := fmt.Sprintf("brand-%03d", i)
 	b := postgres.NewBrand{Name: fmt.Sprintf("Brand %03d", i), Slug: slug, Domains: []string{slug + ".example"}}
-	for r := range rivalsOfOne {
+	for r := range rivals {
 		b.Competitors = append(b.Competitors, postgres.NewCompetitor{
 			Name: fmt.Sprintf("Rival %d of %03d", r+1, i), Domains: []string{fmt.Sprintf("rival-%d-of-%03d.example", r+1, i)},
 		})
@@ -106,14 +118,17 @@ func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i in
 }
 
 // mirrorBrands copies what was added to the dimensions of a warehouse, and returns once it is there.
-func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *clickhouse.Conn, brands int) error {
+func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *clickhouse.Conn, brands []brand) error {
 	copies := upkeep.NewMirror(db, to, prometheus.NewRegistry(), log)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	const question = `
 		SELECT (SELECT uniqExact(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
 			+ (SELECT uniqExact(id) FROM dimension_prompts) + (SELECT uniqExact(id) FROM dimension_topics)`
-	var there, want = uint64(0), uint64(brands * (1 + promptsOfOne + rivalsOfOne + topicsOfOne))
+	var there, want uint64
+	for _, b := range brands {
+		want += uint64(1 + promptsOfOne + b.rivals + topicsOfOne)
+	}
 	err := beside(ctx, copies.Run, func(ctx context.Context) error {
 		return poll(ctx, 20*time.Millisecond, func() (bool, error) {
 			err := to.QueryRow(ctx, question).Scan(&there)

@@ -34,14 +34,14 @@ type service struct {
 const api = "/api/v1/"
 
 // serve serves until the bench is over.
-func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (*service, error) {
+func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, c metrics.Config) (*service, error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, s.log, prometheus.NewRegistry())
 	keys := auth.NewKeyResolver(db, s.log)
-	metrics.New(metrics.Config{}, db, warehouse, time.Now).Mount(server, keys)
+	metrics.New(c, db, warehouse, time.Now).Mount(server, keys)
 
 	at := &service{url: server.URL()}
 	for _, route := range server.App.GetRoutes(true) {
@@ -59,9 +59,10 @@ func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhous
 
 // A question is one brand and one window.
 type question struct {
-	brand brand
-	from  time.Time
-	days  int
+	brand   brand
+	from    time.Time
+	days    int
+	groupBy string // "": without groups
 }
 
 // questions are n of them at random, the same on every run.
@@ -69,7 +70,7 @@ func questions(n int, brands []brand, days, window int) []question {
 	dice := rand.New(rand.NewPCG(4, 2))
 	all := make([]question, n)
 	for i := range all {
-		all[i] = question{brands[dice.IntN(len(brands))], firstDay.AddDate(0, 0, dice.IntN(days-window+1)), window}
+		all[i] = question{brands[dice.IntN(len(brands))], firstDay.AddDate(0, 0, dice.IntN(days-window+1)), window, ""}
 	}
 	return all
 }
@@ -80,6 +81,9 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 		"brand_id":  {q.brand.id.String()},
 		"date_from": {q.from.Format(time.DateOnly)},
 		"date_to":   {q.from.AddDate(0, 0, q.days-1).Format(time.DateOnly)},
+	}
+	if q.groupBy != "" {
+		window.Set("group_by", q.groupBy)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+"?"+window.Encode(), http.NoBody)
 	if err != nil {
@@ -118,7 +122,7 @@ func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 // needs no list of endpoints and of the views that they run.
 func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, all []question) ([]endpoint, error) {
 	r := &recorder{Server: warehouse.Server}
-	at, err := s.serve(ctx, db, &clickhouse.Conn{Server: r})
+	at, err := s.serve(ctx, db, &clickhouse.Conn{Server: r}, metrics.Config{})
 	if err != nil {
 		return nil, err
 	}

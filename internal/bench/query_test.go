@@ -18,10 +18,11 @@ import (
 func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	db, first, grown, again := aControlPlane(t), aWarehouse(t), aWarehouse(t), aWarehouse(t)
 	small := data{brands: 11, days: 14, visits: 3, samples: 1}
-	if _, err := addBrands(t.Context(), db, small.brands); err != nil {
+	brands, err := addBrands(t.Context(), db, small.brands)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mirrorBrands(t.Context(), testkit.Log(t), db, first, small.brands); err != nil {
+	if err := mirrorBrands(t.Context(), testkit.Log(t), db, first, brands); err != nil {
 		t.Fatal(err)
 	}
 	large := small
@@ -101,12 +102,18 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{
-		"ai-crawlers", "ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-summary", "visibility-trend",
+		"ai-crawlers", "ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-changes", "visibility-summary",
+		"visibility-trend",
 	} {
 		_, alone := r.Figures[name+"_p99_ms"]
 		_, beside := r.Ratios[name+"_driver_p50"]
 		_, grown := r.Ratios[name+"_growth"]
 		if !alone || !beside || !grown {
+			t.Errorf("%s is not measured", name)
+		}
+	}
+	for _, name := range []string{"verdicts-6_p95_ms", "verdicts-20_repeated_p95_ms"} {
+		if r.Figures[name] == 0 {
 			t.Errorf("%s is not measured", name)
 		}
 	}

@@ -65,6 +65,17 @@ WITH
             asking % 4 AS place
         FROM numbers(15 * {brands:UInt64} * {days:UInt64} * {samples:UInt64})
         WHERE asking < 100
+        UNION ALL
+        -- The brand after those is asked once a day on three platforms, as verdicts on changes need it.
+        SELECT
+            1                                       AS sample,
+            number                                  AS run,
+            {brands:UInt32}                         AS brand,
+            {first_day:Date} + intDiv(number, 75)   AS day,
+            toUInt16(number % 75)                   AS asking,
+            intDiv(asking, 3)                       AS prompt,
+            asking % 3                              AS place
+        FROM numbers(75 * {days:UInt64})
     )
 SELECT
     organization_id,
@@ -152,9 +163,9 @@ FROM
         prompt % 5 = 0 AS branded,
         cityHash64(brand, platform, toMonday(day)) % 100 = 0 OR dice % 50 = 0 AS given_up,
         -- The brand and its rivals: how often this answer names each, as some prompts nearly always do and others hardly.
-        arrayMap(e -> NOT given_up AND cityHash64(dice, e) % 1000 < cityHash64(brand, prompt, e) % 1000, range(6)) AS named,
-        arrayMap((e, n) -> n * (1 + cityHash64(e, dice) % 4), range(6), named) AS mentions,
-        arrayMap((e, n) -> n * (1 + cityHash64(dice, e, 'place') % 1000000), range(6), named) AS starts,
+        arrayMap(e -> NOT given_up AND cityHash64(dice, e) % 1000 < cityHash64(brand, prompt, e) % 1000, range(1 + length(rival_ids))) AS named,
+        arrayMap((e, n) -> n * (1 + cityHash64(e, dice) % 4), range(length(named)), named) AS mentions,
+        arrayMap((e, n) -> n * (1 + cityHash64(dice, e, 'place') % 1000000), range(length(named)), named) AS starts,
         arrayMap(s -> if(s = 0, 0, 1 + arrayCount(other -> other > 0 AND other < s, starts)), starts) AS positions,
         -- Two to four of a brand's 400 URLs, a few of them far oftener than the rest.
         arrayMap(c -> toUInt64(100 * c + 100 * pow(cityHash64(dice, c, 'url') % 1000 / 1000, 2)), range(if(given_up, 0, 2 + dice % 3))) AS urls,
@@ -165,7 +176,7 @@ FROM
             owner < 6, concat('rival-', toString(owner), '-of-', leftPad(toString(brand), 3, '0'), '.example'),
             concat(if(u % 3 = 0, 'blog.', ''), 'site-', toString((owner * 11 + brand) % 600), '.example')), urls, owners) AS hosts,
         arrayCount(owner -> owner = 0, owners) AS own_citations,
-        arrayMap(r -> arrayCount(owner -> owner = r, owners), range(1, 6)) AS rival_citations,
+        arrayMap(r -> arrayCount(owner -> owner = r, owners), range(1, length(named))) AS rival_citations,
         if(endsWith(platform, '-shopping') AND NOT given_up, 3 + dice % 4, 0) AS cards
     FROM runs
     INNER JOIN prompts ON prompts.brand = runs.brand AND prompts.prompt = runs.prompt
