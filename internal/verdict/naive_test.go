@@ -36,7 +36,7 @@ func TestRandomBasketsGiveTheNaiveVerdicts(t *testing.T) {
 		for i, row := range s.rows(dimension, random) {
 			got, want := basket.Judge(s.window, row), naive.Judge(s.runs, s.question(row))
 			counts[got.Verdict+" "+got.Reach+strings.SplitN(got.Reason, " ", 2)[0]]++
-			if diff := difference(got, want); diff != "" {
+			if diff := difference(got, verdictOf(want), 1e-4); diff != "" {
 				t.Errorf("seed %d, %+v, %+v: %s", seed, s.window, row, diff)
 			}
 			if i > 0 {
@@ -49,7 +49,7 @@ func TestRandomBasketsGiveTheNaiveVerdicts(t *testing.T) {
 			if got.Unadjusted != "" {
 				counts["unadjusted "+got.Reach]++
 			}
-			if diff := difference(*got, *naiveList[i]); diff != "" {
+			if diff := difference(*got, verdictOf(*naiveList[i]), 1e-4); diff != "" {
 				t.Errorf("seed %d, %+v, row %d of the list by %s: %s", seed, s.window, i, dimension, diff)
 			}
 		}
@@ -190,9 +190,8 @@ func verdictOf(c naive.Change) verdict.Verdict {
 	return v
 }
 
-// difference names the fields in which two verdicts differ, figures by more than 1e-4, e-values relatively.
-func difference(got verdict.Verdict, change naive.Change) (diff string) {
-	want := verdictOf(change)
+// difference names the fields in which two verdicts differ, figures by more than a limit, e-values relatively.
+func difference(got, want verdict.Verdict, most float64) (diff string) {
 	figures := func(v verdict.Verdict) map[string]*float64 {
 		m := map[string]*float64{
 			"before": v.Before, "after": v.After, "difference": v.Difference, "detectable": v.Detectable,
@@ -230,7 +229,7 @@ func difference(got verdict.Verdict, change naive.Change) (diff string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		x, y := a[name], b[name]
-		limit := 1e-4
+		limit := most
 		if y != nil && (name == "e_value" || name == "e_days") {
 			limit *= *y
 		}

@@ -56,6 +56,10 @@ func (s sample) basket(random *rand.Rand) *verdict.Basket {
 	cells, served := s.cells()
 	random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 	random.Shuffle(len(served), func(i, j int) { served[i], served[j] = served[j], served[i] })
+	return s.basketOf(cells, served)
+}
+
+func (s sample) basketOf(cells []verdict.Cell, served []verdict.Served) *verdict.Basket {
 	changed := map[string][]verdict.Day{}
 	for platform, days := range s.changed {
 		for _, d := range days {

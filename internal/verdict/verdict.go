@@ -131,7 +131,7 @@ type Row struct {
 	Key       string // "" with All
 }
 
-// Judge returns the verdict on a row.
+// Judge returns the verdict on a row. The window may begin before the basket, but ends within it.
 func (b *Basket) Judge(w Window, r Row) Verdict {
 	c := b.compare(w, r.Entity, b.row(r))
 	shares := c.shares()
