@@ -103,6 +103,8 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("retention", timetable.Hourly(37), expiry.Enforce)
 	purger := upkeep.NewPurger(d.DB, d.Warehouse, purgeLeader, d.Metrics, d.Log)
 	table.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+	verdicts := upkeep.NewVerdicts(d.DB, d.Warehouse, time.Now, d.Log)
+	table.Every("check verdicts", timetable.Daily(4, 40), verdicts.Nightly)
 	// Collectors drop salts, too; but salts must also go when no collector runs any more.
 	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
 

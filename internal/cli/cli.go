@@ -61,6 +61,7 @@ type grammar struct {
 	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with their facts, and rebuild those that differ."`
 	Recover     recoverCmd     `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
+	Verdicts    verdictsCmd    `cmd:"" help:"Check how often verdicts are false."`
 	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"List and replay records that could not be counted."`
 }
 

@@ -16,3 +16,13 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCheck checks a brand of 25 prompts on three platforms: 4 rows of 90 looks, three times.
+func BenchmarkCheck(b *testing.B) {
+	s := simulation{prompts: 25, platforms: 3, days: CheckedDays, dropDay: CheckedDays, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2))}
+	basket := s.basket("brand")
+	for b.Loop() {
+		Check{}.Add(basket, CheckedDays-1, "brand")
+	}
+	b.ReportMetric(200*b.Elapsed().Seconds()/float64(b.N), "s/200-brands")
+}

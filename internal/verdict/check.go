@@ -20,8 +20,19 @@ const CheckedDays = checkLooks - 1 + 3*checkWindow
 // A CheckKind selects counts of a check.
 type CheckKind struct{ Relabelling, Reach string }
 
+// CheckKinds are the counts of a check. Signs keep jumps of prompts, which reach prompts reports: it has no false alarms
+// there.
+var CheckKinds = []CheckKind{
+	{RelabelSigns, ReachBrand},
+	{RelabelDays, ReachBrand}, {RelabelDays, ReachPrompts},
+	{NotRelabelled, ReachBrand}, {NotRelabelled, ReachPrompts},
+}
+
 // A CheckCount counts looks at rows and the moves that they see. Relabelled answers have no Moves and HeldMoves.
 type CheckCount struct{ Rows, Looks, AlarmedLooks, AlarmedRows, Moves, HeldMoves int }
+
+// RowQuarters returns the looks in quarters of 90: a young row has a part of one.
+func (n CheckCount) RowQuarters() float64 { return float64(n.Looks) / checkLooks }
 
 // A Check counts looks at baskets.
 type Check map[CheckKind]CheckCount
@@ -84,14 +95,13 @@ func (b *Basket) look(r Row, first, last Day) (verdicts []Verdict) {
 }
 
 func (c Check) count(relabelling string, verdicts []Verdict, alarm rule) {
-	for _, reach := range []string{ReachBrand, ReachPrompts} {
-		if relabelling == RelabelSigns && reach == ReachPrompts {
-			continue // signs keep jumps of prompts, which this reach reports: they are no false alarms
+	for _, kind := range CheckKinds {
+		if kind.Relabelling != relabelling {
+			continue
 		}
-		n := c[CheckKind{relabelling, reach}]
-		alarmed := 0
+		n, alarmed := c[kind], 0
 		for i := range verdicts {
-			if alarm(&verdicts[i]) == reach {
+			if alarm(&verdicts[i]) == kind.Reach {
 				alarmed++
 			}
 		}
@@ -99,7 +109,7 @@ func (c Check) count(relabelling string, verdicts []Verdict, alarm rule) {
 		n.Looks += len(verdicts)
 		n.AlarmedLooks += alarmed
 		n.AlarmedRows += min(1, alarmed)
-		c[CheckKind{relabelling, reach}] = n
+		c[kind] = n
 	}
 }
 

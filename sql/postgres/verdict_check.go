@@ -10,11 +10,11 @@ import (
 type VerdictCheck struct {
 	Relabelling        string  `db:"relabelling" json:"relabelling"`
 	Reach              string  `db:"reach" json:"reach"`
-	Nights             int     `db:"nights" json:"-"`
+	Nights             int     `db:"nights" json:"nights"`
 	Rows               int     `db:"rows" json:"rows"`
 	Looks              int     `db:"looks" json:"looks"`
 	AlarmedLooks       int     `db:"alarmed_looks" json:"alarmed_looks"`
-	RowQuarters        float64 `db:"row_quarters" json:"-"` // 90 looks each
+	RowQuarters        float64 `db:"row_quarters" json:"row_quarters"` // 90 looks each
 	AlarmedRowQuarters int     `db:"alarmed_row_quarters" json:"alarmed_row_quarters"`
 	Moves              int     `db:"moves" json:"moves"`
 	HeldMoves          int     `db:"held_moves" json:"held_moves"`

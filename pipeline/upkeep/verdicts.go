@@ -1,0 +1,150 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/verdict"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// ErrChecking means that another process checks verdicts.
+var ErrChecking = errors.New("another process checks verdicts: run this again when it has ended")
+
+// Verdicts measures how often the rule of verdicts is wrong, on the answers of all active brands: relabelled so that
+// nothing changed, and as they came. Its counts are stored once all brands are done, so a check that was interrupted is
+// run again. Of any number of processes one at a time checks.
+type Verdicts struct {
+	db        *postgres.DB
+	warehouse *clickhouse.Conn
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// NewVerdicts returns a Verdicts. now is the clock.
+func NewVerdicts(db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Verdicts {
+	return &Verdicts{db, warehouse, now, log}
+}
+
+// progressInterval is the time between two lines of progress in the log.
+const progressInterval = time.Minute
+
+// Nightly checks the verdicts up to yesterday's.
+func (v *Verdicts) Nightly(ctx context.Context) error {
+	logged := time.Now()
+	_, err := v.Check(ctx, func(done, total int) {
+		if time.Since(logged) >= progressInterval {
+			logged = time.Now()
+			v.log.Info("checking verdicts", "brands", done, "of", total)
+		}
+	})
+	return err
+}
+
+// Check checks the verdicts up to yesterday's, stores the counts and returns them. An earlier check of the same day is
+// replaced. step is called after each brand.
+func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []postgres.VerdictCheck, err error) {
+	leader := v.db.NewLeader("verdict checks")
+	defer func() { err = errors.Join(err, leader.Close()) }()
+	if leads, err := leader.Leads(ctx); err != nil || !leads {
+		return nil, errors.Join(err, ErrChecking)
+	}
+	brands, err := v.brands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last := verdict.DayOf(v.now()) - 1
+	changed, err := v.changedPlatforms(ctx, last)
+	if err != nil {
+		return nil, err
+	}
+	check := verdict.Check{}
+	for i, brand := range brands {
+		basket, err := v.basket(ctx, brand, last, changed)
+		if err != nil {
+			return nil, fmt.Errorf("check verdicts of brand %s: %w", brand.ID, err)
+		}
+		check.Add(basket, last, brand.ID.String())
+		step(i+1, len(brands))
+	}
+	counts := storedChecks(check)
+	return counts, v.db.StoreVerdictChecks(ctx, last.Time(), counts)
+}
+
+// brands returns the active brands of every organization.
+func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err error) {
+	organizations, err := v.db.ListOrganizations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range organizations {
+		brands, err := v.db.Brands(ctx, o.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range brands {
+			if b.IsActive {
+				active = append(active, b)
+			}
+		}
+	}
+	return active, nil
+}
+
+func (v *Verdicts) changedPlatforms(ctx context.Context, last verdict.Day) (map[string][]verdict.Day, error) {
+	changes, err := v.db.PlatformChanges(ctx, (last - verdict.CheckedDays + 1).Time(), last.Time())
+	changed := map[string][]verdict.Day{}
+	for platform, days := range changes {
+		for _, day := range days {
+			changed[platform] = append(changed[platform], verdict.DayOf(day))
+		}
+	}
+	return changed, err
+}
+
+// basket returns the brand's answers of the days that a check reads.
+func (v *Verdicts) basket(
+	ctx context.Context, brand postgres.Brand, last verdict.Day, changed map[string][]verdict.Day,
+) (*verdict.Basket, error) {
+	first := last - verdict.CheckedDays + 1
+	filter := clickhouse.CellFilter{Metric: clickhouse.Score, Filter: clickhouse.Filter{
+		OrganizationID: clickhouse.UUID(brand.OrganizationID), BrandID: clickhouse.UUID(brand.ID),
+		DateFrom: clickhouse.DayOf(first.Time()), DateTo: clickhouse.DayOf(last.Time()),
+	}}
+	rows, err := clickhouse.CellDays.All(ctx, v.warehouse, filter)
+	if err != nil {
+		return nil, err
+	}
+	models, err := clickhouse.ServedModels.All(ctx, v.warehouse, filter.Filter)
+	if err != nil {
+		return nil, err
+	}
+	cells, served := make([]verdict.Cell, len(rows)), make([]verdict.Served, len(models))
+	for i, r := range rows {
+		cells[i] = verdict.Cell{
+			EntityID: r.EntityID, PromptID: r.PromptID, TopicID: r.TopicID, Platform: r.Platform, Model: r.Model,
+			Region: r.Region, Days: r.Days, Runs: r.Runs, GivenUp: r.GivenUp, Answers: r.Answers, Points: r.Points,
+		}
+	}
+	for i, m := range models {
+		served[i] = verdict.Served(m)
+	}
+	return verdict.NewBasket(first, last, cells, served, changed), nil
+}
+
+// storedChecks returns the counts in a fixed order, zeros too.
+func storedChecks(check verdict.Check) (counts []postgres.VerdictCheck) {
+	for _, kind := range verdict.CheckKinds {
+		n := check[kind]
+		counts = append(counts, postgres.VerdictCheck{
+			Relabelling: kind.Relabelling, Reach: kind.Reach, Nights: 1, Rows: n.Rows, Looks: n.Looks,
+			AlarmedLooks: n.AlarmedLooks, RowQuarters: n.RowQuarters(), AlarmedRowQuarters: n.AlarmedRows,
+			Moves: n.Moves, HeldMoves: n.HeldMoves,
+		})
+	}
+	return counts
+}
