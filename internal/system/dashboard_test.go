@@ -71,6 +71,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("dialogs", d.opensDialogs)
 	t.Run("keyboard", d.isReachedByKeys)
 	t.Run("motion", d.standsStill)
+	t.Run("verdicts", d.saysWhetherItMoved)
 	t.Run("not found", d.findsNothingOfOthers)
 	t.Run("sign out", d.signsOut)
 	for _, kind := range webbrowser.Kinds {

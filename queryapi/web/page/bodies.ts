@@ -21,6 +21,34 @@ export interface Totals {
   mentionRatePct: number | null
   mentionRateInterval: Interval
 }
+
+type Range = { low: number; high: number } | null
+export interface Change {
+  verdict: string
+  reach: "brand" | "prompts" | null
+  reason: string | null
+  difference: number | null
+  interval: Range
+  detectable: number | null
+  since: { day: string; difference: number; interval: Range } | null
+  prompts: number
+  days_before: number
+  days_after: number
+  left_out: { outage: number; model_changed: number; basket_changed: number } // shares of runs, 0 to 1
+  unadjusted: string | null
+}
+export interface Changes {
+  window: { date_from: string }
+  change: Change
+  changes: (Change & { dimension: string; key: string; name: string | null })[]
+  false_alarms: { guarantee: "daily_looks" | "per_look" }
+}
+interface Rate { rate_pct: number; low: number; high: number }
+export interface VerdictChecks {
+  false_alarms: { brand: Rate | null; prompts: Rate | null }
+  held: { reach: "brand" | "prompts"; moves: number; held_moves: number }[]
+}
+
 export interface Summary {
   brand: { id: string; name: string }
   window: { date_from: string; date_to: string }

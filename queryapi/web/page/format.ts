@@ -13,6 +13,13 @@ export function percent(value: number | null | undefined): string {
   return value === null || value === undefined ? none : numbers.format(value) + "%"
 }
 
+const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 })
+
+// ofAll is a share, 0 to 1, as percent.
+export function ofAll(share: number): string {
+  return shares.format(share)
+}
+
 // date is a UTC day, wherever the viewer is.
 export function date(text: string): string {
   return day.format(new Date(text.slice(0, 10) + "T00:00:00Z"))

@@ -13,6 +13,7 @@ export interface Point {
   value: number | null
   interval: Interval
   n: number
+  moved?: "up" | "down" // from here on, as the API's verdict has it
   changed: boolean // a platform answered with another model than before
   givenUp: number // runs
   degraded: string[] // platforms that gave up over a fifth of theirs
@@ -161,6 +162,7 @@ function Curve({ points, x, y, step }: { points: Point[] } & Scales) {
     <>
       {points.map((p) => p.degraded.length > 0 && <rect key={p.date} class="outage" x={x(day(p)) - Math.max(step, 4) / 2} y={height - margin.bottom - 5} width={Math.max(step, 4)} height="5" />)}
       {points.map((p) => p.changed && <line key={p.date} class="change" x1={x(day(p))} x2={x(day(p))} y1={margin.top} y2={height - margin.bottom} />)}
+      {points.map((p) => p.moved && <line key={p.date} class="moved" x1={x(day(p))} x2={x(day(p))} y1={margin.top} y2={height - margin.bottom} />)}
       <path class="band" d={band(points, x, y)} />
       <path class="curve" d={line<Point>((p) => x(day(p)), (p) => y(p.value!))(points) ?? ""} />
     </>
@@ -187,6 +189,11 @@ function Legend({ points }: { points: Point[] }) {
       <span>
         <i class="wide" /> 95 % interval
       </span>
+      {points.some((p) => p.moved) && (
+        <span>
+          <i class="moved" /> the score moved
+        </span>
+      )}
       {points.some((p) => p.changed) && (
         <span>
           <i class="dashed" /> a platform's model changed
@@ -268,7 +275,7 @@ function describe(p: Point, unit: string): string {
 
 // notes are what to know of a bucket before its value is read as the brand's.
 function notes(p: Point, counted = true): string[] {
-  const all = [...(p.changed ? ["model changed"] : []), ...p.degraded.map((platform) => `outage of ${platform}`)]
+  const all = [...(p.moved ? [`the score moved ${p.moved}`] : []), ...(p.changed ? ["model changed"] : []), ...p.degraded.map((platform) => `outage of ${platform}`)]
   return counted && p.givenUp > 0 ? [...all, `${plural(p.givenUp, "run")} given up`] : all
 }
 

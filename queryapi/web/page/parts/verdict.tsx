@@ -1,28 +1,99 @@
-import type { Summary } from "../bodies.ts"
-import { daysOf, percent } from "../format.ts"
-import { bounds } from "./figure.tsx"
+import type { ComponentChildren } from "preact"
+import { metrics, useAnswer } from "../api.ts"
+import type { Change, VerdictChecks } from "../bodies.ts"
+import { date, number, ofAll, plural } from "../format.ts"
+import { Shown } from "./state.tsx"
 
-// Verdict says whether the rate has changed against the window before: only where the intervals do not overlap.
-export function Verdict({ now, before, short }: { now: Summary; before: Summary; short?: boolean }) {
-  const [a, b] = [now.totals.mentionRateInterval, before.totals.mentionRateInterval]
-  if (!a || !b || !("low" in a) || !("low" in b)) {
-    return short ? <span class="soft">too little data</span> : <span>Too little data to compare with the window before.</span>
-  }
-  const word = a.low > b.high ? "Up" : a.high < b.low ? "Down" : "No clear change"
-  const tag = <span class={word === "Up" ? "tag own" : word === "Down" ? "tag warn" : "tag"}>{word}</span>
-  const from = percent(before.totals.mentionRatePct)
-  if (short) {
-    return (
-      <>
-        {tag} <span class="with-n soft small">from {from}</span>
-      </>
-    )
-  }
-  const days = daysOf(now.window.date_from, now.window.date_to)
+interface Props {
+  change: Change & { dimension?: string }
+  from: string // the window's first day
+  rows?: number // of the list that it is in, where it has fewer words
+  plan?: ComponentChildren // leads to what shows smaller changes
+}
+
+// Verdict is the API's: its chip, and sentences with the range and the reason.
+export function Verdict({ change, from, rows, plan }: Props) {
+  const { verdict, reason, reach, since, unadjusted, dimension } = change
+  const subject = dimension === "competitor" ? dimension : "brand"
+  const kind = { moved_up: "tag own", moved_down: "tag warn" }[verdict] ?? "tag"
   return (
     <span>
-      {tag} The rate was {from} ({bounds(b, "%")}) in the {days} days before.{" "}
-      {word === "No clear change" ? "The intervals overlap: the difference may be chance." : "The intervals do not overlap: the difference is not chance alone."}
+      <span class={kind}>{verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")}</span> {finding(change)}
+      {unadjusted && ` Alone it would count as a move; among ${number(rows)} rows it may be chance.`}
+      {!unadjusted && dimension !== "prompt" && reach && (reach === "brand" ? ` The ${subject} moved.` : ` These prompts moved; nothing shows that the ${subject} did.`)}
+      {since && since.day < from && " That is before this window: the level changed in the days that it is compared with."}
+      {!rows && leftOut(change)}
+      {reason === "coarse" && plan}
     </span>
+  )
+}
+
+const points = (value: number | null) => plural(Math.abs(value!), "point")
+
+function finding({ verdict, reason, difference, interval, detectable, since, prompts, days_before, days_after }: Change): string {
+  if (since) {
+    const ends = since.interval && [since.interval.low, since.interval.high].map(Math.abs).sort((a, b) => a - b)
+    return `${since.difference > 0 ? "Up" : "Down"} ${points(since.difference)} since ${date(since.day)}${ends ? ` (${number(ends[0])} to ${points(ends[1]!)})` : ""}.`
+  }
+  switch (reason ?? verdict) {
+    case "within_noise":
+      return `The difference is ${number(difference)} points (${number(interval?.low)} to ${number(interval?.high)}); a change of ${points(detectable)} or more would have been seen in 4 of 5 cases.`
+    case "no_runs":
+      return "Nothing was asked in this window, or in the days before it."
+    case "few_days":
+      return `Comparable answers are on ${plural(days_before, "day")} before this window, and on ${plural(days_after, "day")} of it: 7 and 3 would be enough.`
+    case "few_prompts":
+      return `${plural(prompts, "prompt has", "prompts have")} answers in both windows: 5 would be enough.`
+    case "coarse":
+      return `A change of ${detectable ? `up to ${points(detectable)}` : "any size"} could be missed: more prompts or answers a day show smaller ones.`
+  }
+  const why = { outage: "gave up over a fifth of a day's runs", model_changed: "answered with another model than before", basket_changed: "were asked other prompts than before" }[verdict]
+  return `${reason} ${why}: too little is left to compare.`
+}
+
+function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
+  const shares = Object.entries({ "an outage": outage, "a changed model": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
+  return shares.length > 0 ? ` Left out of the runs: ${shares.map(([why, share]) => `${ofAll(share)} for ${why}`).join(", ")}.` : ""
+}
+
+// Certainty says how often a verdict is wrong, and in a minute how it is reached (docs/verdicts.md).
+export function Certainty({ perLook }: { perLook?: boolean }) {
+  return (
+    <div class="soft small certainty">
+      <Shown of={useAnswer<VerdictChecks>(metrics("verdict-checks"))} height={20}>
+        {(checks) => (
+          <p>
+            {measured(checks)}
+            {perLook && " This window ends before yesterday, so that rate does not hold for it: one look errs in at most 5 of 100 cases, several looks in more."}
+          </p>
+        )}
+      </Shown>
+      <details>
+        <summary>How sure is this?</summary>
+        <p>
+          Every day's answers to the same prompts are one measurement. “Moved” stands only where a change explains the days before and after at least 20 times better than day-to-day noise, and single prompts that come and go
+          on their own. A new prompt, a missing day or a platform that is away moves nothing.
+        </p>
+        <p>
+          <b>Moved</b>: since that day, by so many points. “The brand”: many prompts moved together. “These prompts”: read their answers before you tell anybody that the brand did. <b>Within noise</b>: nothing to act on; a
+          smaller change than the one named may be there, unseen. <b>Too little data</b>: no verdict; the text says what would be enough. <b>Outage, Model changed, Basket changed</b>: over half of the runs differ for that
+          reason, so the rest is no comparison. Where less does, it is left out and the others are compared.
+        </p>
+        <p>
+          Not seen: platforms that falter for several days in a row may look like a move of the brand. Small brands (10 prompts, named in 15% of answers) hardly ever get more than “these prompts”. Brands in a list are judged
+          one by one.
+        </p>
+      </details>
+    </div>
+  )
+}
+
+function measured({ false_alarms: { brand, prompts }, held }: VerdictChecks): string {
+  if (!brand) return "How often a brand that did not change gets a false move is not measured yet: that needs 56 days of answers. Simulated brands got one in 1 to 6 of 100 quarters."
+  const stood = held.filter((h) => h.moves > 0).map((h) => ` Of ${plural(h.moves, "move")} of ${h.reach === "brand" ? "a brand" : "prompts"}, ${number(h.held_moves)} stood two weeks later.`)
+  return (
+    `A brand that did not change gets a false move in ${number(brand.rate_pct)} of 100 quarters (${number(brand.low)}–${number(brand.high)}), measured nightly on this installation's answers.` +
+    (prompts ? ` Of “these prompts” it is ${number(prompts.rate_pct)} (${number(prompts.low)}–${number(prompts.high)}).` : "") +
+    stood.join("")
   )
 }

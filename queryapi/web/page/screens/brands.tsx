@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { useRef, useState } from "preact/hooks"
 import { metrics, refresh, tables, useAnswer } from "../api.ts"
-import type { Brand, Session, Summary, Trend } from "../bodies.ts"
-import { date, number, percent, shift, time } from "../format.ts"
+import type { Brand, Changes, Session, Summary, Trend } from "../bodies.ts"
+import { date, number, percent, time } from "../format.ts"
 import { Dialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
 import { Field, Problem, useAction } from "../parts/form.tsx"
@@ -10,7 +10,7 @@ import { Screen } from "../parts/frame.tsx"
 import { Empty, Failed } from "../parts/state.tsx"
 import { Download, WithN } from "../parts/table.tsx"
 import { Spark } from "../parts/trend.tsx"
-import { Verdict } from "../parts/verdict.tsx"
+import { Certainty, Verdict } from "../parts/verdict.tsx"
 import { go } from "../route.ts"
 import { mayEdit } from "../session.ts"
 import { saveBrand, saveDomain } from "./naming.ts"
@@ -48,7 +48,7 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
                   <th scope="col">Brand</th>
                   <th scope="col" class="number">Visibility rate</th>
                   <th scope="col" class="number">n</th>
-                  <th scope="col">Against the 30 days before</th>
+                  <th scope="col" class="long">Did the score move?</th>
                   <th scope="col">Trend</th>
                   <th scope="col">Last answers</th>
                   <th scope="col" class="roomy">Next run</th>
@@ -62,6 +62,11 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
             </table>
           </div>
         )}
+        {brands.length > 0 && (
+          <div class="inside">
+            <Certainty />
+          </div>
+        )}
       </section>
       {adding && <AddBrand session={session} onClose={() => add(false)} />}
     </Screen>
@@ -70,10 +75,9 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
 
 function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
   const now = useAnswer<Summary>(metrics("visibility-summary", { brand_id: brand.id }))
-  const window = now.data?.window
-  const before = useAnswer<Summary>(window ? metrics("visibility-summary", { brand_id: brand.id, date_from: shift(window.date_from, -30), date_to: shift(window.date_from, -1) }) : null)
+  const changes = useAnswer<Changes>(metrics("visibility-changes", { brand_id: brand.id }))
   const trend = useAnswer<Trend>(metrics("visibility-trend", { brand_id: brand.id }))
-  const failure = now.failure ?? before.failure ?? trend.failure
+  const failure = now.failure ?? changes.failure ?? trend.failure
   return (
     <tr>
       <th scope="row">
@@ -84,7 +88,7 @@ function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
           <Failed message={failure.message} />
         </td>
       ) : (
-        <Figures now={now.data} before={before.data} trend={trend.data} />
+        <Figures now={now.data} changes={changes.data} trend={trend.data} />
       )}
       <td class="roomy">{next}</td>
     </tr>
@@ -92,13 +96,13 @@ function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
 }
 
 // Figures are the cells that show how a brand does; what is not there yet is empty.
-function Figures({ now, before, trend }: { now?: Summary; before?: Summary; trend?: Trend }) {
+function Figures({ now, changes, trend }: { now?: Summary; changes?: Changes; trend?: Trend }) {
   const last = trend?.buckets.at(-1)
   return (
     <>
       <td class="number">{now && <WithN text={percent(now.totals.mentionRatePct)} beside={bounds(now.totals.mentionRateInterval, "%")} />}</td>
       <td class="number">{now && number(now.totals.resultCount)}</td>
-      <td>{now && before && <Verdict now={now} before={before} short />}</td>
+      <td class="long">{changes && <Verdict change={changes.change} from={changes.window.date_from} rows={1} />}</td>
       <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} />}</td>
       <td>{trend && (last ? date(last.date) : "No answers yet")}</td>
     </>

@@ -1,13 +1,14 @@
 import { type Answered, useAnswer } from "../api.ts"
-import type { Brand, Bucket, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
-import { daysOf, number, percent, plural, shift } from "../format.ts"
+import type { Brand, Bucket, Changes, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import { number, percent, plural, shift } from "../format.ts"
+import { Card } from "../parts/card.tsx"
 import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
 import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Empty, Notice, Shown } from "../parts/state.tsx"
-import { Table, WithN } from "../parts/table.tsx"
+import { Download, Table, WithN } from "../parts/table.tsx"
 import { Trend } from "../parts/trend.tsx"
-import { Verdict } from "../parts/verdict.tsx"
+import { Certainty, Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
 
@@ -16,11 +17,13 @@ export function Overview({ brand }: { brand: Brand }) {
   const summary = useAnswer<Summary>(question("visibility-summary", brand))
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity: granularity === "week" ? "week" : undefined }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
+  const changes = useAnswer<Changes>(question("visibility-changes", brand, { group_by: rowsOf }))
+  const since = changes.data?.change.since
   return (
     <Screen name="Overview" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} />
       <Shown of={summary} height={140}>
-        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} comparison={comparison} />)}
+        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} comparison={comparison} changes={changes} />)}
       </Shown>
       {summary.data?.totals.resultCount !== 0 && (
         <Shown of={trend} height={260}>
@@ -31,22 +34,29 @@ export function Overview({ brand }: { brand: Brand }) {
               weekly={t.granularity === "week"}
               tools={<Granularity weekly={granularity === "week"} />}
               csv={{ url: question("visibility-trend", brand, { granularity, table: "buckets" }), file: `${brand.slug}-trend.csv` }}
-              points={t.buckets.map((b) => ({
-                date: b.date,
-                value: b.mention_rate_pct,
-                interval: b.mention_rate_interval,
-                n: b.result_count,
-                changed: b.model_changed,
-                givenUp: b.given_up_runs,
-                degraded: b.degraded_platforms,
-                href: answers(brand, daysCounted(b, t.granularity === "week", summary.data?.window)),
-              }))}
+              points={t.buckets.map((b) => {
+                const days = daysCounted(b, t.granularity === "week", summary.data?.window)
+                return {
+                  date: b.date,
+                  value: b.mention_rate_pct,
+                  interval: b.mention_rate_interval,
+                  n: b.result_count,
+                  moved: since && days.date_from <= since.day && since.day <= days.date_to ? (since.difference > 0 ? "up" : "down") : undefined,
+                  changed: b.model_changed,
+                  givenUp: b.given_up_runs,
+                  degraded: b.degraded_platforms,
+                  href: answers(brand, days),
+                }
+              })}
             />
           )}
         </Shown>
       )}
       {summary.data && summary.data.totals.resultCount > 0 && (
         <>
+          <Shown of={changes}>
+            {({ changes, window }) => <Moved brand={brand} changes={changes} from={window.date_from} />}
+          </Shown>
           <Platforms brand={brand} />
           <TopCompetitors brand={brand} summary={summary.data} compared={comparison.data?.competitors ?? []} />
         </>
@@ -92,13 +102,19 @@ export function NoAnswers({ brand }: { brand: Brand }) {
   )
 }
 
-function Headline({ brand, summary, comparison }: { brand: Brand; summary: Summary; comparison: Answered<Comparison> }) {
-  const { totals, window } = summary
-  const days = daysOf(window.date_from, window.date_to)
-  const before = useAnswer<Summary>(question("visibility-summary", brand, { date_from: shift(window.date_from, -days), date_to: shift(window.date_from, -1) }))
+function Headline({ brand, summary, comparison, changes }: { brand: Brand; summary: Summary; comparison: Answered<Comparison>; changes: Answered<Changes> }) {
+  const { totals } = summary
   return (
     <div class="stack">
       <Degraded platforms={summary.degraded_platforms} />
+      <Card name="Did the visibility score move?" title="This window against the days before it, prompt by prompt">
+        <div class="inside stack">
+          <Shown of={changes} height={20}>
+            {({ change, window }) => <Verdict change={change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking has what is asked, and how often.</a></>} />}
+          </Shown>
+          <Certainty perLook={changes.data?.false_alarms.guarantee === "per_look"} />
+        </div>
+      </Card>
       <section class="card" aria-label="Figures">
         <div class="figures">
           <Figure name="Visibility rate" value={percent(totals.mentionRatePct)} interval={totals.mentionRateInterval} unit="%" n={totals.resultCount} href={answers(brand, { mentioned: "true" })}>
@@ -115,13 +131,6 @@ function Headline({ brand, summary, comparison }: { brand: Brand; summary: Summa
           </Shown>
         </div>
       </section>
-      <Shown of={before} height={20}>
-        {(b) => (
-          <div class="notice">
-            <Verdict now={summary} before={b} />
-          </div>
-        )}
-      </Shown>
     </div>
   )
 }
@@ -153,8 +162,32 @@ export function Degraded({ platforms }: { platforms: string[] }) {
   if (platforms.length === 0) return null
   return (
     <Notice>
-      <strong>{platforms.join(", ")}</strong> answered fewer than four of five runs in this window. Read a change as an outage first, and as a change of the brand second.
+      <strong>{platforms.join(", ")}</strong> answered fewer than four of five runs in this window: their figures show an outage first. Whether the score moved is judged without the days of the outage.
     </Notice>
+  )
+}
+
+const rowsOf = "platform,topic,prompt,competitor"
+
+// Moved has the rows that moved, and those that would if other reasons did not speak against it; the file has all.
+function Moved({ brand, changes, from }: { brand: Brand; changes: Changes["changes"]; from: string }) {
+  const filter: Record<string, string> = { platform: "platform", topic: "topic_id", prompt: "prompt_id", competitor: "competitor_id" }
+  const rows = changes.filter((c) => c.since || !["within_noise", "too_little_data"].includes(c.verdict))
+  const csv = { url: question("visibility-changes", brand, { group_by: rowsOf, table: "changes" }), file: `${brand.slug}-changes.csv` }
+  return (
+    <Table
+      name="What moved"
+      title={`Of ${number(changes.length)} platforms, topics, prompts and competitors`}
+      rows={rows}
+      empty="None of them moved beyond noise, as far as there is data."
+      tools={rows.length === 0 && <Download name="What moved" {...csv} />}
+      columns={[
+        { name: "Name", long: true, cell: (c) => <a href={answers(brand, { [filter[c.dimension]!]: c.key })}>{c.name ?? "a deleted topic"}</a> },
+        { name: "Kind", cell: (c) => c.dimension },
+        { name: "Verdict", long: true, cell: (c) => <Verdict change={c} from={from} rows={changes.length} /> },
+      ]}
+      csv={csv}
+    />
   )
 }
 
