@@ -1,10 +1,9 @@
-import { type ScaleLinear, scaleLinear, type ScaleTime, scaleUtc } from "d3-scale"
+import { type ScaleLinear, scaleLinear } from "d3-scale"
 import { area, line } from "d3-shape"
-import { utcFormat } from "d3-time-format"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Interval } from "../bodies.ts"
-import { date, daysOf, number, plural } from "../format.ts"
+import { date, daysOf, number, plural, shift } from "../format.ts"
 import { bounds } from "./figure.tsx"
 import { Download, store } from "./table.tsx"
 
@@ -116,7 +115,7 @@ function Chart({ name, unit, points, svg }: Props & { svg: { current: SVGSVGElem
 }
 
 interface Scales {
-  x: ScaleTime<number, number>
+  x: ScaleLinear<number, number> // of days
   y: ScaleLinear<number, number>
   width: number
   step: number // from point to point
@@ -125,18 +124,18 @@ interface Scales {
 function scalesOf(points: Point[], width: number): Scales {
   const top = Math.max(...points.map((p) => (p.interval && "high" in p.interval ? p.interval.high : p.value!)))
   return {
-    x: scaleUtc([day(points[0]!), day(points.at(-1)!)], [margin.left, width - margin.right]),
+    x: scaleLinear([day(points[0]!), day(points.at(-1)!)], [margin.left, width - margin.right]),
     y: scaleLinear([0, Math.min(100, Math.max(top * 1.08, 5))], [height - margin.bottom, margin.top]).nice(4),
     width,
     step: (width - margin.left - margin.right) / Math.max(1, points.length - 1),
   }
 }
 
-const dayAndMonth = utcFormat("%b %-d")
-
-// Axes have at most as many ticks as there are days, since they name days.
+// Axes name whole days.
 function Axes({ points, unit, x, y, width }: { points: Point[]; unit: string } & Scales) {
-  const days = daysOf(points[0]!.date, points.at(-1)!.date) - 1
+  const first = points[0]!.date
+  const days = daysOf(first, points.at(-1)!.date)
+  const step = Math.ceil(days / Math.max(4, Math.floor(width / 100)))
   return (
     <>
       {y.ticks(4).map((value) => (
@@ -147,9 +146,9 @@ function Axes({ points, unit, x, y, width }: { points: Point[]; unit: string } &
           </text>
         </g>
       ))}
-      {x.ticks(Math.min(days, Math.max(4, Math.floor(width / 100)))).map((value) => (
-        <text key={+value} class="day" x={x(value)} y={height - 6} text-anchor="middle">
-          {dayAndMonth(value)}
+      {Array.from({ length: Math.ceil(days / step) }, (_, i) => shift(first, i * step)).map((at) => (
+        <text key={at} class="day" x={x(Date.parse(at))} y={height - 6} text-anchor="middle">
+          {date(at).split(",")[0]}
         </text>
       ))}
     </>
@@ -279,8 +278,8 @@ function notes(p: Point, counted = true): string[] {
   return counted && p.givenUp > 0 ? [...all, `${plural(p.givenUp, "run")} given up`] : all
 }
 
-function day(p: Point): Date {
-  return new Date(p.date + "T00:00:00Z")
+function day(p: Point): number {
+  return Date.parse(p.date)
 }
 
 function band(points: Point[], x: Scales["x"], y: Scales["y"]): string {
