@@ -75,7 +75,7 @@ func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []p
 	return counts, v.db.StoreVerdictChecks(ctx, last.Time(), counts)
 }
 
-// brands returns the active brands of every organization.
+// brands returns the active brands of every organization. The canary panel has no verdicts.
 func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err error) {
 	organizations, err := v.db.ListOrganizations(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err err
 			return nil, err
 		}
 		for _, b := range brands {
-			if b.IsActive {
+			if b.IsActive && b.ID != postgres.Panel {
 				active = append(active, b)
 			}
 		}

@@ -58,8 +58,8 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 }
 
 // Two organizations have an active brand of 60 days each, which is 5 looks at the brand and at each of two platforms; a
-// third brand is not active, and a fourth has 55 days. One active brand lost all of its mentions 15 days ago: the 15
-// looks at it see that, unless its answers are relabelled.
+// third brand is not active, a fourth has 55 days, and the canary panel is no brand. One active brand lost all of its
+// mentions 15 days ago: the 15 looks at it see that, unless its answers are relabelled.
 func TestVerdictsOfAllBrandsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := newChecked(t)
@@ -70,6 +70,7 @@ func TestVerdictsOfAllBrandsAreChecked(t *testing.T) {
 	c.addBrand(t, "rival", "young", 8, 2, 55, noise)
 	_, err := c.db.Exec(t.Context(), "UPDATE public.brands SET is_active = false WHERE slug = 'away'")
 	must(t, err)
+	must(t, c.db.AskPanel(t.Context(), nil, nil))
 
 	steps := []int{}
 	counts, err := c.verdicts.Check(t.Context(), func(done, total int) { steps = append(steps, done, total) })
