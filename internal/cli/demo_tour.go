@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/queryapi/metrics"
 )
 
 // demoText is the file of the data directory that keeps the closing lines for `status`.
@@ -26,6 +27,9 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 	d.p.say("\n%s, the last 30 days. Everything is simulated: no platform was asked, no site was visited.\n",
 		d.brand.Brand.Name)
 	if err := d.printComparison(ctx, api); err != nil {
+		return err
+	}
+	if err := d.printVerdicts(ctx, api); err != nil {
 		return err
 	}
 	question := d.question()
@@ -71,11 +75,8 @@ func (d *demo) printComparison(ctx context.Context, api apiClient) error {
 		Brand       entity
 		Competitors []entity
 	}
-	body, err := api.get(ctx, "/api/v1/competitor-comparison?brand_id="+d.brand.Brand.ID.String())
-	if err == nil {
-		err = json.Unmarshal(body, &comparison)
-	}
-	if err != nil {
+	path := "/api/v1/competitor-comparison?brand_id=" + d.brand.Brand.ID.String()
+	if err := api.read(ctx, path, &comparison); err != nil {
 		return fmt.Errorf("show the comparison: %w", err)
 	}
 	table := tabwriter.NewWriter(d.p.stderr, 0, 0, 3, ' ', 0)
@@ -89,6 +90,26 @@ func (d *demo) printComparison(ctx context.Context, api apiClient) error {
 	}
 	fmt.Fprintln(table)
 	_ = table.Flush() // nothing depends on stderr
+	return nil
+}
+
+// printVerdicts prints whether the brand moved, and what is said of its platforms.
+func (d *demo) printVerdicts(ctx context.Context, api apiClient) error {
+	var changes metrics.Changes
+	path := "/api/v1/visibility-changes?group_by=platform&brand_id=" + d.brand.Brand.ID.String()
+	if err := api.read(ctx, path, &changes); err != nil {
+		return fmt.Errorf("show the verdicts: %w", err)
+	}
+	since := ""
+	if at := changes.Change.Since; at != nil {
+		since = fmt.Sprintf(" since %s (%+.1f points)", at.Day, at.Difference)
+	}
+	platforms := make([]string, len(changes.Changes))
+	for i, row := range changes.Changes {
+		platforms[i] = row.Key + " " + row.Verdict
+	}
+	d.p.say("  verdict, beside the 30 days before: %s %s%s\n  by platform: %s\n",
+		d.brand.Brand.Name, changes.Change.Verdict, since, strings.Join(platforms, ", "))
 	return nil
 }
 
@@ -148,6 +169,15 @@ func (c apiClient) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, fmt.Errorf("GET %s: %s: %s", path, response.Status, body)
 	}
 	return body, nil
+}
+
+// read decodes the API's answer.
+func (c apiClient) read(ctx context.Context, path string, into any) error {
+	body, err := c.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
 }
 
 // await asks until the first field of that name is at least want.

@@ -38,9 +38,9 @@ func Changes(firstStart time.Time) []simulator.Change {
 	ago := func(days int) time.Time { return day(firstStart).AddDate(0, 0, -days) }
 	return []simulator.Change{
 		{From: ago(20), Prompt: "tent", Entity: "Bergluft", By: -1},
-		{From: ago(17), Model: simulator.Models[3], Outage: true},
+		{From: ago(20), Until: ago(3), Model: simulator.Models[3], Outage: true},
 		{From: ago(12), Model: simulator.Models[0], Entity: "Fernwood", By: -0.35},
-		{From: ago(12), Entity: "Altrek", By: 0.25},
+		{From: ago(12), Entity: "Altrek", By: 0.2},
 		{From: ago(10), Model: simulator.Models[2], Entity: "Fernwood", By: -0.2, Renewed: true},
 	}
 }

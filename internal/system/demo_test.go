@@ -49,6 +49,11 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
 		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
+	for _, verdict := range []string{"Fernwood moved_down since ", "chatgpt-web moved_down, ", "copilot-web outage, ", "gemini-web model_changed, "} {
+		if !strings.Contains(first.log.String(), verdict) {
+			t.Errorf("the demo lacks %q:\n%s", verdict, first.log)
+		}
+	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
 	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, env, first, key) })
 	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, env, first, key) })

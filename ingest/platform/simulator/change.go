@@ -11,9 +11,9 @@ import (
 
 // A Change alters the answers to questions that are due from a day on.
 type Change struct {
-	From   time.Time
-	Model  string // "": every model
-	Prompt string // a part of the question's text; "": every question
+	From, Until time.Time // Until zero: no end
+	Model       string    // "": every model
+	Prompt      string    // a part of the question's text; "": every question
 
 	Entity  string  // whose probability of being named is raised by By
 	By      float64 // -1 to 1
@@ -25,8 +25,9 @@ type Change struct {
 func (s *Simulator) changes(q platform.Question) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		for _, c := range s.config.Changes {
+			current := !q.Due.Before(c.From) && (c.Until.IsZero() || q.Due.Before(c.Until))
 			concerned := (c.Model == "" || c.Model == q.Model) && strings.Contains(q.Text, c.Prompt)
-			if concerned && !q.Due.Before(c.From) && !yield(c) {
+			if current && concerned && !yield(c) {
 				return
 			}
 		}

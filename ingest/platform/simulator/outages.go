@@ -7,53 +7,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// The shares of a model's days with an outage or a low rate limit, of the questions that then fail, and of the
-// questions that fail on any day.
+// The shares of the questions that fail during an outage, and on any day.
 const (
-	outageDays       = 0.03
-	outageFailures   = 0.7
-	lowLimitDays     = 0.04
-	lowLimitFailures = 0.25
-	anyFailures      = 0.008
+	outageFailures = 0.7
+	anyFailures    = 0.008
 )
 
 // failure returns the error of a question that fails at its first attempt, nil for all others.
 func (s *Simulator) failure(q platform.Question) error {
-	if err := s.firstFailure(q); err != nil && q.Attempt <= 1 {
-		return err
+	if q.Attempt > 1 {
+		return nil
 	}
-	return nil
-}
-
-func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
-	date := q.Due.UTC().Format(time.DateOnly)
-	ofDay := s.Chance("weather", s.slug, q.Model, date).Float64() // another label would change every history
 	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
 	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, sample, due)
-	ofRun := c.Float64()
+	drawn := c.Float64()
 	for change := range s.changes(q) {
-		if change.Outage {
-			ofDay = 0
+		if change.Outage && drawn < outageFailures {
+			return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
 		}
 	}
-	switch {
-	case ofDay < outageDays && ofRun < outageFailures:
-		return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
-	case ofDay >= outageDays && ofDay < outageDays+lowLimitDays && ofRun < lowLimitFailures:
-		wait := time.Duration(15+c.IntN(45)) * time.Second
-		return &platform.Error{Class: platform.RateLimited, RetryAfter: wait, Cause: errors.New("simulated rate limit")}
-	case ofRun > 1-anyFailures:
-		classes := []platform.Class{platform.Timeout, platform.Timeout, platform.Unavailable, platform.RateLimited}
-		class := pick(c, classes)
-		return &platform.Error{Class: class, Cause: errors.New("simulated failure")}
+	if drawn < 1-anyFailures {
+		return nil
 	}
-	return nil
+	classes := []platform.Class{platform.Timeout, platform.Unavailable, platform.RateLimited}
+	return &platform.Error{Class: pick(c, classes), Cause: errors.New("simulated failure")}
 }
 
 // Visibility returns the probability that an answer to q names the entity: a share that differs by entity, model and

@@ -2,9 +2,9 @@
 // alone, never on a clock or a shared source of randomness: the same question gets the same answer on every machine,
 // and the demo and the benches can be repeated.
 //
-// It names one brand and its competitors (the Cast), with a rate that differs by model and prompt. It cites their pages
-// and others', and has days of outage. A Change moves a rate, renews a model or begins an outage on a day. Every answer
-// begins with a sentence, in its own language, that it is simulated.
+// It names one brand and its competitors (the Cast), with a rate that differs by model and prompt, and cites their
+// pages and others'. A Change moves a rate, renews a model or is an outage. Every answer begins with a sentence, in its
+// own language, that it is simulated.
 package simulator
 
 import (
@@ -87,7 +87,7 @@ func New(config Config) (*Simulator, error) {
 // Slug returns the platform of the answers: simulator or simulator-shopping.
 func (s *Simulator) Slug() string { return s.slug }
 
-// Ask answers, or fails with a *platform.Error: some days have outages. A second attempt finds every failure over.
+// Ask answers, or fails with a *platform.Error. A second attempt finds every failure over.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	switch err := ctx.Err(); {
 	case errors.Is(err, context.DeadlineExceeded):
