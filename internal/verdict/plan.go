@@ -16,17 +16,17 @@ type Plan struct {
 }
 
 // Plan returns the plan for a change of so many points within so many days, from 3 to 49, from a row's answers of the
-// PlanDays days that end with to; ok is false if the answers are too few to tell.
+// PlanDays days that end with to; ok is false if the answers are too few to tell: then only AnswersPerDay is set.
 func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok bool) {
-	w := Window{From: to - PlanDays/2 + 1, To: to, CompareDays: PlanDays / 2}
-	c := b.compare(w, r.Entity, b.row(r))
+	cells := b.row(r)
+	p.AnswersPerDay = b.answersPerDay(cells, to)
+	c := b.compare(Window{From: to - PlanDays/2 + 1, To: to, CompareDays: PlanDays / 2}, r.Entity, cells)
 	clusters := clusterOf(c.basis(), r.Dimension != ByTopic)
 	c.fill(clusters)
 	squares, degrees := c.withinCells()
 	if !c.enoughDays() || degrees <= 0 {
 		return p, false
 	}
-	p.AnswersPerDay = c.weight / float64(len(c.days))
 	ofAnswers := squares / degrees
 	ofDays := max(0, variance(c.index)-ofAnswers/p.AnswersPerDay)
 	p.AnswerDeviation, p.DayDeviation = math.Sqrt(ofAnswers), math.Sqrt(ofDays)
@@ -36,6 +36,21 @@ func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok b
 	earlier.fill(clusters)
 	p.NeededClusters = c.neededClusters(clusters, earlier.enoughDays())
 	return p, true
+}
+
+// answersPerDay returns the mean of the days that have answers.
+func (b *Basket) answersPerDay(cells []*cell, to Day) float64 {
+	answers, days := 0.0, 0.0
+	for at := int(max(0, to-PlanDays+1-b.first)); at <= int(to-b.first); at++ {
+		n := 0.0
+		for _, c := range cells {
+			n += c.answers[at]
+		}
+		if answers += n; n > 0 {
+			days++
+		}
+	}
+	return answers / max(1, days)
 }
 
 // neededAnswers returns how many answers a day show a change; nil if no number does. ofAnswers and ofDays are the

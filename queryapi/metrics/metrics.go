@@ -84,6 +84,7 @@ var endpoints = []endpoint{
 	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
 	{path: "/visibility-changes", answer: (*API).visibilityChanges, tables: tablesOf[Changes]()},
+	{path: "/sampling-plan", answer: (*API).samplingPlan},
 	{path: "/verdict-checks", answer: (*API).verdictChecks, tables: tablesOf[verdictChecksBody](),
 		withoutWarehouse: true},
 	{path: "/competitor-comparison", answer: (*API).competitorComparison, tables: tablesOf[comparisonBody]()},

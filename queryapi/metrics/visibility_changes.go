@@ -99,9 +99,7 @@ func (a *API) Changes(ctx context.Context, caller identity.Identity, params url.
 }
 
 func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p := q.common(a.now())
-	metric := clickhouse.Metric(q.oneOf("metric",
-		string(clickhouse.Score), string(clickhouse.MentionRate), string(clickhouse.CitationRate)))
+	p, metric := q.common(a.now()), q.metric()
 	compareDays := q.number("compare_days", usualCompareDays(p.window), 7, maxCompareDays)
 	dimensions := q.someOf("group_by",
 		string(verdict.ByPlatform), string(verdict.ByTopic), string(verdict.ByPrompt), byCompetitor)
@@ -148,6 +146,12 @@ func (a *API) change(ctx context.Context, filter clickhouse.Filter, window windo
 		return verdict.Verdict{}, err
 	}
 	return basket.Judge(w, verdict.Row{Entity: filter.BrandID.String()}), nil
+}
+
+// metric reads the figure that is judged.
+func (q *query) metric() clickhouse.Metric {
+	return clickhouse.Metric(q.oneOf("metric",
+		string(clickhouse.Score), string(clickhouse.MentionRate), string(clickhouse.CitationRate)))
 }
 
 const maxCompareDays = 365

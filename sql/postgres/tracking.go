@@ -46,6 +46,11 @@ func (db *DB) TrackingJobs(
 	return queryAll[TrackingJob](ctx, db, "tracking_jobs", organization, brand, before, id, limit)
 }
 
+// RunCost returns the mean cost in US dollars of the runs of a brand's newest jobs; nil without any.
+func (db *DB) RunCost(ctx context.Context, organization, brand uuid.UUID) (*float64, error) {
+	return queryOne[*float64](ctx, db, "run_cost", organization, brand)
+}
+
 // CancelTracking stops a job of the organization from sending requests; those in flight end by themselves. A job that
 // no worker has claimed finishes at once, unless it has answers of another job. A finished job stays unchanged;
 // ErrNotFound if the job does not exist.

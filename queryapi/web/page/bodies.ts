@@ -195,3 +195,17 @@ export interface Answer extends AnswerRow {
   cost: number | null
   job_id: string | null
 }
+
+export interface Plan {
+  difference: number
+  days: number
+  answers_per_day: number
+  answer_deviation: number | null
+  day_deviation: number | null
+  needed_answers_per_day: number | null
+  more_answers_per_day: number | null
+  more_cost_per_month_usd: number | null
+  clusters: number | null
+  needed_clusters: number | null
+  reason: "too_little_data" | "noise_of_days" | null
+}
