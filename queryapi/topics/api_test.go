@@ -51,16 +51,16 @@ func TestProposalsOfABrand(t *testing.T) {
 		status       int
 		want         string
 	}{
-		"ours":           {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 200, `{"topics":["Heavy things","air fryer","","air fryer"]}`},
-		"nothing":        {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `"}`, 200, `{"topics":[]}`},
-		"their own":      {organizations[1].ID, `{"brandId":"` + brands[1].ID.String() + `","prompts":["best anvil"]}`, 200, `{"topics":[""]}`},
-		"not theirs":     {organizations[1].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
-		"unknown":        {organizations[0].ID, `{"brandId":"` + uuid.Must(uuid.NewV4()).String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
-		"no brand":       {organizations[0].ID, `{}`, 404, `{"error":"no such brand"}`},
-		"no id":          {organizations[0].ID, `{"brandId":"brand","prompts":` + texts + `}`, 400, `{"error":"want {\"brandId\": UUID of a brand, \"prompts\": [at most 1000 texts]}"}`},
-		"no JSON":        {organizations[0].ID, `brand`, 400, "at most 1000 texts"},
-		"too many":       {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":["x"%s]}`, brands[0].ID, strings.Repeat(`,"x"`, 1000)), 400, "at most 1000 texts"},
-		"too many bytes": {organizations[0].ID, strings.Repeat(" ", topics.BodyLimit+1), 413, ""},
+		"ours":       {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 200, `{"topics":["Heavy things","air fryer","","air fryer"]}`},
+		"nothing":    {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `"}`, 200, `{"topics":[]}`},
+		"their own":  {organizations[1].ID, `{"brandId":"` + brands[1].ID.String() + `","prompts":["best anvil"]}`, 200, `{"topics":[""]}`},
+		"not theirs": {organizations[1].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
+		"unknown":    {organizations[0].ID, `{"brandId":"` + uuid.Must(uuid.NewV4()).String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
+		"no brand":   {organizations[0].ID, `{}`, 404, `{"error":"no such brand"}`},
+		"no id":      {organizations[0].ID, `{"brandId":"brand","prompts":` + texts + `}`, 400, `{"error":"want {\"brandId\": UUID of a brand, \"prompts\": [at most 1000 texts]}"}`},
+		"no JSON":    {organizations[0].ID, `brand`, 400, "at most 1000 texts"},
+		"too many":   {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":["x"%s]}`, brands[0].ID, strings.Repeat(`,"x"`, 1000)), 400, "at most 1000 texts"},
+		"many bytes": {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":["x"%s]}`, brands[0].ID, strings.Repeat(`,"`+strings.Repeat("air fryer ", 90)+`"`, 999)), 200, `{"topics":["","air fryer","air fryer",`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/proposals?organization="+test.organization.String(), strings.NewReader(test.body))

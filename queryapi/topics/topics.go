@@ -45,7 +45,8 @@ func Read(ctx context.Context, db *postgres.DB, organization, id uuid.UUID) (b B
 type subject struct {
 	text, topic string
 	words       []word
-	main        string   // the stems of its first phrase, a space before each
+	length      int      // of the first phrase, in words
+	main        string   // the stems of the first phrase, a space before each
 	first       *subject // of those that get the same new topic
 	others      int      // after the first
 }
@@ -62,7 +63,7 @@ func (b Brand) Propose(texts []string) map[string]string {
 	}
 	proposals := map[string]string{}
 	for _, s := range subjects {
-		if s.first == nil || s.first.others > 0 && s.length() > 0 || s.isSpecific() && s.length() <= maxWords {
+		if s.first == nil || s.first.others > 0 || s.isSpecific() && s.length <= maxWords {
 			proposals[s.text] = s.topic
 		}
 	}
@@ -75,8 +76,8 @@ const maxWords = 3
 // manyPrompts is the number from which on words of most prompts do not tell them apart.
 const manyPrompts = 10
 
-// subjects returns topics, prompts with a topic, then the other texts: those first whose first phrase is a good name, the
-// short ones first.
+// subjects returns topics, prompts with a topic, then the other texts: those first whose first phrase is a good name,
+// the short ones first.
 func (b Brand) subjects(texts []string) (all []*subject) {
 	names := map[string]bool{}
 	for _, name := range b.Names {
@@ -108,7 +109,10 @@ func (b Brand) subjects(texts []string) (all []*subject) {
 		if rare := slices.DeleteFunc(slices.Clone(s.words), isCommon); len(rare) > 0 {
 			s.words = rare
 		}
-		s.main = stemsOf(s.words[:s.length()])
+		for s.length < len(s.words) && s.words[s.length].phrase == s.words[0].phrase {
+			s.length++
+		}
+		s.main = stemsOf(s.words[:s.length])
 	}
 	slices.SortStableFunc(all, func(a, b *subject) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.words), len(b.words)))
@@ -121,26 +125,16 @@ func (s *subject) rank() int {
 	case s.topic != "":
 		return 0
 	case s.isSpecific():
-		return s.length()
+		return s.length
 	}
 	return math.MaxInt
-}
-
-// length returns the number of words of the first phrase.
-func (s *subject) length() int {
-	for i, w := range s.words {
-		if w.phrase != s.words[0].phrase {
-			return i
-		}
-	}
-	return len(s.words)
 }
 
 // longWord is the length from which on a single word is a good name: Stehschreibtisch.
 const longWord = 9
 
 func (s *subject) isSpecific() bool {
-	return s.length() > 1 || utf8.RuneCountInString(s.main) > longWord
+	return s.length > 1 || utf8.RuneCountInString(s.main) > longWord
 }
 
 // join takes the topic of the nearest earlier subject, an existing topic first, else makes one.
@@ -168,20 +162,20 @@ func (s *subject) join(earlier []*subject) {
 		return
 	}
 	s.first = s
-	if n := s.length(); n > 0 {
+	if n := s.length; n > 0 {
 		s.topic = strings.Join(strings.Fields(s.text[s.words[0].start:s.words[n-1].end]), " ")
 	}
 }
 
-// isNear reports whether two subjects are about the same. Either their first phrases are equal, or one ends the other as
-// "air fryer" ends "quiet air fryer", and it is specific or the name of a topic. Or they share half of their words: all
-// of them, three, two with the last one of the first phrases, or the first phrases.
+// isNear reports whether two subjects are about the same. Either their first phrases are equal, or one ends the other
+// as "air fryer" ends "quiet air fryer", and it is specific or the name of a topic. Or they share half of their words:
+// all of them, three, two with the last one of the first phrases, or the first phrases.
 func (s *subject) isNear(other *subject, shared int) bool {
 	ends := func(long, short *subject) bool { return strings.HasSuffix(long.main, short.main) }
-	last := s.words[s.length()-1].stem == other.words[other.length()-1].stem
+	last := s.words[s.length-1].stem == other.words[other.length-1].stem
 	same := s.main == other.main
 	union := len(s.words) + len(other.words) - shared
-	return same && s.isSpecific() || ends(other, s) && s.length() > 1 ||
-		ends(s, other) && (other.length() > 1 || other.text == other.topic) ||
+	return same && s.isSpecific() || ends(other, s) && s.length > 1 ||
+		ends(s, other) && (other.length > 1 || other.text == other.topic) ||
 		2*shared >= union && (same || shared >= 3 || shared == 2 && last) || shared == union
 }
