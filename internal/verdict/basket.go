@@ -27,9 +27,9 @@ type Served struct {
 type Basket struct {
 	first   Day // of the lists of cells
 	cells   []*cell
-	topics  []*cell // the cells, also divided by the topic when they were asked
-	served  []Served
-	changed map[string][]Day // by platform
+	topics  []*cell                                // the cells, also divided by the topic when they were asked
+	served  map[platformModel]map[string][]float64 // answers by served model and day
+	changed map[string][]Day                       // by platform
 }
 
 // A cell has the sums of a Cell by day since Basket.first.
@@ -44,7 +44,8 @@ type cell struct {
 // changed as a whole.
 func NewBasket(first, last Day, cells []Cell, served []Served, changed map[string][]Day) *Basket {
 	days, topics := int(last-first)+1, newestTopics(cells, first, last)
-	return &Basket{first, merge(cells, first, days, topics), merge(cells, first, days, nil), served, changed}
+	return &Basket{first: first, cells: merge(cells, first, days, topics), topics: merge(cells, first, days, nil),
+		served: servedByDay(served, first, days), changed: changed}
 }
 
 // newestTopics returns the topic of each prompt when it was last asked, the greatest of one day.

@@ -42,11 +42,14 @@ func (b *Basket) compare(w Window, entity string, cells []*cell) *comparison {
 		return c
 	}
 	out := outages(cells, low, high)
-	changed := b.changedModels(w, from, out)
+	changed := map[platformModel]bool{}
 	c.cells = make([]compared, 0, len(cells))
 	for _, cell := range cells {
-		replaced := changed[platformModel{cell.platform, cell.model}] || changed[platformModel{cell.platform, anyModel}]
-		c.add(cell, entity, low, out[cell.platform], replaced)
+		key, days := platformModel{cell.platform, cell.model}, out[cell.platform]
+		if _, ok := changed[key]; !ok {
+			changed[key] = b.modelChanged(key, w, low, c.daysBefore, days)
+		}
+		c.add(cell, entity, low, days, changed[key])
 	}
 	c.weigh()
 	return c

@@ -94,43 +94,53 @@ func outages(cells []*cell, low, high int) map[string][]bool {
 	return out
 }
 
+// A platformModel is a requested model of a platform.
 type platformModel struct{ platform, model string }
 
-// changedModels returns the platforms and requested models that serve other models in the window than before. Answers
-// during an outage do not count; out has outages by platform and day since from.
-func (b *Basket) changedModels(w Window, from Day, out map[string][]bool) map[platformModel]bool {
-	shares, totals := map[platformModel]map[string][2]float64{}, map[platformModel][2]float64{}
-	for _, row := range b.served {
-		at, side, key := int(Day(row.Day)-from), before, platformModel{row.Platform, row.Model}
-		if days := out[row.Platform]; at < 0 || at >= len(days) || days[at] {
+// servedByDay returns, by requested model, the answers of each served model by day since first.
+func servedByDay(rows []Served, first Day, days int) map[platformModel]map[string][]float64 {
+	served := map[platformModel]map[string][]float64{}
+	for _, row := range rows {
+		key, at := platformModel{row.Platform, row.Model}, int(Day(row.Day)-first)
+		if at < 0 || at >= days {
 			continue
 		}
-		if Day(row.Day) >= w.From {
-			side = after
+		if served[key] == nil {
+			served[key] = map[string][]float64{}
 		}
-		if shares[key] == nil {
-			shares[key] = map[string][2]float64{}
+		if served[key][row.ServedModel] == nil {
+			served[key][row.ServedModel] = make([]float64, days)
 		}
-		counts, total := shares[key][row.ServedModel], totals[key]
-		counts[side] += float64(row.Answers)
-		total[side] += float64(row.Answers)
-		shares[key][row.ServedModel], totals[key] = counts, total
+		served[key][row.ServedModel][at] += float64(row.Answers)
 	}
-	changed := map[platformModel]bool{}
-	for key, models := range shares {
-		total, gained := totals[key], 0.0 // what some models gain, others lose
-		for _, counts := range models {
-			gained += max(0, counts[after]/total[after]-counts[before]/total[before])
-		}
-		changed[key] = total[before] > 0 && total[after] > 0 && gained > modelShift+1e-9
-	}
-	for platform, days := range b.changed {
-		if slices.ContainsFunc(days, func(d Day) bool { return d >= w.First() && d <= w.To }) {
-			changed[platformModel{platform, anyModel}] = true
-		}
-	}
-	return changed
+	return served
 }
 
-// anyModel stands for all models of a platform.
-const anyModel = "*"
+// modelChanged reports whether a platform serves other models for a requested one in the window than before, or changed
+// as a whole. out has its outages by day since low; days of an outage do not count.
+func (b *Basket) modelChanged(key platformModel, w Window, low, daysBefore int, out []bool) bool {
+	if slices.ContainsFunc(b.changed[key.platform], func(d Day) bool { return d >= w.First() && d <= w.To }) {
+		return true
+	}
+	var counts [][2]float64
+	var total [2]float64
+	for _, answers := range b.served[key] {
+		var count [2]float64
+		for at, isOut := range out {
+			side := before
+			if at >= daysBefore {
+				side = after
+			}
+			if !isOut {
+				count[side] += answers[low+at]
+			}
+		}
+		counts = append(counts, count)
+		total[before], total[after] = total[before]+count[before], total[after]+count[after]
+	}
+	gained := 0.0 // what some models gain, others lose
+	for _, count := range counts {
+		gained += max(0, count[after]/total[after]-count[before]/total[before])
+	}
+	return total[before] > 0 && total[after] > 0 && gained > modelShift+1e-9
+}

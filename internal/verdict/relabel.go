@@ -93,8 +93,12 @@ func (b *Basket) without(cells []*cell, entity string, from, to Day) *Basket {
 		left.points = map[string][]float64{entity: c.points[entity]}
 		rest.cells = append(rest.cells, &left)
 	}
-	rest.served = slices.DeleteFunc(slices.Clone(b.served), func(s Served) bool {
-		return Day(s.Day) >= from && Day(s.Day) <= to
-	})
+	rest.served = map[platformModel]map[string][]float64{}
+	for key, models := range b.served {
+		rest.served[key] = map[string][]float64{}
+		for model, answers := range models {
+			rest.served[key][model] = cut(answers)
+		}
+	}
 	return &rest
 }
