@@ -39,7 +39,7 @@ type picture struct {
 }
 
 var pictures = []picture{
-	{"overview.png", "?", "", 1280, 860, "light"},
+	{"overview.png", "?", "", 1280, 1060, "light"},
 	{"competitors.png", "/competitors?", "", 1280, 860, "dark"},
 	{"answer.png", "/answers?mentioned=true&platform=perplexity-web&", "best rain jacket for hiking", 1280, 860, "light"},
 	{"phone.png", "?", "", 375, 1300, "dark"},
@@ -71,6 +71,10 @@ func take(binary, dir string) (err error) {
 		return err
 	}
 	defer d.stop()
+	check := exec.CommandContext(ctx, binary, "verdicts", "check", "--data-dir", data) // else the first is at night
+	if out, err := check.CombinedOutput(); err != nil {
+		return fmt.Errorf("check verdicts: %w: %s", err, out)
+	}
 	chromium, err := browser.Start(ctx, "chromium", "")
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	steady := d.answered(t, "Steady", "steady", 60, 0.6, 0.6)
 	fresh := d.answered(t, "Fresh", "fresh", 33, 0.6, 0.6)
 	var noise, few shownChanges
+	must(t, d.env, "verdicts", "check")
 	d.ask(t, "visibility-changes?brand_id="+steady, &noise)
 	d.ask(t, "visibility-changes?brand_id="+fresh, &few)
 
@@ -157,6 +158,7 @@ func (d *dashboard) falseAlarms(t *testing.T) string {
 		FalseAlarms struct {
 			Brand *struct {
 				Rate      float64 `json:"rate_pct"`
+				Quarters  float64 `json:"row_quarters"`
 				Low, High float64
 			}
 		} `json:"false_alarms"`
@@ -164,9 +166,10 @@ func (d *dashboard) falseAlarms(t *testing.T) string {
 	d.ask(t, "verdict-checks", &body)
 	rate := body.FalseAlarms.Brand
 	if rate == nil {
-		return "is not measured yet: that needs 56 days of answers."
+		t.Fatal("after a check there is no rate")
 	}
-	return fmt.Sprintf("A brand that did not change gets a false move in %s of 100 quarters (%s–%s), measured nightly on this installation's answers.", number(rate.Rate), number(rate.Low), number(rate.High))
+	return fmt.Sprintf("A brand that did not change gets a false move in %s of 100 quarters (%s–%s), measured nightly on this installation's answers, over %s quarters.",
+		number(rate.Rate), number(rate.Low), number(rate.High), number(rate.Quarters))
 }
 
 // marksTheDay looks for the day of a move in the trend, in its points and in the table behind it.

@@ -43,7 +43,7 @@ export interface Changes {
   changes: (Change & { dimension: string; key: string; name: string | null })[]
   false_alarms: { guarantee: "daily_looks" | "per_look" }
 }
-interface Rate { rate_pct: number; low: number; high: number }
+interface Rate { rate_pct: number; low: number; high: number; row_quarters: number }
 export interface VerdictChecks {
   false_alarms: { brand: Rate | null; prompts: Rate | null }
   held: { reach: "brand" | "prompts"; moves: number; held_moves: number }[]

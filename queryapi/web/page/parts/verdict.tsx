@@ -88,11 +88,14 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
   )
 }
 
+const simulated = " Simulated brands got one in 1 to 6 of 100 quarters."
+
 function measured({ false_alarms: { brand, prompts }, held }: VerdictChecks): string {
-  if (!brand) return "How often a brand that did not change gets a false move is not measured yet: that needs 56 days of answers. Simulated brands got one in 1 to 6 of 100 quarters."
+  if (!brand) return "How often a brand that did not change gets a false move is not measured yet: it is every night, once there are 56 days of answers." + simulated
   const stood = held.filter((h) => h.moves > 0).map((h) => ` Of ${plural(h.moves, "move")} of ${h.reach === "brand" ? "a brand" : "prompts"}, ${number(h.held_moves)} stood two weeks later.`)
   return (
-    `A brand that did not change gets a false move in ${number(brand.rate_pct)} of 100 quarters (${number(brand.low)}–${number(brand.high)}), measured nightly on this installation's answers.` +
+    `A brand that did not change gets a false move in ${number(brand.rate_pct)} of 100 quarters (${number(brand.low)}–${number(brand.high)}), measured nightly on this installation's answers, over ${number(brand.row_quarters)} quarters.` +
+    (brand.row_quarters < 100 ? simulated : "") +
     (prompts ? ` Of “these prompts” it is ${number(prompts.rate_pct)} (${number(prompts.low)}–${number(prompts.high)}).` : "") +
     stood.join("")
   )

@@ -110,7 +110,7 @@ function Headline({ brand, summary, comparison, changes }: { brand: Brand; summa
       <Card name="Did the visibility score move?" title="This window against the days before it, prompt by prompt">
         <div class="inside stack">
           <Shown of={changes} height={20}>
-            {({ change, window }) => <Verdict change={change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking has what is asked, and how often.</a></>} />}
+            {({ change, window }) => <Verdict change={change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a></>} />}
           </Shown>
           <Certainty perLook={changes.data?.false_alarms.guarantee === "per_look"} />
         </div>
