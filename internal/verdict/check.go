@@ -48,7 +48,7 @@ func (c Check) Add(b *Basket, last Day, brand string) {
 
 func (c Check) addRule(b *Basket, last Day, brand string, alarm rule) {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%d %s", last, brand))
-	random := rand.New(rand.NewChaCha8(seed)) //nolint:gosec // no secret: a night can be repeated
+	random := rand.New(rand.NewChaCha8(seed))
 	rows := []Row{{Entity: brand}}
 	for _, platform := range b.Keys(ByPlatform) {
 		rows = append(rows, Row{brand, ByPlatform, platform})

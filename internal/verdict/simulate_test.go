@@ -14,7 +14,7 @@ type simulation struct {
 	mean               float64
 	weather            float64 // deviation of a platform's day on the logit
 	jumps              float64 // days between two levels of a prompt; 0: none
-	drop               float64 // share of the mentions that are gone from dropDay on
+	drop               float64 // points that the brand loses from dropDay on
 	dropDay            int
 	random             *rand.Rand
 }
@@ -35,9 +35,6 @@ func (s *simulation) cells(entity string) []Cell {
 			own := s.random.NormFloat64()
 			for day := range s.days {
 				rate := 1 / (1 + math.Exp(-levels[day]-own-weather[platform][day]))
-				if day >= s.dropDay {
-					rate *= 1 - s.drop
-				}
 				c.Days, c.Runs = append(c.Days, uint16(day)), append(c.Runs, 1)
 				c.GivenUp, c.Answers = append(c.GivenUp, 0), append(c.Answers, 1)
 				c.Points = append(c.Points, s.points(rate))
@@ -45,7 +42,23 @@ func (s *simulation) cells(entity string) []Cell {
 			cells = append(cells, c)
 		}
 	}
+	s.lose(cells)
 	return cells
+}
+
+// lose takes so many answers' points away from dropDay on, at random, that the mean of all falls by drop.
+func (s *simulation) lose(cells []Cell) {
+	mean := 0.0
+	for _, c := range cells {
+		mean += sum(c.Points) / float64(s.days*len(cells))
+	}
+	for _, c := range cells {
+		for day := s.dropDay; day < s.days; day++ {
+			if s.random.Float64() < s.drop/mean {
+				c.Points[day] = 0
+			}
+		}
+	}
 }
 
 // levels returns a prompt's logit on each day.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -50,8 +51,8 @@ func (v *Verdicts) Nightly(ctx context.Context) error {
 func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []postgres.VerdictCheck, err error) {
 	leader := v.db.NewLeader("verdict checks")
 	defer func() { err = errors.Join(err, leader.Close()) }()
-	if leads, err := leader.Leads(ctx); err != nil || !leads {
-		return nil, errors.Join(err, ErrChecking)
+	if err := takeLead(ctx, leader); err != nil {
+		return nil, err
 	}
 	brands, err := v.brands(ctx)
 	if err != nil {
@@ -73,6 +74,19 @@ func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []p
 	}
 	counts := storedChecks(check)
 	return counts, v.db.StoreVerdictChecks(ctx, last.Time(), counts)
+}
+
+// takeLead waits a moment for a check that has just ended, since PostgreSQL frees its lock a little later.
+func takeLead(ctx context.Context, leader *postgres.Leader) error {
+	for range 10 {
+		if leads, err := leader.Leads(ctx); err != nil || leads {
+			return err
+		}
+		if err := lifecycle.Pause(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return ErrChecking
 }
 
 // brands returns the active brands of every organization. The canary panel has no verdicts.
