@@ -46,6 +46,7 @@ type grammar struct {
 	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms."`
 	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
 	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
+	Verdict    verdictCmd    `cmd:"" help:"Tell whether a brand's figures moved, or noise explains it."`
 	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`
 	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`

@@ -39,6 +39,7 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	if _, body := fetch(t, first.url+"/api/v1/visibility-summary"+window(lumen), first.key); !strings.Contains(body, `"degraded_platforms":["openai"]`) {
 		t.Errorf("no platform is degraded: %s", body)
 	}
+	first.verdicts(t, lumen)
 	r := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen")
 	if r.status != exitDone || strings.Count(r.stdout, "\n") != lines+28 {
 		t.Fatalf("export: status %d, %d lines, %s", r.status, strings.Count(r.stdout, "\n"), r.stderr)
@@ -80,6 +81,23 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 		}
 	}
 	second.importElsewhere(t, visits+crawls, lumen, want)
+}
+
+// verdicts compares what the command verdict prints with the API.
+func (i *installation) verdicts(t *testing.T, lumen string) {
+	t.Helper()
+	command := strings.Fields("verdict lumen --org acme --from 2026-03-01 --to 2026-03-28 --by platform,prompt")
+	_, body := fetch(t, i.url+"/api/v1/visibility-changes?group_by=platform,prompt&date_from=2026-03-01&date_to=2026-03-28&brand_id="+lumen, i.key)
+	if printed := must(t, i.env, append(command, "--json")...); printed != body {
+		t.Errorf("verdict --json prints\n%s\nand the API says\n%s", printed, body)
+	}
+	printed := must(t, i.env, command...)
+	if !strings.HasPrefix(printed, "Lumen: ") || !strings.Contains(printed, "\nplatform openai: ") || !strings.Contains(printed, "\nprompt best lamp for room 1?: ") {
+		t.Errorf("verdict prints\n%s", printed)
+	}
+	if wrong := run(t, i.env, "", "verdict", "lumen", "--org", "acme", "--from", "May"); wrong.status != exitUsage || !strings.Contains(wrong.stderr, "2026-03-01") {
+		t.Errorf("--from May: status %d, %s", wrong.status, wrong.stderr)
+	}
 }
 
 // importElsewhere imports the traffic of another organization's brand: it is theirs, and nothing of it is the first

@@ -39,12 +39,10 @@ func tablesOf[B any]() []table { return tablesIn(reflect.TypeFor[B](), table{}, 
 // tablesIn returns the lists in an object, to which index leads from a row of parent.
 func tablesIn(object reflect.Type, parent table, prefix string, index []int) (tables []table) {
 	for i := range object.NumField() {
-		if jsonAlone(object.Field(i)) {
-			continue
-		}
 		name, kind, index := fieldName(object.Field(i)), indirect(object.Field(i).Type), append(slices.Clip(index), i)
 		lists := append(slices.Clip(parent.lists), list{index: index})
 		switch {
+		case object.Field(i).Tag.Get("csv") == "-":
 		case kind.Kind() == reflect.Struct && !isCell(kind):
 			if name != "" {
 				name += "."
@@ -72,9 +70,6 @@ func tablesIn(object reflect.Type, parent table, prefix string, index []int) (ta
 // columnsOf returns the cells of an object, to which index leads from a row.
 func columnsOf(object reflect.Type, prefix string, index []int) (columns []column) {
 	for i := range object.NumField() {
-		if jsonAlone(object.Field(i)) {
-			continue
-		}
 		name, kind, index := fieldName(object.Field(i)), indirect(object.Field(i).Type), append(slices.Clip(index), i)
 		switch {
 		case isCell(kind):
@@ -88,9 +83,6 @@ func columnsOf(object reflect.Type, prefix string, index []int) (columns []colum
 	}
 	return columns
 }
-
-// jsonAlone reports whether CSV leaves a field out.
-func jsonAlone(f reflect.StructField) bool { return f.Tag.Get("csv") == "-" }
 
 // fieldName returns the name of a field in JSON; "" of an embedded struct.
 func fieldName(f reflect.StructField) string {

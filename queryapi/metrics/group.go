@@ -72,15 +72,15 @@ func totalAndGroups[F, G any](
 }
 
 func displayName(key string, by clickhouse.GroupBy, values []clickhouse.FilterValue) *string {
-	if by != clickhouse.ByTopic {
-		return nullIfEmpty(key)
-	}
 	for _, v := range values {
 		if v.Kind == string(by) && v.Value == key {
 			return v.Name
 		}
 	}
-	return nil
+	if by == clickhouse.ByTopic {
+		return nil
+	}
+	return nullIfEmpty(key)
 }
 
 // byGroup returns the rows of each group in their order. With NoGroups there is one group, which may have no rows.

@@ -27,7 +27,11 @@ func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, 
 		return naive.Trend(r, filter, granularity, rivals)
 	}
 	target := "/api/v1/" + endpoint + query.Encode()
-	body := h.wantBodyOf(t, h.owners[slug], target, naive.Grouped(h.readings[slug], filter, by, h.topics, figures))
+	want := naive.Grouped(h.readings[slug], filter, by, h.topics, figures)
+	if endpoint != "competitor-comparison?" {
+		want = naive.WithChange(want, h.readings[slug], filter, brand)
+	}
+	body := h.wantBodyOf(t, h.owners[slug], target, want)
 	groupsAddUp(t, target, body)
 }
 

@@ -3,7 +3,9 @@ package metrics
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
@@ -190,8 +192,8 @@ func (h *history) compare(t *testing.T) {
 		granularity := pick(h.random, "day", "week")
 		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
 		for endpoint, want := range map[string]any{
-			"visibility-summary?":                               naive.Summary(h.readings[slug], filter, brand, rivals),
-			"visibility-trend?granularity=" + granularity + "&": naive.Trend(h.readings[slug], filter, granularity, rivals),
+			"visibility-summary?":                               naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals), h.readings[slug], filter, brand),
+			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], filter, granularity, rivals), h.readings[slug], filter, brand),
 			"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
 			"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
 			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
@@ -201,8 +203,29 @@ func (h *history) compare(t *testing.T) {
 		for range 2 {
 			h.compareAnswers(t, slug, filter, query, rivals)
 		}
+		h.compareChanges(t, slug, filter, query, brand, rivals)
 		h.compareGroups(t, slug, filter, query, brand, rivals)
 	}
+}
+
+// compareChanges asks for verdicts with random parameters of their own.
+func (h *history) compareChanges(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live, rivals []naive.Live) {
+	t.Helper()
+	f := naive.ChangeFilter{
+		Filter: filter, Metric: pick(h.random, "score", "mention_rate", "citation_rate"), CompareDays: pick(h.random, 7, 14, 28),
+		GroupBy: pick(h.random, nil, []string{"topic"}, []string{"platform", "prompt"}, []string{"competitor", "platform", "prompt", "topic"}),
+	}
+	want := naive.Changes(h.readings[slug], f, brand, rivals, naive.ChangeNames{Prompts: h.known(), Topics: h.topics})
+	guarantee := "per_look"
+	if f.To == dayText(today) || f.To == dayText(today.AddDate(0, 0, -1)) {
+		guarantee = "daily_looks"
+	}
+	want["false_alarms"] = naive.Body{"guarantee": guarantee, "brand": nil, "prompts": nil}
+	own := url.Values{"metric": {f.Metric}, "compare_days": {fmt.Sprint(f.CompareDays)}}
+	if f.GroupBy != nil {
+		own.Set("group_by", strings.Join(f.GroupBy, ","))
+	}
+	h.wantBodyOf(t, h.owners[slug], "/api/v1/visibility-changes?"+query.Encode()+"&"+own.Encode(), want)
 }
 
 // known is how all prompts are called, those that were deleted too.

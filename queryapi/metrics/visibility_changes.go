@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Changes answers GET /api/v1/visibility-changes.
@@ -26,24 +27,24 @@ type Changes struct {
 	FalseAlarms changeAlarms      `json:"false_alarms"`
 }
 
-// A Change is a verdict: points with one decimal, e-values with 4 significant digits.
+// A Change is a verdict: points with one decimal, e-values with 4 significant digits. What does not apply is nil.
 type Change struct {
 	Verdict    string        `json:"verdict"`
-	Reach      *string       `json:"reach"`  // null: no move
-	Reason     *string       `json:"reason"` // of too_little_data; the platforms of an outage or another change
-	Before     *float64      `json:"before"` // of what was compared, as all figures
+	Reach      *string       `json:"reach"`
+	Reason     *string       `json:"reason"`
+	Before     *float64      `json:"before"`
 	After      *float64      `json:"after"`
 	Difference *float64      `json:"difference"`
-	Interval   *ChangeBounds `json:"interval"`   // null: of a move, whose since has it
-	Detectable *float64      `json:"detectable"` // the least change that is seen with power 80 %
+	Interval   *ChangeBounds `json:"interval"`
+	Detectable *float64      `json:"detectable"`
 	EValue     *float64      `json:"e_value"`
 	EDays      *float64      `json:"e_days"`
-	Since      *changeSince  `json:"since"` // null: no move
+	Since      *changeSince  `json:"since"`
 	Prompts    int           `json:"prompts"`
 	DaysBefore int           `json:"days_before"`
 	DaysAfter  int           `json:"days_after"`
 	LeftOut    leftOut       `json:"left_out"`
-	Unadjusted *string       `json:"unadjusted"` // the move that the length of the list took back
+	Unadjusted *string       `json:"unadjusted"`
 }
 
 // ChangeBounds are the ends of an interval in points.
@@ -58,7 +59,7 @@ type changeSince struct {
 	Interval   *ChangeBounds `json:"interval"`
 }
 
-// leftOut has shares of runs, 0 to 1.
+// leftOut has shares of runs, 0 to 1, with 4 decimals.
 type leftOut struct {
 	Outage        float64 `json:"outage"`
 	ModelChanged  float64 `json:"model_changed"`
@@ -71,12 +72,10 @@ type changeRow struct {
 	Name      *string      `json:"name"` // a prompt's is its text; null: a topic that was deleted
 	Entity    changeEntity `json:"entity"`
 	Change
-	verdict verdict.Verdict `csv:"-"`
 }
 
 type changeEntity struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	brandName
 	Role string `json:"role"` // brand, competitor
 }
 
@@ -92,15 +91,13 @@ const byCompetitor = "competitor"
 // Changes answers the parameters of visibility-changes to a caller in this process.
 func (a *API) Changes(ctx context.Context, caller identity.Identity, params url.Values) (Changes, error) {
 	body, err := a.visibilityChanges(ctx, caller, parseQuery(params.Encode()))
-	if err != nil {
-		return Changes{}, err
-	}
-	return body.(Changes), nil
+	changes, _ := body.(Changes)
+	return changes, err
 }
 
 func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, metric := q.common(a.now()), q.metric()
-	compareDays := q.number("compare_days", usualCompareDays(p.window), 7, maxCompareDays)
+	p, cells := q.common(a.now()), clickhouse.CellFilter{Metric: q.metric()}
+	w := p.window.comparedWith(q.number("compare_days", p.window.usualCompareDays(), 7, maxCompareDays))
 	dimensions := q.someOf("group_by",
 		string(verdict.ByPlatform), string(verdict.ByTopic), string(verdict.ByPrompt), byCompetitor)
 	q.words("table", "changes") // of CSV, which has no other
@@ -111,41 +108,50 @@ func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q
 	if err != nil {
 		return nil, err
 	}
-	filter, w := p.filter(caller.OrganizationID), p.window.comparedWith(compareDays)
-	var names []clickhouse.RowName
-	alarms := changeAlarms{Guarantee: guarantee(p.window, a.now())}
-	queries := []queryFunc{func(ctx context.Context, _ *clickhouse.Conn) (err error) {
-		alarms.falseAlarms, err = a.falseAlarms(ctx)
-		return err
-	}}
-	if len(dimensions) > 0 {
-		queries = append(queries, fetch(&names, clickhouse.RowNames,
-			clickhouse.BrandFilter{OrganizationID: filter.OrganizationID, BrandID: filter.BrandID}))
+	cells.Filter, cells.Competitors = p.filter(caller.OrganizationID), slices.Contains(dimensions, byCompetitor)
+	body := Changes{
+		Brand: brandName{brand.ID.String(), brand.Name}, Metric: cells.Metric,
+		Window:      windowBody{dayText(p.window.from), dayText(p.window.to)},
+		Compare:     windowBody{string(dateOf(w.First().Time())), string(dateOf((w.From - 1).Time()))},
+		FalseAlarms: changeAlarms{Guarantee: p.window.guarantee(a.now())},
 	}
-	withCompetitors := slices.Contains(dimensions, byCompetitor)
-	basket, err := a.basket(ctx, clickhouse.CellFilter{Filter: filter, Metric: metric, Competitors: withCompetitors}, w,
-		queries...)
+	names := []clickhouse.FilterValue{}
+	basket, err := a.basket(ctx, cells, w,
+		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
+			body.FalseAlarms.falseAlarms, err = a.falseAlarms(ctx)
+			return err
+		},
+		func(ctx context.Context, conn *clickhouse.Conn) error {
+			if len(dimensions) == 0 {
+				return nil
+			}
+			return fetch(&names, clickhouse.RowNames, clickhouse.BrandFilter{
+				OrganizationID: cells.OrganizationID, BrandID: cells.BrandID})(ctx, conn)
+		})
 	if err != nil {
 		return nil, err
 	}
-	return Changes{
-		Brand: brandName{brand.ID.String(), brand.Name}, Metric: metric,
-		Window:      windowBody{dayText(p.window.from), dayText(p.window.to)},
-		Compare:     windowBody{dayText(p.window.before(compareDays)), dayText(p.window.before(1))},
-		Change:      newChange(basket.Judge(w, verdict.Row{Entity: brand.ID.String()})),
-		Changes:     changeRows(basket, w, brand, dimensions, names),
-		FalseAlarms: alarms,
-	}, nil
+	body.Change = newChange(basket.Judge(w, verdict.Row{Entity: body.Brand.ID}))
+	body.Changes = changeRows(basket, w, body.Brand, dimensions, names)
+	return body, nil
 }
 
-// change judges the brand's score over all answers of a window, with the usual days before.
-func (a *API) change(ctx context.Context, filter clickhouse.Filter, window window) (verdict.Verdict, error) {
-	w := window.comparedWith(usualCompareDays(window))
-	basket, err := a.basket(ctx, clickhouse.CellFilter{Filter: filter, Metric: clickhouse.Score}, w)
-	if err != nil {
-		return verdict.Verdict{}, err
-	}
-	return basket.Judge(w, verdict.Row{Entity: filter.BrandID.String()}), nil
+// changeBeside judges the brand's score over all answers of a window, with the usual days before, while other runs.
+func (a *API) changeBeside(
+	ctx context.Context, filter clickhouse.Filter, window window, other func(context.Context) error,
+) (change Change, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return other(ctx) })
+	group.Go(func() error {
+		w := window.comparedWith(window.usualCompareDays())
+		basket, err := a.basket(ctx, clickhouse.CellFilter{Filter: filter, Metric: clickhouse.Score}, w)
+		if err == nil {
+			change = newChange(basket.Judge(w, verdict.Row{Entity: filter.BrandID.String()}))
+		}
+		return err
+	})
+	err = group.Wait()
+	return change, err
 }
 
 // metric reads the figure that is judged.
@@ -156,22 +162,16 @@ func (q *query) metric() clickhouse.Metric {
 
 const maxCompareDays = 365
 
-func usualCompareDays(w window) uint32 { return uint32(min(max(28, w.days()), maxCompareDays)) }
+func (w window) usualCompareDays() uint32 { return uint32(min(max(28, w.days()), maxCompareDays)) }
 
 func (w window) comparedWith(days uint32) verdict.Window {
 	return verdict.Window{From: verdict.DayOf(w.from), To: verdict.DayOf(w.to), CompareDays: int(days)}
 }
 
-// before returns the day so many days before the window.
-func (w window) before(days uint32) time.Time {
-	return clamp(w.from.AddDate(0, 0, -int(days)), firstYear, lastYear)
-}
-
-// guarantee returns daily_looks for a window that ends today or yesterday, for which the rates of false alarms hold. Any
-// other window may have been chosen by its figures.
-func guarantee(w window, now time.Time) string {
-	today, yesterday := dayText(now.UTC()), dayText(now.UTC().AddDate(0, 0, -1))
-	if end := dayText(w.to); end == today || end == yesterday {
+// guarantee returns daily_looks for a window that ends today or yesterday, for which the rates of false alarms hold.
+// Any other window may have been chosen by its figures.
+func (w window) guarantee(now time.Time) string {
+	if age := verdict.DayOf(now) - verdict.DayOf(w.to); age == 0 || age == 1 {
 		return "daily_looks"
 	}
 	return "per_look"
@@ -184,116 +184,98 @@ func (a *API) basket(
 	filter.DateFrom = dateOf(w.Earliest().Time())
 	var rows []clickhouse.CellDay
 	var models []clickhouse.ServedModel
-	var changes map[string][]time.Time
+	changed := map[string][]verdict.Day{}
 	err := a.runAll(ctx, append(others, fetch(&rows, clickhouse.CellDays, filter),
 		fetch(&models, clickhouse.ServedModels, filter.Filter),
-		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
-			changes, err = a.db.PlatformChanges(ctx, w.First().Time(), w.To.Time())
+		func(ctx context.Context, _ *clickhouse.Conn) error {
+			changes, err := a.db.PlatformChanges(ctx, w.First().Time(), w.To.Time())
+			for platform, days := range changes {
+				for _, day := range days {
+					changed[platform] = append(changed[platform], verdict.DayOf(day))
+				}
+			}
 			return err
 		})...)
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]verdict.Cell, len(rows))
+	cells, served := make([]verdict.Cell, len(rows)), make([]verdict.Served, len(models))
 	for i, r := range rows {
 		cells[i] = verdict.Cell{
 			EntityID: r.EntityID, PromptID: r.PromptID, TopicID: r.TopicID, Platform: r.Platform, Model: r.Model,
 			Region: r.Region, Days: r.Days, Runs: r.Runs, GivenUp: r.GivenUp, Answers: r.Answers, Points: r.Points,
 		}
 	}
-	served := make([]verdict.Served, len(models))
 	for i, m := range models {
 		served[i] = verdict.Served(m)
-	}
-	changed := map[string][]verdict.Day{}
-	for platform, days := range changes {
-		for _, day := range days {
-			changed[platform] = append(changed[platform], verdict.DayOf(day))
-		}
 	}
 	return verdict.NewBasket(w.Earliest(), w.To, cells, served, changed), nil
 }
 
 // changeRows returns the rows of the dimensions as one list, in the order of the body.
 func changeRows(
-	basket *verdict.Basket, w verdict.Window, brand postgres.Brand, dimensions []string, names []clickhouse.RowName,
+	basket *verdict.Basket, w verdict.Window, brand brandName, dimensions []string, names []clickhouse.FilterValue,
 ) []changeRow {
-	rows := []changeRow{}
-	for _, dimension := range dimensions {
-		if dimension == byCompetitor {
-			for _, n := range names {
-				if n.Kind == byCompetitor {
-					row := changeRow{Dimension: dimension, Key: n.ID, Name: &n.Name,
-						Entity: changeEntity{n.ID, n.Name, byCompetitor}}
-					row.verdict = basket.Judge(w, verdict.Row{Entity: n.ID})
-					rows = append(rows, row)
-				}
-			}
-			continue
-		}
-		for _, key := range basket.Keys(verdict.Dimension(dimension)) {
-			row := changeRow{Dimension: dimension, Key: key, Name: rowName(dimension, key, names),
-				Entity: changeEntity{brand.ID.String(), brand.Name, "brand"}}
-			row.verdict = basket.Judge(w,
-				verdict.Row{Entity: brand.ID.String(), Dimension: verdict.Dimension(dimension), Key: key})
-			rows = append(rows, row)
-		}
+	type judgedRow struct {
+		changeRow
+		verdict verdict.Verdict
 	}
-	list := make([]*verdict.Verdict, len(rows))
-	for i := range rows {
-		list[i] = &rows[i].verdict
+	var rows []*judgedRow
+	var list []*verdict.Verdict
+	for _, d := range dimensions {
+		keys := basket.Keys(verdict.Dimension(d))
+		for _, n := range names {
+			if d == byCompetitor && n.Kind == d {
+				keys = append(keys, n.Value)
+			}
+		}
+		for _, key := range keys {
+			row := changeRow{Dimension: d, Key: key, Name: displayName(key, clickhouse.GroupBy(d), names)}
+			row.Entity = changeEntity{brand, "brand"}
+			question := verdict.Row{Entity: brand.ID, Dimension: verdict.Dimension(d), Key: key}
+			if d == byCompetitor {
+				row.Entity, question = changeEntity{brandName{key, *row.Name}, d}, verdict.Row{Entity: key}
+			}
+			rows = append(rows, &judgedRow{row, basket.Judge(w, question)})
+			list = append(list, &rows[len(rows)-1].verdict)
+		}
 	}
 	verdict.Adjust(list)
-	for i := range rows {
-		rows[i].Change = newChange(rows[i].verdict)
-	}
-	slices.SortFunc(rows, func(a, b changeRow) int {
-		return cmp.Or(cmp.Compare(b.moved(), a.moved()), cmp.Compare(a.label(), b.label()), cmp.Compare(a.Key, b.Key))
-	})
-	return rows
-}
-
-// rowName returns nil where a topic was deleted.
-func rowName(dimension, key string, names []clickhouse.RowName) *string {
-	if dimension == string(verdict.ByPlatform) {
-		return &key
-	}
-	for _, n := range names {
-		if n.Kind == dimension && n.ID == key {
-			return &n.Name
+	size := func(r *judgedRow) float64 { // of a move; less than a billionth is noise of floats
+		if !r.verdict.Moved() {
+			return -1
 		}
+		return math.Round(math.Abs(r.verdict.Since.Difference)*1e9) / 1e9
 	}
-	return nil
-}
-
-// moved returns the size of a move in points, -1 for any other verdict. Less than a billionth is noise of floats.
-func (r changeRow) moved() float64 {
-	if !r.verdict.Moved() {
-		return -1
+	label := func(r *judgedRow) string {
+		if r.Name == nil {
+			return r.Key
+		}
+		return *r.Name
 	}
-	return math.Round(math.Abs(r.verdict.Since.Difference)*1e9) / 1e9
-}
-
-func (r changeRow) label() string {
-	if r.Name == nil {
-		return r.Key
+	slices.SortFunc(rows, func(a, b *judgedRow) int {
+		return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(label(a), label(b)), cmp.Compare(a.Key, b.Key))
+	})
+	changes := make([]changeRow, len(rows))
+	for i, r := range rows {
+		changes[i] = r.changeRow
+		changes[i].Change = newChange(r.verdict)
 	}
-	return *r.Name
+	return changes
 }
 
 func newChange(v verdict.Verdict) Change {
-	figures := Change{
-		Verdict: v.Verdict, Reach: nullIfEmpty(v.Reach), Reason: nullIfEmpty(v.Reason), Before: points(v.Before),
-		After: points(v.After), Difference: points(v.Difference), Interval: newChangeBounds(v.Interval),
-		Detectable: points(v.Detectable), EValue: significant(v.EValue), EDays: significant(v.EDays),
-		Prompts: v.Prompts, DaysBefore: v.DaysBefore, DaysAfter: v.DaysAfter,
-		LeftOut:    leftOut{share(v.LeftOut.Outage), share(v.LeftOut.ModelChanged), share(v.LeftOut.BasketChanged)},
-		Unadjusted: nullIfEmpty(v.Unadjusted),
+	change := Change{
+		v.Verdict, nullIfEmpty(v.Reach), nullIfEmpty(v.Reason), points(v.Before), points(v.After), points(v.Difference),
+		newChangeBounds(v.Interval), points(v.Detectable), significant(v.EValue), significant(v.EDays), nil,
+		v.Prompts, v.DaysBefore, v.DaysAfter,
+		leftOut{share(v.LeftOut.Outage), share(v.LeftOut.ModelChanged), share(v.LeftOut.BasketChanged)},
+		nullIfEmpty(v.Unadjusted),
 	}
 	if s := v.Since; s != nil {
-		figures.Since = &changeSince{dayText(s.Day.Time()), *points(&s.Difference), newChangeBounds(s.Interval)}
+		change.Since = &changeSince{dayText(s.Day.Time()), *points(&s.Difference), newChangeBounds(s.Interval)}
 	}
-	return figures
+	return change
 }
 
 func newChangeBounds(i *verdict.Interval) *ChangeBounds {

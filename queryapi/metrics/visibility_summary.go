@@ -16,6 +16,10 @@ const topCompetitors = 5
 type summaryBody struct {
 	Brand  brandName  `json:"brand"`
 	Window windowBody `json:"window"`
+	Totals struct {
+		summaryTotals
+		Change Change `json:"change"` // of the score
+	} `json:"totals"` // in place of those of summaryFigures
 	summaryFigures
 	Groups []summaryGroup `json:"groups,omitzero"` // nil without group_by
 }
@@ -75,17 +79,18 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 	if err != nil {
 		return nil, err
 	}
-	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by, a.summaries,
-		func(name groupName, f summaryFigures) summaryGroup { return summaryGroup{name, f} })
-	if err != nil {
-		return nil, err
+	body := summaryBody{
+		Brand:  brandName{brand.ID.String(), brand.Name},
+		Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
 	}
-	return summaryBody{
-		Brand:          brandName{brand.ID.String(), brand.Name},
-		Window:         windowBody{dayText(p.window.from), dayText(p.window.to)},
-		summaryFigures: total,
-		Groups:         groups,
-	}, nil
+	filter := p.filter(caller.OrganizationID)
+	body.Totals.Change, err = a.changeBeside(ctx, filter, p.window, func(ctx context.Context) (err error) {
+		body.summaryFigures, body.Groups, err = totalAndGroups(ctx, a, filter, by, a.summaries,
+			func(name groupName, f summaryFigures) summaryGroup { return summaryGroup{name, f} })
+		return err
+	})
+	body.Totals.summaryTotals = body.summaryFigures.Totals
+	return body, err
 }
 
 // summaries returns the figures of each group.

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/identity"
@@ -12,7 +13,15 @@ import (
 type trendBody struct {
 	Granularity clickhouse.Granularity `json:"granularity"`
 	trendFigures
-	Groups []trendGroup `json:"groups,omitzero"` // nil without group_by
+	Changes []trendChange `json:"changes" csv:"-"` // of the score over all answers, none or one
+	Groups  []trendGroup  `json:"groups,omitzero"` // nil without group_by
+}
+
+type trendChange struct {
+	Day        string  `json:"day"` // the first of the new level, which may lie before the window
+	Direction  string  `json:"direction"`
+	Reach      string  `json:"reach"`
+	Difference float64 `json:"difference"`
 }
 
 type trendGroup struct {
@@ -50,15 +59,20 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by,
-		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[trendFigures], error) {
-			return a.trends(ctx, clickhouse.BucketFilter{GroupFilter: filter, Granularity: granularity})
-		},
-		func(name groupName, f trendFigures) trendGroup { return trendGroup{name, f} })
-	if err != nil {
-		return nil, err
+	body, filter := trendBody{Granularity: granularity, Changes: []trendChange{}}, p.filter(caller.OrganizationID)
+	change, err := a.changeBeside(ctx, filter, p.window, func(ctx context.Context) (err error) {
+		body.trendFigures, body.Groups, err = totalAndGroups(ctx, a, filter, by,
+			func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[trendFigures], error) {
+				return a.trends(ctx, clickhouse.BucketFilter{GroupFilter: filter, Granularity: granularity})
+			},
+			func(name groupName, f trendFigures) trendGroup { return trendGroup{name, f} })
+		return err
+	})
+	if direction, moved := strings.CutPrefix(change.Verdict, "moved_"); moved {
+		body.Changes = append(body.Changes,
+			trendChange{change.Since.Day, direction, *change.Reach, change.Since.Difference})
 	}
-	return trendBody{granularity, total, groups}, nil
+	return body, err
 }
 
 // trends returns the buckets of each group.

@@ -75,9 +75,8 @@ type Numbers[T uint16 | int64 | float64] []T
 // Scan reads the text of an array.
 func (n *Numbers[T]) Scan(value any) error {
 	text, _ := value.(string)
-	text = strings.Trim(text, "[]")
 	*n = make([]T, 0, strings.Count(text, ",")+1)
-	for text != "" {
+	for text = strings.Trim(text, "[]"); text != ""; {
 		var number string
 		number, text, _ = strings.Cut(text, ",")
 		x, err := strconv.ParseFloat(number, 64)

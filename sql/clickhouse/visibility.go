@@ -122,7 +122,7 @@ var CellDays = rollup[CellFilter, CellDay]("cell_days")
 var ServedModels = rollup[Filter, ServedModel]("served_models")
 
 // RowNames returns the names of a brand's prompts, live topics and live competitors, sorted by kind, name and id.
-var RowNames = rollup[BrandFilter, RowName]("row_names")
+var RowNames = rollup[BrandFilter, FilterValue]("row_names")
 
 // Visibility has the figures of the brand or a competitor over a set of answers. Percentages, scores and averages are
 // rounded to one decimal, the factor to four; a quotient is nil if its divisor is 0. Intervals are nil under 5 prompts.
@@ -218,7 +218,7 @@ type ModelChange struct {
 
 // FilterValue is a platform, model, region or topic of the runs.
 type FilterValue struct {
-	Kind  string  `ch:"kind"`  // a GroupBy
+	Kind  string  `ch:"kind"`  // a GroupBy; of RowNames prompt, topic or competitor
 	Value string  `ch:"value"` // slug, region or id; never ""
 	Name  *string `ch:"name"`  // of a topic its present name, nil if deleted; else the value
 }
@@ -248,13 +248,6 @@ type ServedModel struct {
 	ServedModel string `ch:"served_model"`
 	Day         uint16 `ch:"day"` // since 1970-01-01
 	Answers     int64  `ch:"answers"`
-}
-
-// RowName is the name of a prompt (its text), topic or competitor.
-type RowName struct {
-	Kind string `ch:"kind"` // prompt, topic, competitor
-	ID   string `ch:"id"`
-	Name string `ch:"name"`
 }
 
 // SourceFilter selects citations by the owner of the cited page.

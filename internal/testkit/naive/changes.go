@@ -89,6 +89,24 @@ func Changes(readings []Reading, f ChangeFilter, who Live, competitors []Live, n
 	}
 }
 
+// WithChange adds to the body of a summary or trend what it says of a change of the score over all answers.
+func WithChange(body Body, readings []Reading, f Filter, who Live) Body {
+	change := Changes(readings, ChangeFilter{Filter: f, Metric: "score"}, who, nil, ChangeNames{})["change"].(Body)
+	if totals, summary := body["totals"].(Body); summary {
+		totals["change"] = change
+		return body
+	}
+	changes := []Body{}
+	if direction, moved := strings.CutPrefix(change["verdict"].(string), "moved_"); moved {
+		since := change["since"].(Body)
+		changes = append(changes, Body{
+			"day": since["day"], "difference": since["difference"], "direction": direction, "reach": change["reach"],
+		})
+	}
+	body["changes"] = changes
+	return body
+}
+
 // judged are the runs that pass the filter, over the days up to its last.
 func (f ChangeFilter) judged(readings []Reading, who Live, competitors []Live, days int) (runs []*Run) {
 	longer := f.Filter

@@ -159,9 +159,9 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 	for _, f := range filters(answers, from, to) {
 		query := queryOf(who.ID, f)
 		for path, want := range map[string]any{
-			"/api/v1/visibility-summary?" + query:                naive.Summary(readings, f, who, live),
-			"/api/v1/visibility-trend?" + query:                  naive.Trend(readings, f, "day", live),
-			"/api/v1/visibility-trend?granularity=week&" + query: naive.Trend(readings, f, "week", live),
+			"/api/v1/visibility-summary?" + query:                naive.WithChange(naive.Summary(readings, f, who, live), readings, f, who),
+			"/api/v1/visibility-trend?" + query:                  naive.WithChange(naive.Trend(readings, f, "day", live), readings, f, who),
+			"/api/v1/visibility-trend?granularity=week&" + query: naive.WithChange(naive.Trend(readings, f, "week", live), readings, f, who),
 			"/api/v1/competitor-comparison?" + query:             naive.Comparison(readings, f, who, live),
 			"/api/v1/prompt-performance?limit=100&" + query:      naive.Prompts(readings, f, who, live, prompts, naive.PromptOrder{SortBy: "visibility", Order: "desc", Limit: 100}),
 		} {

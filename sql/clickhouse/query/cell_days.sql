@@ -34,18 +34,6 @@ WHERE organization_id = {organization_id:UUID}
         AND brand_id = {brand_id:UUID}
         AND NOT deleted
   ))
-GROUP BY
-    entity_id,
-    prompt_id,
-    entity_prompt_daily.topic_id,
-    entity_prompt_daily.platform,
-    entity_prompt_daily.model,
-    entity_prompt_daily.region
-ORDER BY
-    entity_id,
-    prompt_id,
-    entity_prompt_daily.topic_id,
-    entity_prompt_daily.platform,
-    entity_prompt_daily.model,
-    entity_prompt_daily.region
+GROUP BY entity_id, prompt_id, entity_prompt_daily.topic_id, entity_prompt_daily.platform, entity_prompt_daily.model, entity_prompt_daily.region
+ORDER BY entity_id, prompt_id, entity_prompt_daily.topic_id, entity_prompt_daily.platform, entity_prompt_daily.model, entity_prompt_daily.region
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -919,7 +919,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [a854460c2ce6]'
+COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [5ed9e9406029]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -3007,10 +3007,10 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [97b9b60eeba2]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [17bbfce090d4]'
 AS SELECT
     kind,
-    id,
+    toString(id) AS value,
     name
 FROM
 (
@@ -3023,7 +3023,7 @@ FROM
     WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
     UNION ALL
     SELECT
-        'topic' AS kind,
+        'topic',
         id,
         name
     FROM dimension_topics
@@ -3031,7 +3031,7 @@ FROM
     WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     UNION ALL
     SELECT
-        'competitor' AS kind,
+        'competitor',
         id,
         name
     FROM dimension_competitors
@@ -3041,7 +3041,7 @@ FROM
 ORDER BY
     kind ASC,
     name ASC,
-    id ASC
+    value ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- served_models
