@@ -38,8 +38,6 @@ export interface Change {
   unadjusted: string | null
 }
 export interface Changes {
-  window: { date_from: string }
-  change: Change
   changes: (Change & { dimension: string; key: string; name: string | null })[]
   false_alarms: { guarantee: "daily_looks" | "per_look" }
 }
@@ -52,7 +50,7 @@ export interface VerdictChecks {
 export interface Summary {
   brand: { id: string; name: string }
   window: { date_from: string; date_to: string }
-  totals: Totals
+  totals: Totals & { change: Change }
   topCompetitors: { name: string; mentions: number; avgVisibility: number | null; score: number | null }[]
   degraded_platforms: string[]
   groups?: { key: string; name: string | null; totals: Totals }[]
@@ -70,7 +68,7 @@ export interface Bucket {
   mention_rate_pct: number | null
   mention_rate_interval: Interval
 }
-export interface Trend { granularity: "day" | "week"; buckets: Bucket[] }
+export interface Trend { granularity: "day" | "week"; buckets: Bucket[]; changes: { day: string; direction: "up" | "down" }[] }
 
 export interface Compared {
   competitor_id?: string

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useRef, useState } from "preact/hooks"
 import { metrics, refresh, tables, useAnswer } from "../api.ts"
-import type { Brand, Changes, Session, Summary, Trend } from "../bodies.ts"
+import type { Brand, Session, Summary, Trend } from "../bodies.ts"
 import { date, number, percent, time } from "../format.ts"
 import { Dialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
@@ -75,9 +75,8 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
 
 function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
   const now = useAnswer<Summary>(metrics("visibility-summary", { brand_id: brand.id }))
-  const changes = useAnswer<Changes>(metrics("visibility-changes", { brand_id: brand.id }))
   const trend = useAnswer<Trend>(metrics("visibility-trend", { brand_id: brand.id }))
-  const failure = now.failure ?? changes.failure ?? trend.failure
+  const failure = now.failure ?? trend.failure
   return (
     <tr>
       <th scope="row">
@@ -88,7 +87,7 @@ function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
           <Failed message={failure.message} />
         </td>
       ) : (
-        <Figures now={now.data} changes={changes.data} trend={trend.data} />
+        <Figures now={now.data} trend={trend.data} />
       )}
       <td class="roomy">{next}</td>
     </tr>
@@ -96,13 +95,13 @@ function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
 }
 
 // Figures are the cells that show how a brand does; what is not there yet is empty.
-function Figures({ now, changes, trend }: { now?: Summary; changes?: Changes; trend?: Trend }) {
+function Figures({ now, trend }: { now?: Summary; trend?: Trend }) {
   const last = trend?.buckets.at(-1)
   return (
     <>
       <td class="number">{now && <WithN text={percent(now.totals.mentionRatePct)} beside={bounds(now.totals.mentionRateInterval, "%")} />}</td>
       <td class="number">{now && number(now.totals.resultCount)}</td>
-      <td class="long">{changes && <Verdict change={changes.change} from={changes.window.date_from} rows={1} />}</td>
+      <td class="long">{now && <Verdict change={now.totals.change} from={now.window.date_from} rows={1} />}</td>
       <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} />}</td>
       <td>{trend && (last ? date(last.date) : "No answers yet")}</td>
     </>

@@ -18,7 +18,6 @@ export function Overview({ brand }: { brand: Brand }) {
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity: granularity === "week" ? "week" : undefined }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   const changes = useAnswer<Changes>(question("visibility-changes", brand, { group_by: rowsOf }))
-  const since = changes.data?.change.since
   return (
     <Screen name="Overview" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} />
@@ -41,7 +40,7 @@ export function Overview({ brand }: { brand: Brand }) {
                   value: b.mention_rate_pct,
                   interval: b.mention_rate_interval,
                   n: b.result_count,
-                  moved: since && days.date_from <= since.day && since.day <= days.date_to ? (since.difference > 0 ? "up" : "down") : undefined,
+                  moved: t.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)?.direction,
                   changed: b.model_changed,
                   givenUp: b.given_up_runs,
                   degraded: b.degraded_platforms,
@@ -55,7 +54,7 @@ export function Overview({ brand }: { brand: Brand }) {
       {summary.data && summary.data.totals.resultCount > 0 && (
         <>
           <Shown of={changes}>
-            {({ changes, window }) => <Moved brand={brand} changes={changes} from={window.date_from} />}
+            {({ changes }) => <Moved brand={brand} changes={changes} from={summary.data!.window.date_from} />}
           </Shown>
           <Platforms brand={brand} />
           <TopCompetitors brand={brand} summary={summary.data} compared={comparison.data?.competitors ?? []} />
@@ -103,15 +102,13 @@ export function NoAnswers({ brand }: { brand: Brand }) {
 }
 
 function Headline({ brand, summary, comparison, changes }: { brand: Brand; summary: Summary; comparison: Answered<Comparison>; changes: Answered<Changes> }) {
-  const { totals } = summary
+  const { totals, window } = summary
   return (
     <div class="stack">
       <Degraded platforms={summary.degraded_platforms} />
       <Card name="Did the visibility score move?" title="This window against the days before it, prompt by prompt">
         <div class="inside stack">
-          <Shown of={changes} height={20}>
-            {({ change, window }) => <Verdict change={change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a></>} />}
-          </Shown>
+          <Verdict change={totals.change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a></>} />
           <Certainty perLook={changes.data?.false_alarms.guarantee === "per_look"} />
         </div>
       </Card>
