@@ -44,15 +44,15 @@ func (c *verdictCmd) Run(ctx context.Context, p *process, on databases) error {
 	if err != nil {
 		return err
 	}
-	text := body.Brand.Name + ": " + changeText(body.Change)
+	lines := []string{body.Brand.Name + ": " + changeText(body.Change)}
 	for _, r := range body.Changes {
 		name := r.Key
 		if r.Name != nil {
 			name = *r.Name
 		}
-		text += "\n" + r.Dimension + " " + strings.ReplaceAll(name, "\n", " ") + ": " + changeText(r.Change)
+		lines = append(lines, r.Dimension+" "+strings.ReplaceAll(name, "\n", " ")+": "+changeText(r.Change))
 	}
-	return p.printResult(c.JSON, body, text)
+	return p.printResult(c.JSON, body, strings.Join(lines, "\n"))
 }
 
 // changeText writes a verdict in words.
