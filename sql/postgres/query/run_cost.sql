@@ -1,4 +1,4 @@
--- The mean cost in US dollars of the runs of a brand's newest jobs.
+-- run_cost: the mean cost in US dollars of the runs of a brand's newest jobs.
 SELECT (sum(cost) / nullif(sum(completed), 0))::float8
 FROM (
     SELECT cost, completed
