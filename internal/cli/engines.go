@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -70,7 +71,8 @@ func (f brandFlags) ProvideBrand(ctx context.Context, db *postgres.DB) (postgres
 	return brand, err
 }
 
-// findOrganization finds an organization by its slug; the error of one that does not exist lists those that do.
+// findOrganization finds an organization by its slug, or the only one by "". The error of one that does not exist lists
+// those that do.
 func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgres.Organization, error) {
 	o, err := db.OrganizationBySlug(ctx, slug)
 	if !errors.Is(err, postgres.ErrNotFound) {
@@ -79,6 +81,10 @@ func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgr
 	list, err := db.ListOrganizations(ctx)
 	if err != nil {
 		return o, err
+	}
+	list = slices.DeleteFunc(list, func(o postgres.Organization) bool { return o.ID == postgres.PanelOrganization })
+	if slug == "" && len(list) == 1 {
+		return list[0], nil
 	}
 	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug },
 		"answerscope org add NAME")

@@ -17,7 +17,7 @@ import (
 // verdictCmd is the command verdict.
 type verdictCmd struct {
 	Brand  string   `arg:"" help:"Slug of the brand."`
-	Org    string   `required:"" placeholder:"SLUG" help:"Whose brand."`
+	Org    string   `placeholder:"SLUG" help:"Whose brand (default: the only organization's)."`
 	Metric string   `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
 	By     []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P,…" help:"${verdict_by}"`
 	From   string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`

@@ -331,6 +331,31 @@ func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
 	}
 }
 
+// The plan has the API's figures: how many more answers show a change, or why none do.
+func (d *dashboard) plansAnswers(t *testing.T) {
+	d.at(t, "/brands/fernwood/tracking", "Tracking")
+	for _, points := range []string{"2", "20"} {
+		d.pick(t, "Points", points)
+		d.pick(t, "Days", "28")
+		var plan struct {
+			More   *float64 `json:"more_answers_per_day"`
+			Now    float64  `json:"answers_per_day"`
+			Reason *string
+		}
+		d.ask(t, "sampling-plan?brand_id="+d.brand+"&days=28&difference="+points, &plan)
+		change := "a change of " + points + " points within 28 days"
+		want := "Today's " + number(plan.Now) + " answers a day show " + change
+		switch {
+		case plan.Reason != nil:
+			want = "No number of answers shows " + change
+		case *plan.More > 0:
+			want = number(*plan.More) + " more answer"
+		}
+		t.Log(want)
+		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll("section.card strong")].some((s) => s.textContent.includes(%q))`, want))
+	}
+}
+
 // A run is started, followed to its end, and then counted; nothing is reloaded, also where an answer is lost.
 func (d *dashboard) runsPrompts(t *testing.T) {
 	d.click(t, "Tracking")

@@ -62,6 +62,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("keys", d.makesAndRevokesKeys)
 	t.Run("hostile", d.showsHostileTextsAsText)
 	t.Run("hostile answers", d.showsHostileAnswersAsText)
+	t.Run("plan", d.plansAnswers)
 	t.Run("runs", d.runsPrompts)
 	t.Run("prompts", d.keepsManyPrompts)
 	t.Run("topics", d.proposesTopics)

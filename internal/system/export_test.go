@@ -83,7 +83,7 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	second.importElsewhere(t, visits+crawls, lumen, want)
 }
 
-// verdicts compares what the command verdict prints with the API.
+// verdicts compares what the commands verdict and plan print with the API. Without --org they take the only organization.
 func (i *installation) verdicts(t *testing.T, lumen string) {
 	t.Helper()
 	command := strings.Fields("verdict lumen --org acme --from 2026-03-01 --to 2026-03-28 --by platform,prompt")
@@ -94,6 +94,16 @@ func (i *installation) verdicts(t *testing.T, lumen string) {
 	printed := must(t, i.env, command...)
 	if !strings.HasPrefix(printed, "Lumen: ") || !strings.Contains(printed, "\nplatform openai: ") || !strings.Contains(printed, "\nprompt best lamp for room 1?: ") {
 		t.Errorf("verdict prints\n%s", printed)
+	}
+	_, body = fetch(t, i.url+"/api/v1/sampling-plan?difference=7&days=21&brand_id="+lumen, i.key)
+	if printed := must(t, i.env, "plan", "lumen", "--difference", "7", "--days", "21", "--json"); printed != body {
+		t.Errorf("plan --json prints\n%s\nand the API says\n%s", printed, body)
+	}
+	if printed := must(t, i.env, "plan", "lumen"); !strings.HasPrefix(printed, "Lumen: ") {
+		t.Errorf("plan prints\n%s", printed)
+	}
+	if wrong := run(t, i.env, "", "plan", "lumen", "--days", "90"); !strings.Contains(wrong.stderr, "days: want a whole number from 3 to 49") {
+		t.Errorf("--days 90: status %d, %s", wrong.status, wrong.stderr)
 	}
 	if wrong := run(t, i.env, "", "verdict", "lumen", "--org", "acme", "--from", "May"); wrong.status != exitUsage || !strings.Contains(wrong.stderr, "2026-03-01") {
 		t.Errorf("--from May: status %d, %s", wrong.status, wrong.stderr)
