@@ -1,6 +1,9 @@
 package tracking_test
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,4 +90,26 @@ func TestTheCanaryPanelIsAskedOnceADay(t *testing.T) {
 	expect("off", starts(stop), nil)
 	now = now.AddDate(0, 0, 1)
 	expect("on again", starts(ask), map[string]int{"alpha alpha-large": 30, "delta delta-small": 30})
+}
+
+// A removed panel fails no task; the log says once what to do.
+func TestARemovedCanaryPanelIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, "which lamp?")
+	jobs, _ := e.jobs(t)
+	var log bytes.Buffer
+	schedule := tracking.NewSchedule(e.db, jobs, time.Now, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))
+	for n := range 3 {
+		if err := schedule.AskCanary(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			if err := e.db.RemoveBrand(t.Context(), postgres.Panel); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if said := strings.Count(log.String(), "set ANSWERSCOPE_CANARY=off"); said != 1 {
+		t.Errorf("said %d times: %s", said, &log)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -35,6 +36,7 @@ type Schedule struct {
 	now     func() time.Time
 	log     *slog.Logger
 	stalled prometheus.Gauge
+	removed sync.Once // logs that the canary panel was removed
 }
 
 // NewSchedule returns a schedule, which runs as tasks of a timetable.
@@ -45,7 +47,7 @@ func NewSchedule(
 		Name: "answerscope_tracking_stalled_jobs",
 		Help: "Running tracking jobs that have not moved for half an hour, " +
 			"as the process that keeps the schedule sees it.",
-	})}
+	}), sync.Once{}}
 }
 
 // Report lists what a schedule has started.

@@ -69,8 +69,7 @@ type trackingFlags struct {
 	Canary     string `default:"off" placeholder:"on" help:"${tracking_canary}"`
 }
 
-func (f *trackingFlags) validate() error {
-	var err error
+func (f *trackingFlags) validate() (err error) {
 	if f.StartLimit < 0 {
 		err = fmt.Errorf("ANSWERSCOPE_START_LIMIT is %d: want 0 or more", f.StartLimit)
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 const (
@@ -28,11 +29,9 @@ var CheckKinds = []CheckKind{
 	{NotRelabelled, ReachBrand}, {NotRelabelled, ReachPrompts},
 }
 
-// A CheckCount counts looks at rows and the moves that they see. Relabelled answers have no Moves and HeldMoves.
+// A CheckCount counts looks at rows and the moves that they see. Looks that cannot see a move of its reach, as with too
+// few prompts or days, are not in it: they would dilute the rate. Relabelled answers have no Moves and HeldMoves.
 type CheckCount struct{ Rows, Looks, AlarmedLooks, AlarmedRows, Moves, HeldMoves int }
-
-// RowQuarters returns the looks in quarters of 90: a young row has a part of one.
-func (n CheckCount) RowQuarters() float64 { return float64(n.Looks) / checkLooks }
 
 // A Check counts looks at baskets.
 type Check map[CheckKind]CheckCount
@@ -40,13 +39,11 @@ type Check map[CheckKind]CheckCount
 // A rule returns the reach of a move, "" of none.
 type rule func(*Verdict) string
 
+func published(v *Verdict) string { return v.Reach }
+
 // Add looks at a brand and at each of its platforms on each of the last 90 days, as they came and relabelled so that
 // nothing moved. Rows with answers on under 56 days are left out. The draws depend on last and brand alone.
 func (c Check) Add(b *Basket, last Day, brand string) {
-	c.addRule(b, last, brand, func(v *Verdict) string { return v.Reach })
-}
-
-func (c Check) addRule(b *Basket, last Day, brand string, alarm rule) {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%d %s", last, brand))
 	random := rand.New(rand.NewChaCha8(seed))
 	rows := []Row{{Entity: brand}}
@@ -54,11 +51,11 @@ func (c Check) addRule(b *Basket, last Day, brand string, alarm rule) {
 		rows = append(rows, Row{brand, ByPlatform, platform})
 	}
 	for _, row := range rows {
-		c.addRow(b, row, last, random, alarm)
+		c.addRow(b, row, last, random)
 	}
 }
 
-func (c Check) addRow(b *Basket, r Row, last Day, random *rand.Rand, alarm rule) {
+func (c Check) addRow(b *Basket, r Row, last Day, random *rand.Rand) {
 	cells := b.row(r)
 	days := answeredDays(cells)
 	if len(days) < minCheckDays {
@@ -66,20 +63,17 @@ func (c Check) addRow(b *Basket, r Row, last Day, random *rand.Rand, alarm rule)
 	}
 	first := max(last-checkLooks+1, b.first+Day(days[0]+minCheckDays-1))
 	verdicts := b.look(r, first, last)
-	c.count(NotRelabelled, verdicts, alarm)
-	c.count(RelabelSigns, b.relabelSigns(cells, r.Entity, random).look(r, first, last), alarm)
-	c.count(RelabelDays, b.relabelDays(cells, r.Entity, days, random).look(r, first, last), alarm)
+	c.count(NotRelabelled, verdicts, published)
+	c.count(RelabelSigns, b.relabelSigns(cells, r.Entity, random).look(r, first, last), published)
+	c.count(RelabelDays, b.relabelDays(cells, r.Entity, days, random).look(r, first, last), published)
 	c.addMoves(b, r, verdicts[:max(0, int(last-first)+1-heldAge)], first)
 }
 
 // answeredDays returns the days on which any cell has answers, since the basket's first.
 func answeredDays(cells []*cell) (days []int) {
 	for at := 0; len(cells) > 0 && at < len(cells[0].answers); at++ {
-		for _, c := range cells {
-			if c.answers[at] > 0 {
-				days = append(days, at)
-				break
-			}
+		if slices.ContainsFunc(cells, func(c *cell) bool { return c.answers[at] > 0 }) {
+			days = append(days, at)
 		}
 	}
 	return days
@@ -100,21 +94,26 @@ func (c Check) count(relabelling string, verdicts []Verdict, alarm rule) {
 			continue
 		}
 		n, alarmed := c[kind], 0
+		n.Rows++
 		for i := range verdicts {
-			if alarm(&verdicts[i]) == kind.Reach {
+			v := &verdicts[i]
+			if v.EDays == nil || kind.Reach == ReachBrand && v.EValue == nil {
+				continue
+			}
+			n.Looks++
+			if alarm(v) == kind.Reach {
 				alarmed++
 			}
 		}
-		n.Rows++
-		n.Looks += len(verdicts)
 		n.AlarmedLooks += alarmed
 		n.AlarmedRows += min(1, alarmed)
 		c[kind] = n
 	}
 }
 
-// addMoves counts the moves of verdicts since first, and those that held. A move that began before the last one was
-// seen is the same.
+// addMoves counts the moves of verdicts since first that can be compared with the 14 days after they were seen, and
+// those that held: these days still differ from the days before the move. One that began before the last was seen is
+// the same.
 func (c Check) addMoves(b *Basket, r Row, verdicts []Verdict, first Day) {
 	seen := Day(0)
 	for i, v := range verdicts {
@@ -122,7 +121,8 @@ func (c Check) addMoves(b *Basket, r Row, verdicts []Verdict, first Day) {
 			continue
 		}
 		seen = first + Day(i)
-		later := b.later(windowTo(seen), r, v.Since.Day)
+		rest := b.without(b.row(r), r.Entity, v.Since.Day, seen)
+		later := rest.Judge(Window{seen + 1, seen + heldDays, minCheckDays}, r).Difference
 		if later == nil {
 			continue
 		}
@@ -133,11 +133,4 @@ func (c Check) addMoves(b *Basket, r Row, verdicts []Verdict, first Day) {
 		}
 		c[CheckKind{NotRelabelled, v.Reach}] = n
 	}
-}
-
-// later returns by how much the 14 days after a window differ from the days before a move that it saw; nil if there is
-// too little to compare.
-func (b *Basket) later(w Window, r Row, since Day) *float64 {
-	rest := b.without(b.row(r), r.Entity, since, w.To)
-	return rest.Judge(Window{w.To + 1, w.To + heldDays, int(w.To + 1 - w.First())}, r).Difference
 }

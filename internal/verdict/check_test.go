@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -49,7 +50,7 @@ func TestSignsTurnHalfOfTheClusters(t *testing.T) {
 			}
 		}
 	}
-	if len(turned) != 2 || turned["topic 0"]%4+turned["topic 1"]%4+turned["topic 2"]%4+turned["topic 3"]%4 != 0 {
+	if !slices.Equal(slices.Collect(maps.Values(turned)), []int{4, 4}) {
 		t.Errorf("turned cells by topic %v, want all 4 of two topics", turned)
 	}
 }
@@ -124,6 +125,21 @@ func TestCheckCountsLooksOfRows(t *testing.T) {
 	empty.Add(NewBasket(0, 64, nil, nil, nil), 64, "brand")
 	if len(empty) != 0 {
 		t.Errorf("of no cells: %v", empty)
+	}
+}
+
+// A brand of 4 prompts is never said to have moved, only its prompts are: its looks do not count where they cannot alarm.
+func TestCheckCountsLooksThatCanAlarm(t *testing.T) {
+	t.Parallel()
+	b := wave(65, steady)
+	b.cells = slices.DeleteFunc(b.cells, func(c *cell) bool { return c.prompt >= "prompt 4" })
+	check := Check{}
+	check.Add(b, 64, "brand")
+	for kind, n := range check {
+		want := map[string]int{ReachBrand: 0, ReachPrompts: 30}[kind.Reach]
+		if n.Rows != 3 || n.Looks != want {
+			t.Errorf("%v: %+v, want %d looks at 3 rows", kind, n, want)
+		}
 	}
 }
 

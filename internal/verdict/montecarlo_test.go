@@ -22,8 +22,6 @@ func collectRarely(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-func published(v *Verdict) string { return v.Reach }
-
 // daysAlone is a bad rule: it takes single prompts that come and go for moves of the brand.
 func daysAlone(v *Verdict) string {
 	if v.EDays != nil && *v.EDays >= brandEvidence {

@@ -65,16 +65,21 @@ func (b *Basket) relabelDays(cells []*cell, entity string, days []int, random *r
 		}
 		return shuffled
 	}
-	relabelled := &Basket{first: b.first}
+	return &Basket{first: b.first, cells: rewritten(cells, entity, shuffle)}
+}
+
+// rewritten returns copies of the cells with f of their lists of days, for one entity.
+func rewritten(cells []*cell, entity string, f func([]float64) []float64) (copies []*cell) {
 	for _, c := range cells {
-		mixed := *c
-		mixed.runs, mixed.givenUp, mixed.answers = shuffle(c.runs), shuffle(c.givenUp), shuffle(c.answers)
+		copied := *c
+		copied.runs, copied.givenUp, copied.answers = f(c.runs), f(c.givenUp), f(c.answers)
+		copied.points = nil
 		if points := c.points[entity]; points != nil {
-			mixed.points = map[string][]float64{entity: shuffle(points)}
+			copied.points = map[string][]float64{entity: f(points)}
 		}
-		relabelled.cells = append(relabelled.cells, &mixed)
+		copies = append(copies, &copied)
 	}
-	return relabelled
+	return copies
 }
 
 // without returns the basket of cells without the runs from one day to another.
@@ -86,13 +91,7 @@ func (b *Basket) without(cells []*cell, entity string, from, to Day) *Basket {
 		return list
 	}
 	rest := *b
-	rest.cells = nil
-	for _, c := range cells {
-		left := *c
-		left.runs, left.givenUp, left.answers = cut(c.runs), cut(c.givenUp), cut(c.answers)
-		left.points = map[string][]float64{entity: c.points[entity]}
-		rest.cells = append(rest.cells, &left)
-	}
+	rest.cells = rewritten(cells, entity, cut)
 	rest.served = map[platformModel]map[string][]float64{}
 	for key, models := range b.served {
 		rest.served[key] = map[string][]float64{}

@@ -63,7 +63,7 @@ func (j *Judge) Nightly(ctx context.Context) error {
 		if err := j.db.AddPlatformChange(ctx, change); err != nil {
 			return err
 		}
-		j.log.Info("platform answers the canary panel otherwise than before", "platform", change.Platform,
+		j.log.Info("platform has changed its answers to the canary panel", "platform", change.Platform,
 			"since", change.Day.Format(time.DateOnly), "e_value", change.EValue)
 	}
 	return nil

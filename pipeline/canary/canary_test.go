@@ -151,7 +151,7 @@ func TestASilentChangeIsFoundAtItsDay(t *testing.T) {
 					if changes {
 						asked = after
 					}
-					// The simulator drifts over weeks; asked as if on one day, it does not.
+					// Samples are numbered over all days, so that each is another draw.
 					reply, err := asked.Ask(context.Background(), platform.Question{
 						Text: prompt.Text, Language: "en", Model: model, Attempt: 2, Due: daysAgo(84), Sample: int64(day)*10 + sample + 1,
 					})

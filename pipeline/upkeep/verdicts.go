@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -34,7 +35,7 @@ func NewVerdicts(db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Ti
 // progressInterval is the time between two lines of progress in the log.
 const progressInterval = time.Minute
 
-// Nightly checks the verdicts up to yesterday's.
+// Nightly checks the verdicts up to yesterday's, unless another process does.
 func (v *Verdicts) Nightly(ctx context.Context) error {
 	logged := time.Now()
 	_, err := v.Check(ctx, func(done, total int) {
@@ -43,6 +44,10 @@ func (v *Verdicts) Nightly(ctx context.Context) error {
 			v.log.Info("checking verdicts", "brands", done, "of", total)
 		}
 	})
+	if errors.Is(err, ErrChecking) {
+		v.log.Info("verdicts are not checked", "reason", err)
+		return nil
+	}
 	return err
 }
 
@@ -72,8 +77,10 @@ func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []p
 		check.Add(basket, last, brand.ID.String())
 		step(i+1, len(brands))
 	}
-	counts := storedChecks(check)
-	return counts, v.db.StoreVerdictChecks(ctx, last.Time(), counts)
+	if err := v.db.StoreVerdictChecks(ctx, last.Time(), storedChecks(check)); err != nil {
+		return nil, err
+	}
+	return v.db.VerdictChecks(ctx, last.Time(), last.Time())
 }
 
 // takeLead waits a moment for a check that has just ended, since PostgreSQL frees its lock a little later.
@@ -89,7 +96,7 @@ func takeLead(ctx context.Context, leader *postgres.Leader) error {
 	return ErrChecking
 }
 
-// brands returns the active brands of every organization. The canary panel has no verdicts.
+// brands returns the active brands of every organization. Canary panels have no verdicts.
 func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err error) {
 	organizations, err := v.db.ListOrganizations(ctx)
 	if err != nil {
@@ -100,11 +107,9 @@ func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err err
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range brands {
-			if b.IsActive && b.ID != postgres.Panel {
-				active = append(active, b)
-			}
-		}
+		active = append(active, slices.DeleteFunc(brands, func(b postgres.Brand) bool {
+			return !b.IsActive || b.OrganizationID == postgres.PanelOrganization
+		})...)
 	}
 	return active, nil
 }
@@ -150,14 +155,13 @@ func (v *Verdicts) basket(
 	return verdict.NewBasket(first, last, cells, served, changed), nil
 }
 
-// storedChecks returns the counts in a fixed order, zeros too.
+// storedChecks returns the counts, zeros too.
 func storedChecks(check verdict.Check) (counts []postgres.VerdictCheck) {
 	for _, kind := range verdict.CheckKinds {
 		n := check[kind]
 		counts = append(counts, postgres.VerdictCheck{
-			Relabelling: kind.Relabelling, Reach: kind.Reach, Nights: 1, Rows: n.Rows, Looks: n.Looks,
-			AlarmedLooks: n.AlarmedLooks, RowQuarters: n.RowQuarters(), AlarmedRowQuarters: n.AlarmedRows,
-			Moves: n.Moves, HeldMoves: n.HeldMoves,
+			Relabelling: kind.Relabelling, Reach: kind.Reach, Rows: n.Rows, Looks: n.Looks,
+			AlarmedLooks: n.AlarmedLooks, AlarmedRowQuarters: n.AlarmedRows, Moves: n.Moves, HeldMoves: n.HeldMoves,
 		})
 	}
 	return counts

@@ -58,7 +58,7 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 }
 
 // Two organizations have an active brand of 60 days each, which is 5 looks at the brand and at each of two platforms; a
-// third brand is not active, a fourth has 55 days, and the canary panel is no brand. One active brand lost all of its
+// third brand is not active, a fourth has 55 days, and canary panels are no brands. One active brand lost all of its
 // mentions 15 days ago: the 15 looks at it see that, unless its answers are relabelled.
 func TestVerdictsOfAllBrandsAreChecked(t *testing.T) {
 	t.Parallel()
@@ -71,6 +71,7 @@ func TestVerdictsOfAllBrandsAreChecked(t *testing.T) {
 	_, err := c.db.Exec(t.Context(), "UPDATE public.brands SET is_active = false WHERE slug = 'away'")
 	must(t, err)
 	must(t, c.db.AskPanel(t.Context(), nil, nil))
+	c.addBrand(t, "canary-panel", "second-panel", 8, 2, 60, noise)
 
 	steps := []int{}
 	counts, err := c.verdicts.Check(t.Context(), func(done, total int) { steps = append(steps, done, total) })
@@ -100,7 +101,7 @@ func TestVerdictsOfAllBrandsAreChecked(t *testing.T) {
 	}
 }
 
-// A check beside another one is refused, and one that was interrupted has stored nothing.
+// A check beside another one is refused, at night silently, and one that was interrupted has stored nothing.
 func TestOneProcessChecksVerdicts(t *testing.T) {
 	t.Parallel()
 	c := newChecked(t)
@@ -108,9 +109,10 @@ func TestOneProcessChecksVerdicts(t *testing.T) {
 	c.addBrand(t, "acme", "glow", 5, 1, 60, "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := c.verdicts.Check(ctx, func(int, int) {
-		if err := c.verdicts.Nightly(t.Context()); !errors.Is(err, upkeep.ErrChecking) {
+		if _, err := c.verdicts.Check(t.Context(), nil); !errors.Is(err, upkeep.ErrChecking) {
 			t.Errorf("a second check: %v", err)
 		}
+		must(t, c.verdicts.Nightly(t.Context()))
 		cancel()
 	})
 	if !errors.Is(err, context.Canceled) {

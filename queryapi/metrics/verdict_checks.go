@@ -77,15 +77,19 @@ func (a *API) verdictChecks(ctx context.Context, _ identity.Identity, q *query) 
 	body := verdictChecksBody{FalseAlarms: published(checks), Checks: []verdictCheck{}, Held: []heldMoves{}}
 	for _, c := range checks {
 		body.Nights = max(body.Nights, c.Nights)
-		rate := newRatePct(float64(c.AlarmedRowQuarters), c.RowQuarters)
-		body.Checks = append(body.Checks, verdictCheck{c.Relabelling, c.Reach, c.Nights, c.Rows, c.Looks, c.AlarmedLooks,
-			oneDecimal(c.RowQuarters), c.AlarmedRowQuarters, rate})
+		body.Checks = append(body.Checks, verdictCheck{c.Relabelling, c.Reach, c.Nights, c.Rows, c.Looks,
+			c.AlarmedLooks, oneDecimal(c.RowQuarters), c.AlarmedRowQuarters, falseRate(c)})
 		if c.Relabelling == verdict.NotRelabelled {
 			body.Held = append(body.Held, heldMoves{c.Reach, c.Moves, c.HeldMoves,
 				newRatePct(float64(c.HeldMoves), float64(c.Moves))})
 		}
 	}
 	return body, nil
+}
+
+// falseRate returns the rate of a mean night: nights look at much the same days, so that together they know no more.
+func falseRate(c postgres.VerdictCheck) ratePct {
+	return newRatePct(float64(c.AlarmedRowQuarters)/float64(c.Nights), c.RowQuarters)
 }
 
 // publishedNights is the number of nights over which rates of false alarms are published.
@@ -103,17 +107,15 @@ func (a *API) falseAlarms(ctx context.Context) (falseAlarms, error) {
 }
 
 // published returns of each reach the larger rate of its relabellings: signs keep what days destroy, and the reverse.
-// Signs are not counted for reach prompts: they keep jumps of prompts, which it reports.
 func published(checks []postgres.VerdictCheck) (rates falseAlarms) {
 	for _, c := range checks {
 		rate := &rates.Brand
 		if c.Reach == verdict.ReachPrompts {
 			rate = &rates.Prompts
 		}
-		isFalse := c.Relabelling == verdict.RelabelDays ||
-			c.Relabelling == verdict.RelabelSigns && c.Reach == verdict.ReachBrand
-		next := falseAlarmRate{newRatePct(float64(c.AlarmedRowQuarters), c.RowQuarters), oneDecimal(c.RowQuarters)}
-		if isFalse && next.RatePct != nil && (*rate == nil || *next.RatePct > *(*rate).RatePct) {
+		next := falseAlarmRate{falseRate(c), oneDecimal(c.RowQuarters)}
+		if c.Relabelling != verdict.NotRelabelled && next.RatePct != nil &&
+			(*rate == nil || *next.RatePct > *(*rate).RatePct) {
 			*rate = &next
 		}
 	}

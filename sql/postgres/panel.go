@@ -17,10 +17,13 @@ var (
 
 // AskPanel adds the panel unless it exists, and schedules it daily on every platform and model that a brand has, of the
 // available platforms, and on the default model of those with a key that no brand has. It stops the panel on all
-// others.
+// others. ErrNotFound means that it was removed, and cannot be added again.
 func (db *DB) AskPanel(ctx context.Context, available, withKey []string) error {
 	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		added, err := execRows(ctx, tx, "add_panel", PanelOrganization, Panel)
+		if sqlState(err) == "23514" {
+			return ErrNotFound
+		}
 		if err != nil {
 			return err
 		}
@@ -29,7 +32,7 @@ func (db *DB) AskPanel(ctx context.Context, available, withKey []string) error {
 				return err
 			}
 		}
-		return exec(ctx, tx, "set_panel_platforms", Panel, available, withKey)
+		return exec(ctx, tx, "set_panel_platforms", Panel, available, withKey, PanelOrganization)
 	})
 	return wrap(err, "schedule the canary panel %s", Panel)
 }
@@ -47,5 +50,5 @@ func addPanelPrompts(ctx context.Context, tx Tx) error {
 
 // StopPanel takes the panel off the schedule.
 func (db *DB) StopPanel(ctx context.Context) error {
-	return exec(ctx, db, "set_panel_platforms", Panel, []string{}, []string{})
+	return exec(ctx, db, "set_panel_platforms", Panel, []string{}, []string{}, PanelOrganization)
 }

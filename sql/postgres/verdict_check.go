@@ -14,7 +14,7 @@ type VerdictCheck struct {
 	Rows               int     `db:"rows" json:"rows"`
 	Looks              int     `db:"looks" json:"looks"`
 	AlarmedLooks       int     `db:"alarmed_looks" json:"alarmed_looks"`
-	RowQuarters        float64 `db:"row_quarters" json:"row_quarters"` // 90 looks each
+	RowQuarters        float64 `db:"row_quarters" json:"row_quarters"` // 90 looks each, a night
 	AlarmedRowQuarters int     `db:"alarmed_row_quarters" json:"alarmed_row_quarters"`
 	Moves              int     `db:"moves" json:"moves"`
 	HeldMoves          int     `db:"held_moves" json:"held_moves"`
@@ -26,8 +26,8 @@ func (db *DB) StoreVerdictChecks(ctx context.Context, day time.Time, checks []Ve
 	return wrap(exec(ctx, db, "store_verdict_checks", day, checks), "store checks of verdicts")
 }
 
-// VerdictChecks returns the sums over the nights of inclusive UTC days, by relabelling and reach. Moves are the newest
-// night's, since every night counts all moves of a quarter.
+// VerdictChecks returns the sums over the nights of inclusive UTC days, by relabelling and reach. RowQuarters is the
+// mean of the nights. Moves are the newest night's, since every night counts all moves of a quarter.
 func (db *DB) VerdictChecks(ctx context.Context, from, to time.Time) ([]VerdictCheck, error) {
 	checks, err := queryAll[VerdictCheck](ctx, db, "verdict_checks", from, to)
 	return checks, wrap(err, "read checks of verdicts")

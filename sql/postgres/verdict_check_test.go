@@ -9,7 +9,7 @@ import (
 )
 
 // Two nights are summed, a repeated night replaces itself, and moves are the newest night's: signs 10 + 30 rows with
-// 450 + 1,800 looks, which are 25 quarters of 90 looks.
+// 450 + 1,800 looks, which are 5 and 20 quarters of 90 looks: 12.5 a night.
 func TestChecksOfVerdicts(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)
@@ -36,8 +36,8 @@ func TestChecksOfVerdicts(t *testing.T) {
 	}
 	got, err := db.VerdictChecks(t.Context(), day(2), day(3))
 	want := []postgres.VerdictCheck{signs(40, 2250, 3), none(3, 2)}
-	want[0].Nights, want[0].RowQuarters = 2, 25
-	want[1].Nights, want[1].RowQuarters, want[1].Rows, want[1].Looks = 2, 2, 2, 180
+	want[0].Nights, want[0].RowQuarters = 2, 12.5
+	want[1].Nights, want[1].RowQuarters, want[1].Rows, want[1].Looks = 2, 1, 2, 180
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

@@ -1,12 +1,13 @@
--- set_panel_platforms: asks a panel daily on the platforms and models of other brands, as far as $2 has the platform,
--- and on the default model of each platform in $3 that no brand has. It stops the panel on all others.
+-- set_panel_platforms: asks a panel daily on the platforms and models of brands of organizations other than $4, as far
+-- as $2 has the platform, and on the default model of each platform in $3 that no brand has. It stops the panel on all
+-- others.
 WITH in_use AS (
     SELECT DISTINCT
         p.platform,
         p.model
     FROM public.brand_platforms AS p
     JOIN public.brands AS b ON b.id = p.brand_id
-    WHERE p.brand_id <> $1::uuid
+    WHERE b.organization_id <> $4::uuid
       AND p.is_enabled
       AND b.is_active
       AND p.platform = ANY ($2::text[])
