@@ -83,7 +83,7 @@ func basketOf(t *testing.T, last time.Time) (*verdict.Basket, verdict.Window) {
 	}
 	to := verdict.DayOf(last)
 	window := verdict.Window{From: to - 29, To: to, CompareDays: 30}
-	return verdict.NewBasket(window.Earliest(), to, cells, served, nil), window
+	return verdict.NewBasket(window.Earliest(), to, cells, served), window
 }
 
 // score returns the points of an answer: 60 for the name, 25 for a citation, 15 divided by the position.

@@ -40,12 +40,16 @@ type cell struct {
 }
 
 // NewBasket returns the basket of the brand's cells and of its competitors. Days before first and after last are
-// ignored. served has the answers that name the model that served them; changed has, by platform, the days on which it
-// changed as a whole.
-func NewBasket(first, last Day, cells []Cell, served []Served, changed map[string][]Day) *Basket {
+// ignored. served has the answers that name the model that served them.
+func NewBasket(first, last Day, cells []Cell, served []Served) *Basket {
 	days, topics := int(last-first)+1, newestTopics(cells, first, last)
 	return &Basket{first: first, cells: merge(cells, first, days, topics), topics: merge(cells, first, days, nil),
-		served: servedByDay(served, first, days), changed: changed}
+		served: servedByDay(served, first, days), changed: map[string][]Day{}}
+}
+
+// PlatformChanged adds a day on which a platform changed as a whole: no window that has it compares the platform.
+func (b *Basket) PlatformChanged(platform string, day Day) {
+	b.changed[platform] = append(b.changed[platform], day)
 }
 
 // newestTopics returns the topic of each prompt when it was last asked, the greatest of one day.

@@ -25,7 +25,7 @@ func wave(days int, shift func(day int) float64) *Basket {
 			cells = append(cells, c)
 		}
 	}
-	return NewBasket(0, Day(days-1), cells, nil, nil)
+	return NewBasket(0, Day(days-1), cells, nil)
 }
 
 func steady(int) float64 { return 0 }
@@ -122,7 +122,7 @@ func TestCheckCountsLooksOfRows(t *testing.T) {
 		t.Errorf("%v, and again %v", check, count())
 	}
 	empty := Check{}
-	empty.Add(NewBasket(0, 64, nil, nil, nil), 64, "brand")
+	empty.Add(NewBasket(0, 64, nil, nil), 64, "brand")
 	if len(empty) != 0 {
 		t.Errorf("of no cells: %v", empty)
 	}

@@ -42,7 +42,12 @@ func FuzzJudge(f *testing.F) {
 		first := w.Earliest() + verdict.Day(early)
 		last := max(first, w.To+verdict.Day(late))
 		cells, served, changed := hostile(data)
-		basket := verdict.NewBasket(first, last, cells, served, changed)
+		basket := verdict.NewBasket(first, last, cells, served)
+		for platform, days := range changed {
+			for _, day := range days {
+				basket.PlatformChanged(platform, day)
+			}
+		}
 		for _, entity := range []string{"0", "1", "nobody"} {
 			var list []*verdict.Verdict
 			for _, dimension := range []verdict.Dimension{verdict.All, verdict.ByPlatform, verdict.ByTopic, verdict.ByPrompt} {

@@ -121,11 +121,11 @@ func (c goldenCase) basket(t *testing.T) (*verdict.Basket, verdict.Window) {
 		}
 		cells = append(cells, cell)
 	}
-	changed := map[string][]verdict.Day{}
+	basket := verdict.NewBasket(start, window.To, cells, served)
 	for _, platform := range c.Options.Changed {
-		changed[platform] = []verdict.Day{window.From}
+		basket.PlatformChanged(platform, window.From)
 	}
-	return verdict.NewBasket(start, window.To, cells, served, changed), window
+	return basket, window
 }
 
 func day(t *testing.T, text string) verdict.Day {

@@ -65,15 +65,15 @@ func TestPlanOfABasket(t *testing.T) {
 		}
 		cells = append(cells, c)
 	}
-	p, ok := NewBasket(0, 27, cells, nil, nil).Plan(27, Row{Entity: "b"}, 10, 14)
+	p, ok := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14)
 	if !ok || p.AnswersPerDay != 10 || math.Abs(p.AnswerDeviation-50*math.Sqrt(28.0/27)) > 1e-9 || p.DayDeviation != 0 ||
 		p.Clusters != 10 || *p.NeededClusters != 5 || math.Abs(*p.Needed-*neededAnswers(2500*28.0/27, 0, 10, 14)) > 1e-9 {
 		t.Errorf("%+v, %v", p, ok)
 	}
-	if _, ok := NewBasket(0, 35, cells, nil, nil).Plan(35, Row{Entity: "b"}, 10, 14); !ok {
+	if _, ok := NewBasket(0, 35, cells, nil).Plan(35, Row{Entity: "b"}, 10, 14); !ok {
 		t.Error("no plan, although only the last week has no answers")
 	}
-	if _, ok := NewBasket(0, 45, cells, nil, nil).Plan(45, Row{Entity: "b"}, 10, 14); ok {
+	if _, ok := NewBasket(0, 45, cells, nil).Plan(45, Row{Entity: "b"}, 10, 14); ok {
 		t.Error("a plan from answers on one side of the middle")
 	}
 }

@@ -16,7 +16,7 @@ func BenchmarkBasket(b *testing.B) {
 		window := verdict.Window{From: first + days - 28, To: first + days - 1, CompareDays: 28}
 		cells, served := wideCells(size.prompts, size.platforms, first, days)
 		newBasket := func() *verdict.Basket {
-			return verdict.NewBasket(window.Earliest(), window.To, cells, served, nil)
+			return verdict.NewBasket(window.Earliest(), window.To, cells, served)
 		}
 		name := fmt.Sprintf("%d×%d", size.prompts, size.platforms)
 		b.Run(name+"/new", func(b *testing.B) {

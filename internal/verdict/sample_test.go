@@ -60,13 +60,13 @@ func (s sample) basket(random *rand.Rand) *verdict.Basket {
 }
 
 func (s sample) basketOf(cells []verdict.Cell, served []verdict.Served) *verdict.Basket {
-	changed := map[string][]verdict.Day{}
+	basket := verdict.NewBasket(s.window.Earliest(), s.last(), cells, served)
 	for platform, days := range s.changed {
 		for _, d := range days {
-			changed[platform] = append(changed[platform], verdict.Day(d))
+			basket.PlatformChanged(platform, verdict.Day(d))
 		}
 	}
-	return verdict.NewBasket(s.window.Earliest(), s.last(), cells, served, changed)
+	return basket
 }
 
 func (s sample) last() verdict.Day {

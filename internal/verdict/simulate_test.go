@@ -105,5 +105,5 @@ func (s *simulation) points(rate float64) float64 {
 }
 
 func (s *simulation) basket(entity string) *Basket {
-	return NewBasket(0, Day(s.days-1), s.cells(entity), nil, nil)
+	return NewBasket(0, Day(s.days-1), s.cells(entity), nil)
 }

@@ -114,5 +114,5 @@ func newBasket(w verdict.Window, rows []clickhouse.PanelDay) *verdict.Basket {
 			cell.Runs, cell.GivenUp, cell.Answers = nil, nil, nil // counted once
 		}
 	}
-	return verdict.NewBasket(w.Earliest(), w.To, cells, served, nil)
+	return verdict.NewBasket(w.Earliest(), w.To, cells, served)
 }

@@ -97,9 +97,13 @@ func (e *environment) judge(t *testing.T, now time.Time) (map[string][]time.Time
 	if err := judge.Nightly(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := e.db.PlatformChanges(t.Context(), daysAgo(365), today)
+	stored, err := e.db.PlatformChanges(t.Context(), daysAgo(365), today)
 	if err != nil {
 		t.Fatal(err)
+	}
+	changes := map[string][]time.Time{}
+	for _, c := range stored {
+		changes[c.Platform] = append(changes[c.Platform], c.Day)
 	}
 	families, err := registry.Gather()
 	if err != nil {

@@ -64,15 +64,23 @@ func (v *Verdicts) Check(ctx context.Context, step func(done, total int)) (_ []p
 		return nil, err
 	}
 	last := verdict.DayOf(v.now()) - 1
-	changed, err := v.changedPlatforms(ctx, last)
+	first := last - verdict.CheckedDays + 1
+	changes, err := v.db.PlatformChanges(ctx, first.Time(), last.Time())
 	if err != nil {
 		return nil, err
 	}
 	check := verdict.Check{}
 	for i, brand := range brands {
-		basket, err := v.basket(ctx, brand, last, changed)
+		basket, err := clickhouse.Basket(ctx, v.warehouse, clickhouse.CellFilter{Metric: clickhouse.Score,
+			Filter: clickhouse.Filter{
+				OrganizationID: clickhouse.UUID(brand.OrganizationID), BrandID: clickhouse.UUID(brand.ID),
+				DateFrom: clickhouse.DayOf(first.Time()), DateTo: clickhouse.DayOf(last.Time()),
+			}}, first, last)
 		if err != nil {
 			return nil, fmt.Errorf("check verdicts of brand %s: %w", brand.ID, err)
+		}
+		for _, c := range changes {
+			basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
 		}
 		check.Add(basket, last, brand.ID.String())
 		step(i+1, len(brands))
@@ -112,47 +120,6 @@ func (v *Verdicts) brands(ctx context.Context) (active []postgres.Brand, err err
 		})...)
 	}
 	return active, nil
-}
-
-func (v *Verdicts) changedPlatforms(ctx context.Context, last verdict.Day) (map[string][]verdict.Day, error) {
-	changes, err := v.db.PlatformChanges(ctx, (last - verdict.CheckedDays + 1).Time(), last.Time())
-	changed := map[string][]verdict.Day{}
-	for platform, days := range changes {
-		for _, day := range days {
-			changed[platform] = append(changed[platform], verdict.DayOf(day))
-		}
-	}
-	return changed, err
-}
-
-// basket returns the brand's answers of the days that a check reads.
-func (v *Verdicts) basket(
-	ctx context.Context, brand postgres.Brand, last verdict.Day, changed map[string][]verdict.Day,
-) (*verdict.Basket, error) {
-	first := last - verdict.CheckedDays + 1
-	filter := clickhouse.CellFilter{Metric: clickhouse.Score, Filter: clickhouse.Filter{
-		OrganizationID: clickhouse.UUID(brand.OrganizationID), BrandID: clickhouse.UUID(brand.ID),
-		DateFrom: clickhouse.DayOf(first.Time()), DateTo: clickhouse.DayOf(last.Time()),
-	}}
-	rows, err := clickhouse.CellDays.All(ctx, v.warehouse, filter)
-	if err != nil {
-		return nil, err
-	}
-	models, err := clickhouse.ServedModels.All(ctx, v.warehouse, filter.Filter)
-	if err != nil {
-		return nil, err
-	}
-	cells, served := make([]verdict.Cell, len(rows)), make([]verdict.Served, len(models))
-	for i, r := range rows {
-		cells[i] = verdict.Cell{
-			EntityID: r.EntityID, PromptID: r.PromptID, TopicID: r.TopicID, Platform: r.Platform, Model: r.Model,
-			Region: r.Region, Days: r.Days, Runs: r.Runs, GivenUp: r.GivenUp, Answers: r.Answers, Points: r.Points,
-		}
-	}
-	for i, m := range models {
-		served[i] = verdict.Served(m)
-	}
-	return verdict.NewBasket(first, last, cells, served, changed), nil
 }
 
 // storedChecks returns the counts, zeros too.

@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Changes answers GET /api/v1/visibility-changes.
@@ -182,34 +183,24 @@ func (a *API) basket(
 	ctx context.Context, filter clickhouse.CellFilter, w verdict.Window, others ...queryFunc,
 ) (*verdict.Basket, error) {
 	filter.DateFrom = dateOf(w.Earliest().Time())
-	var rows []clickhouse.CellDay
-	var models []clickhouse.ServedModel
-	changed := map[string][]verdict.Day{}
-	err := a.runAll(ctx, append(others, fetch(&rows, clickhouse.CellDays, filter),
-		fetch(&models, clickhouse.ServedModels, filter.Filter),
-		func(ctx context.Context, _ *clickhouse.Conn) error {
-			changes, err := a.db.PlatformChanges(ctx, w.First().Time(), w.To.Time())
-			for platform, days := range changes {
-				for _, day := range days {
-					changed[platform] = append(changed[platform], verdict.DayOf(day))
-				}
-			}
+	var basket *verdict.Basket
+	var changes []postgres.PlatformChange
+	err := a.runAll(ctx, append(others,
+		func(ctx context.Context, conn *clickhouse.Conn) (err error) {
+			basket, err = clickhouse.Basket(ctx, conn, filter, w.Earliest(), w.To)
+			return err
+		},
+		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
+			changes, err = a.db.PlatformChanges(ctx, w.First().Time(), w.To.Time())
 			return err
 		})...)
 	if err != nil {
 		return nil, err
 	}
-	cells, served := make([]verdict.Cell, len(rows)), make([]verdict.Served, len(models))
-	for i, r := range rows {
-		cells[i] = verdict.Cell{
-			EntityID: r.EntityID, PromptID: r.PromptID, TopicID: r.TopicID, Platform: r.Platform, Model: r.Model,
-			Region: r.Region, Days: r.Days, Runs: r.Runs, GivenUp: r.GivenUp, Answers: r.Answers, Points: r.Points,
-		}
+	for _, c := range changes {
+		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
 	}
-	for i, m := range models {
-		served[i] = verdict.Served(m)
-	}
-	return verdict.NewBasket(w.Earliest(), w.To, cells, served, changed), nil
+	return basket, nil
 }
 
 // changeRows returns the rows of the dimensions as one list, in the order of the body.

@@ -69,11 +69,11 @@ func (m *Month) Scan(number any) error {
 // Partition is the id of the month's partitions.
 func (m Month) Partition() string { return strconv.Itoa(int(m)) }
 
-// Numbers is a list that a query returns as text, [1,2].
-type Numbers[T uint16 | int64 | float64] []T
+// numbers is a list that a query returns as text, [1,2].
+type numbers[T uint16 | int64 | float64] []T
 
 // Scan reads the text of an array.
-func (n *Numbers[T]) Scan(value any) error {
+func (n *numbers[T]) Scan(value any) error {
 	text, _ := value.(string)
 	*n = make([]T, 0, strings.Count(text, ",")+1)
 	for text = strings.Trim(text, "[]"); text != ""; {

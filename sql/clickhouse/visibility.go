@@ -34,23 +34,6 @@ type GroupFilter struct {
 	GroupBy GroupBy `ch:"group_by"`
 }
 
-// Metric is a figure of an answer, 0 to 100.
-type Metric string
-
-// The metrics.
-const (
-	Score        Metric = "score"
-	MentionRate  Metric = "mention_rate"
-	CitationRate Metric = "citation_rate"
-)
-
-// CellFilter is a Filter of daily sums of a metric.
-type CellFilter struct {
-	Filter
-	Metric      Metric `ch:"metric"`
-	Competitors bool   `ch:"with_competitors"` // false: the brand alone
-}
-
 // BrandFilter selects a brand.
 type BrandFilter struct {
 	OrganizationID UUID `ch:"organization_id"`
@@ -114,12 +97,6 @@ var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 
 // FilterValues returns the values for filters of runs, sorted by kind, name and value in code-point order.
 var FilterValues = rollup[Filter, FilterValue]("filter_values")
-
-// CellDays returns the daily sums of the brand and, with Competitors, of each live competitor.
-var CellDays = rollup[CellFilter, CellDay]("cell_days")
-
-// ServedModels returns the answers that name the model that served them, by day.
-var ServedModels = rollup[Filter, ServedModel]("served_models")
 
 // RowNames returns the names of a brand's prompts, live topics and live competitors, sorted by kind, name and id.
 var RowNames = rollup[BrandFilter, FilterValue]("row_names")
@@ -221,33 +198,6 @@ type FilterValue struct {
 	Kind  string  `ch:"kind"`  // a GroupBy; of RowNames prompt, topic or competitor
 	Value string  `ch:"value"` // slug, region or id; never ""
 	Name  *string `ch:"name"`  // of a topic its present name, nil if deleted; else the value
-}
-
-// CellDay has sums by day of the brand or a competitor over the runs of a prompt, platform, requested model, region and
-// topic when it was asked. The lists are parallel to Days, which may repeat a day; Runs, GivenUp and Answers are empty
-// for a competitor, which is measured over the brand's answers. Codes are in lower case; there may be several rows of
-// one.
-type CellDay struct {
-	EntityID string           `ch:"entity_id"`
-	PromptID string           `ch:"prompt_id"`
-	TopicID  string           `ch:"topic_id"` // "": none
-	Platform string           `ch:"platform"`
-	Model    string           `ch:"model"`
-	Region   string           `ch:"region"`
-	Days     Numbers[uint16]  `ch:"days"` // since 1970-01-01
-	Runs     Numbers[int64]   `ch:"runs"`
-	GivenUp  Numbers[int64]   `ch:"given_up"`
-	Answers  Numbers[int64]   `ch:"answers"`
-	Points   Numbers[float64] `ch:"points"` // sums over the answers, each 0 to 100
-}
-
-// ServedModel counts the answers by which a platform served a model for a requested one on a day.
-type ServedModel struct {
-	Platform    string `ch:"platform"`
-	Model       string `ch:"model"`
-	ServedModel string `ch:"served_model"`
-	Day         uint16 `ch:"day"` // since 1970-01-01
-	Answers     int64  `ch:"answers"`
 }
 
 // SourceFilter selects citations by the owner of the cited page.

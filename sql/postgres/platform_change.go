@@ -19,12 +19,8 @@ func (db *DB) AddPlatformChange(ctx context.Context, c PlatformChange) error {
 	return wrap(err, "store change of %s", c.Platform)
 }
 
-// PlatformChanges returns the days on which each platform changed, ascending, in inclusive UTC days.
-func (db *DB) PlatformChanges(ctx context.Context, from, to time.Time) (map[string][]time.Time, error) {
+// PlatformChanges returns the changes from one day to another, both included, by platform and day.
+func (db *DB) PlatformChanges(ctx context.Context, from, to time.Time) ([]PlatformChange, error) {
 	changes, err := queryAll[PlatformChange](ctx, db, "platform_changes", from, to)
-	days := map[string][]time.Time{}
-	for _, c := range changes {
-		days[c.Platform] = append(days[c.Platform], c.Day)
-	}
-	return days, wrap(err, "read changes of platforms")
+	return changes, wrap(err, "read changes of platforms")
 }
