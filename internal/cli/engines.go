@@ -83,8 +83,12 @@ func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgr
 		return o, err
 	}
 	list = slices.DeleteFunc(list, func(o postgres.Organization) bool { return o.ID == postgres.PanelOrganization })
-	if slug == "" && len(list) == 1 {
+	switch {
+	case slug == "" && len(list) == 1:
 		return list[0], nil
+	case slug == "" && len(list) > 1:
+		return o, usageError{errors.New("there are several organizations: name one with --org; " +
+			"`answerscope org list` lists them")}
 	}
 	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug },
 		"answerscope org add NAME")

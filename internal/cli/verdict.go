@@ -61,7 +61,7 @@ func changeText(c metrics.Change) string {
 	switch c.Verdict {
 	case verdict.MovedUp, verdict.MovedDown:
 		day, _ := time.Parse(time.DateOnly, c.Since.Day) // ours
-		words += " since " + day.Format("2 January") + ", " + pointsText(c.Since.Difference, c.Since.Interval)
+		words += " since " + day.Format("2 January 2006") + ", " + pointsText(c.Since.Difference, c.Since.Interval)
 		if *c.Reach == verdict.ReachBrand {
 			return words + ", the brand; e-value " + grouped(*c.EValue)
 		}
@@ -69,7 +69,7 @@ func changeText(c metrics.Change) string {
 	case verdict.WithinNoise:
 		words += ", " + pointsText(*c.Difference, c.Interval)
 		if c.Detectable == nil {
-			return words + "; it moved, but in so long a list that may be chance"
+			return words + "; it moved, but among so many rows that may be chance"
 		}
 		return fmt.Sprintf("%s; a change of %.1f would be seen", words, *c.Detectable)
 	case verdict.TooLittleData:

@@ -3,6 +3,7 @@ package verdict
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
 // A Cell has the daily sums of a brand or competitor over the runs of a prompt, platform, requested model, region and
@@ -27,7 +28,7 @@ type Served struct {
 type Basket struct {
 	first   Day // of the lists of cells
 	cells   []*cell
-	topics  []*cell                                // the cells, also divided by the topic when they were asked
+	topics  func() []*cell                         // the cells, also divided by the topic when they were asked
 	served  map[platformModel]map[string][]float64 // answers by served model and day
 	changed map[string][]Day                       // by platform
 }
@@ -43,8 +44,9 @@ type cell struct {
 // ignored. served has the answers that name the model that served them.
 func NewBasket(first, last Day, cells []Cell, served []Served) *Basket {
 	days, topics := int(last-first)+1, newestTopics(cells, first, last)
-	return &Basket{first: first, cells: merge(cells, first, days, topics), topics: merge(cells, first, days, nil),
-		served: servedByDay(served, first, days), changed: map[string][]Day{}}
+	return &Basket{first, merge(cells, first, days, topics),
+		sync.OnceValue(func() []*cell { return merge(cells, first, days, nil) }), // few requests need them
+		servedByDay(served, first, days), map[string][]Day{}}
 }
 
 // PlatformChanged adds a day on which a platform changed as a whole: no window that has it compares the platform.
@@ -52,7 +54,7 @@ func (b *Basket) PlatformChanged(platform string, day Day) {
 	b.changed[platform] = append(b.changed[platform], day)
 }
 
-// newestTopics returns the topic of each prompt when it was last asked, the greatest of one day.
+// newestTopics returns the topic of each prompt when it was last asked, of several on one day the greatest id.
 func newestTopics(rows []Cell, first, last Day) map[string]string {
 	topics, newest := map[string]string{}, map[string]Day{}
 	for _, row := range rows {
@@ -120,7 +122,7 @@ func (b *Basket) Keys(d Dimension) []string {
 
 func (b *Basket) dividedBy(d Dimension) []*cell {
 	if d == ByTopic {
-		return b.topics
+		return b.topics()
 	}
 	return b.cells
 }

@@ -27,10 +27,10 @@ func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok b
 	if !c.enoughDays() || degrees <= 0 {
 		return p, false
 	}
-	ofAnswers := squares / degrees
-	ofDays := max(0, variance(c.index)-ofAnswers/p.AnswersPerDay)
-	p.AnswerDeviation, p.DayDeviation = math.Sqrt(ofAnswers), math.Sqrt(ofDays)
-	p.Needed = neededAnswers(ofAnswers, ofDays, difference, days)
+	answerVariance := squares / degrees
+	dayVariance := max(0, variance(c.index)-answerVariance/p.AnswersPerDay)
+	p.AnswerDeviation, p.DayDeviation = math.Sqrt(answerVariance), math.Sqrt(dayVariance)
+	p.Needed = neededAnswers(answerVariance, dayVariance, difference, days)
 	p.Clusters = len(c.clusters)
 	earlier := b.compare(Window{to - PlanDays + 1, to, PlanDays}.earlier(), r.Entity, c.basis())
 	earlier.fill(clusters)
@@ -53,9 +53,9 @@ func (b *Basket) answersPerDay(cells []*cell, to Day) float64 {
 	return answers / max(1, days)
 }
 
-// neededAnswers returns how many answers a day show a change; nil if no number does. ofAnswers and ofDays are the
+// neededAnswers returns how many answers a day show a change; nil if no number does. answerVariance and dayVariance are the
 // variances of an answer and of a day.
-func neededAnswers(ofAnswers, ofDays, difference float64, days int) *float64 {
+func neededAnswers(answerVariance, dayVariance, difference float64, days int) *float64 {
 	b, k := float64(2*PlanDays-days), float64(days)
 	evidence := 9200.0 // the weight of one day among the days on which a change may begin
 	if days >= PlanDays {
@@ -63,10 +63,10 @@ func neededAnswers(ofAnswers, ofDays, difference float64, days int) *float64 {
 	}
 	quantile, _ := test{degrees: b + k - 2, nStar: b * k / (b + k)}.quantile(evidence)
 	q := difference / ((quantile + normal80) * math.Sqrt(1/b+1/k))
-	if q*q <= ofDays {
+	if q*q <= dayVariance {
 		return nil
 	}
-	return new(max(ofAnswers/(q*q-ofDays), 50/q))
+	return new(max(answerVariance/(q*q-dayVariance), 50/q))
 }
 
 // withinCells returns the sum of the squared deviations of answers from the mean of their cell, and its degrees.
@@ -82,7 +82,7 @@ func (c *comparison) withinCells() (squares, degrees float64) {
 		squares -= points * points / cell.weight
 		degrees--
 	}
-	return squares, degrees
+	return max(0, squares), degrees // floats leave less than 0 of equal answers
 }
 
 func variance(list []float64) float64 {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// cachedFor bounds the age of a cached body. A change of the warehouse that draws no version, such as a month that
-	// expires, an edit by hand or the last batch of a process that died, shows after that.
+	// cachedFor bounds the age of a cached body. A change that draws no version of the warehouse, such as a month that
+	// expires, a nightly check, an edit by hand or the last batch of a process that died, shows after that.
 	cachedFor = time.Minute
 	// maxCachedBody is the size of a cached body in bytes, so that few large ones do not replace many small ones.
 	maxCachedBody = 1 << 20

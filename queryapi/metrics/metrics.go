@@ -1,8 +1,8 @@
 // Package metrics serves /api/v1: the figures of AI answers about a brand, as JSON for the reports of others.
 //
 // Each endpoint is a file with the type of its body and one method, which takes a caller and the parameters; the table
-// in metrics.go lists them all. No figure is computed here: it comes from a query of sql/clickhouse, and this package
-// checks the caller and the parameters, and writes the body.
+// in metrics.go lists them all. No figure is computed here: it comes from a query of sql/clickhouse, a verdict from
+// internal/verdict, and this package checks the caller and the parameters, and writes the body.
 package metrics
 
 import (

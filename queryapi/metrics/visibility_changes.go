@@ -113,7 +113,7 @@ func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q
 	body := Changes{
 		Brand: brandName{brand.ID.String(), brand.Name}, Metric: cells.Metric,
 		Window:      windowBody{dayText(p.window.from), dayText(p.window.to)},
-		Compare:     windowBody{string(dateOf(w.First().Time())), string(dateOf((w.From - 1).Time()))},
+		Compare:     windowBody{dayText(p.window.before(w.CompareDays)), dayText(p.window.before(1))},
 		FalseAlarms: changeAlarms{Guarantee: p.window.guarantee(a.now())},
 	}
 	names := []clickhouse.FilterValue{}
@@ -133,8 +133,8 @@ func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q
 		return nil, err
 	}
 	body.Change = newChange(basket.Judge(w, verdict.Row{Entity: body.Brand.ID}))
-	body.Changes = changeRows(basket, w, body.Brand, dimensions, names)
-	return body, nil
+	body.Changes, err = changeRows(ctx, basket, w, body.Brand, dimensions, names)
+	return body, err
 }
 
 // changeBeside judges the brand's score over all answers of a window, with the usual days before, while other runs.
@@ -169,6 +169,9 @@ func (w window) comparedWith(days uint32) verdict.Window {
 	return verdict.Window{From: verdict.DayOf(w.from), To: verdict.DayOf(w.to), CompareDays: int(days)}
 }
 
+// before returns the day some days before the window, as far as years have four digits.
+func (w window) before(days int) time.Time { return clamp(w.from.AddDate(0, 0, -days), firstYear, lastYear) }
+
 // guarantee returns daily_looks for a window that ends today or yesterday, for which the rates of false alarms hold.
 // Any other window may have been chosen by its figures.
 func (w window) guarantee(now time.Time) string {
@@ -191,7 +194,7 @@ func (a *API) basket(
 			return err
 		},
 		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
-			changes, err = a.db.PlatformChanges(ctx, w.First().Time(), w.To.Time())
+			changes, err = a.db.PlatformChanges(ctx, w.Earliest().Time(), w.To.Time())
 			return err
 		})...)
 	if err != nil {
@@ -205,8 +208,9 @@ func (a *API) basket(
 
 // changeRows returns the rows of the dimensions as one list, in the order of the body.
 func changeRows(
-	basket *verdict.Basket, w verdict.Window, brand brandName, dimensions []string, names []clickhouse.FilterValue,
-) []changeRow {
+	ctx context.Context, basket *verdict.Basket, w verdict.Window, brand brandName, dimensions []string,
+	names []clickhouse.FilterValue,
+) ([]changeRow, error) {
 	type judgedRow struct {
 		changeRow
 		verdict verdict.Verdict
@@ -221,6 +225,9 @@ func changeRows(
 			}
 		}
 		for _, key := range keys {
+			if err := ctx.Err(); err != nil { // years of many prompts take seconds
+				return nil, err
+			}
 			row := changeRow{Dimension: d, Key: key, Name: displayName(key, clickhouse.GroupBy(d), names)}
 			row.Entity = changeEntity{brand, "brand"}
 			question := verdict.Row{Entity: brand.ID, Dimension: verdict.Dimension(d), Key: key}
@@ -252,7 +259,7 @@ func changeRows(
 		changes[i] = r.changeRow
 		changes[i].Change = newChange(r.verdict)
 	}
-	return changes
+	return changes, nil
 }
 
 func newChange(v verdict.Verdict) Change {

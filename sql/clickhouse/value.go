@@ -74,7 +74,10 @@ type numbers[T uint16 | int64 | float64] []T
 
 // Scan reads the text of an array.
 func (n *numbers[T]) Scan(value any) error {
-	text, _ := value.(string)
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("read a list of numbers from %T: want text", value)
+	}
 	*n = make([]T, 0, strings.Count(text, ",")+1)
 	for text = strings.Trim(text, "[]"); text != ""; {
 		var number string

@@ -37,7 +37,7 @@ function answers(p: Plan): string {
   const change = `a change of ${number(p.difference)} points within ${p.days} days`
   switch (p.reason) {
     case "too_little_data":
-      return "There are too few answers to tell: it takes about two weeks of them."
+      return "There are too few answers to tell: it takes about three weeks of answers that can be compared."
     case "noise_of_days":
       return `No number of answers shows ${change}: from day to day all answers together differ by ${number(p.day_deviation)} points. A larger change, or more days, can be seen.`
   }
