@@ -43,8 +43,8 @@ type cell struct {
 // NewBasket returns the basket of the brand's cells and of its competitors. Days before first and after last are
 // ignored. served has the answers that name the model that served them.
 func NewBasket(first, last Day, cells []Cell, served []Served) *Basket {
-	days, topics := int(last-first)+1, newestTopics(cells, first, last)
-	return &Basket{first, merge(cells, first, days, topics),
+	days := int(last-first) + 1
+	return &Basket{first, merge(cells, first, days, newestTopics(cells, first, days)),
 		sync.OnceValue(func() []*cell { return merge(cells, first, days, nil) }), // few requests need them
 		servedByDay(served, first, days), map[string][]Day{}}
 }
@@ -55,15 +55,22 @@ func (b *Basket) PlatformChanged(platform string, day Day) {
 }
 
 // newestTopics returns the topic of each prompt when it was last asked, of several on one day the greatest id.
-func newestTopics(rows []Cell, first, last Day) map[string]string {
-	topics, newest := map[string]string{}, map[string]Day{}
+func newestTopics(rows []Cell, first Day, days int) map[string]string {
+	topics, newest, runs := map[string]string{}, map[string]int{}, make([]int64, days)
 	for _, row := range rows {
-		for i := range row.Runs {
-			day, before := Day(row.Days[i]), newest[row.PromptID]
-			if day < first || day > last || day < before || day == before && row.TopicID < topics[row.PromptID] {
-				continue
+		clear(runs)
+		for i, n := range row.Runs {
+			if at := int(Day(row.Days[i]) - first); at >= 0 && at < days {
+				runs[at] += n
 			}
-			topics[row.PromptID], newest[row.PromptID] = row.TopicID, day
+		}
+		last := days - 1
+		for last >= 0 && runs[last] <= 0 { // an answer that was taken back leaves 0
+			last--
+		}
+		before, seen := newest[row.PromptID]
+		if last >= 0 && (!seen || last > before || last == before && row.TopicID > topics[row.PromptID]) {
+			topics[row.PromptID], newest[row.PromptID] = row.TopicID, last
 		}
 	}
 	return topics
@@ -110,11 +117,13 @@ func (c *cell) add(row Cell, first Day) {
 	}
 }
 
-// Keys returns the values of a dimension, sorted, without "".
+// Keys returns the values of a dimension that have runs, sorted, without "".
 func (b *Basket) Keys(d Dimension) []string {
 	keys := map[string]bool{}
 	for _, c := range b.dividedBy(d) {
-		keys[c.key(d)] = true
+		if slices.ContainsFunc(c.runs, func(n float64) bool { return n > 0 }) {
+			keys[c.key(d)] = true
+		}
 	}
 	delete(keys, "")
 	return slices.Sorted(maps.Keys(keys))
