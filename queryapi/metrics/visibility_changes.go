@@ -170,7 +170,9 @@ func (w window) comparedWith(days uint32) verdict.Window {
 }
 
 // before returns the day some days before the window, as far as years have four digits.
-func (w window) before(days int) time.Time { return clamp(w.from.AddDate(0, 0, -days), firstYear, lastYear) }
+func (w window) before(days int) time.Time {
+	return clamp(w.from.AddDate(0, 0, -days), firstYear, lastYear)
+}
 
 // guarantee returns daily_looks for a window that ends today or yesterday, for which the rates of false alarms hold.
 // Any other window may have been chosen by its figures.
