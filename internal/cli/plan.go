@@ -42,7 +42,8 @@ func planText(plan metrics.SamplingPlan) string {
 	change := fmt.Sprintf("a change of %d points within %d days", plan.Difference, plan.Days)
 	now := fmt.Sprintf("%.1f answers a day", plan.AnswersPerDay)
 	if plan.Reason != nil && *plan.Reason == verdict.TooLittleData {
-		return plan.Brand.Name + ": too little data to plan from (" + now + "): it takes three weeks of answers that can be compared"
+		return plan.Brand.Name + ": too little data to plan from (" + now + "): " +
+			"it takes three weeks of answers that can be compared"
 	}
 	text := fmt.Sprintf("%s: no number of answers shows %s, since days differ by %.1f points of themselves; "+
 		"allow more --days or a larger --difference", plan.Brand.Name, change, *plan.DayDeviation)
@@ -54,8 +55,8 @@ func planText(plan metrics.SamplingPlan) string {
 		}
 	}
 	if plan.NeededClusters != nil {
-		text += fmt.Sprintf("\nto tell a move of the brand from one of a few prompts: %d topics, or prompts without one; "+
-			"there are %d", *plan.NeededClusters, *plan.Clusters)
+		text += fmt.Sprintf("\nto tell a move of the brand from one of a few prompts: "+
+			"%d topics, or prompts without one; there are %d", *plan.NeededClusters, *plan.Clusters)
 	}
 	return text
 }

@@ -53,8 +53,7 @@ func (b *Basket) answersPerDay(cells []*cell, to Day) float64 {
 	return answers / max(1, days)
 }
 
-// neededAnswers returns how many answers a day show a change; nil if no number does. answerVariance and dayVariance are the
-// variances of an answer and of a day.
+// neededAnswers returns how many answers a day show a change; nil if no number does.
 func neededAnswers(answerVariance, dayVariance, difference float64, days int) *float64 {
 	b, k := float64(2*PlanDays-days), float64(days)
 	evidence := 9200.0 // the weight of one day among the days on which a change may begin

@@ -3,8 +3,8 @@
 //
 // Every day's answers to the same prompts are one measurement: an index that compares each prompt, platform, model and
 // region with itself. A closed-form t-mixture e-value (Lindon, Ham, Tingley, Bojinov 2022, arXiv 2210.08589) measures
-// how much better a change explains the index than noise does, mixed over the unknown day of change. It takes the larger
-// of two variances, by days and by clusters of prompts.
+// how much better a change explains the index than noise does, mixed over the unknown day of change. It takes the
+// larger of two variances, by days and by clusters of prompts.
 package verdict
 
 import (

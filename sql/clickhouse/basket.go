@@ -25,8 +25,8 @@ type CellFilter struct {
 	Competitors bool   `ch:"with_competitors"` // false: the brand alone
 }
 
-// CellDays returns the daily sums of the brand and, with Competitors, of each live competitor. There may be several rows
-// of a cell.
+// CellDays returns the daily sums of the brand and, with Competitors, of each live competitor. There may be several
+// rows of a cell.
 var CellDays = rollup[CellFilter, cellDay]("cell_days")
 
 type cellDay struct {
