@@ -24,28 +24,15 @@ func (db *DB) AskPanel(ctx context.Context, available, withKey []string) error {
 		if sqlState(err) == "23514" {
 			return ErrNotFound
 		}
+		if err == nil && added > 0 {
+			err = exec(ctx, tx, "add_panel_prompts", Panel)
+		}
 		if err != nil {
 			return err
-		}
-		if added > 0 {
-			if err := addPanelPrompts(ctx, tx); err != nil {
-				return err
-			}
 		}
 		return exec(ctx, tx, "set_panel_platforms", Panel, available, withKey, PanelOrganization)
 	})
 	return wrap(err, "schedule the canary panel %s", Panel)
-}
-
-func addPanelPrompts(ctx context.Context, tx Tx) error {
-	if err := exec(ctx, tx, "add_panel_names", Panel); err != nil {
-		return err
-	}
-	set, err := queryOne[uuid.UUID](ctx, tx, "ensure_prompt_set", Panel, "Canary panel")
-	if err != nil {
-		return err
-	}
-	return exec(ctx, tx, "add_panel_prompts", Panel, set)
 }
 
 // StopPanel takes the panel off the schedule.
