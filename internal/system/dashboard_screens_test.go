@@ -344,7 +344,7 @@ func (d *dashboard) plansAnswers(t *testing.T) {
 		}
 		d.ask(t, "sampling-plan?brand_id="+d.brand+"&days=28&difference="+points, &plan)
 		change := "a change of " + points + " points within 28 days"
-		want := "Today's " + number(plan.Now) + " answers a day show " + change
+		want := "Today's " + number(plan.Now) + " answers a day would show " + change + " in 4 of 5 cases"
 		switch {
 		case plan.Reason != nil:
 			want = "No number of answers shows " + change

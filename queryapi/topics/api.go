@@ -25,6 +25,7 @@ const (
 // Mount adds the proposals to a router: POST with {"brandId": …, "prompts": ["…"]} returns {"topics": ["…"]}, a topic
 // for each prompt, "" for none. It changes nothing. The handlers before it find the caller.
 func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
+	var slots httpd.Slots
 	router.Post("", append(before, httpd.Within(answerTimeout, func(c *fiber.Ctx) error {
 		var body struct {
 			BrandID uuid.UUID `json:"brandId"`
@@ -34,7 +35,14 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 			return problem.New(problem.Invalid,
 				`want {"brandId": UUID of a brand, "prompts": [at most %d texts]}`, maxPrompts)
 		}
-		brand, err := Read(c.UserContext(), db, identity.FromContext(c.UserContext()).OrganizationID, body.BrandID)
+		organization := identity.FromContext(c.UserContext()).OrganizationID
+		release, err := slots.Acquire(c.UserContext(), organization)
+		if err != nil {
+			return problem.New(problem.TooMany,
+				"your organization has too many requests under way; ask again in a moment")
+		}
+		defer release()
+		brand, err := Read(c.UserContext(), db, organization, body.BrandID)
 		if errors.Is(err, postgres.ErrNotFound) {
 			return problem.New(problem.Missing, "no such brand")
 		}

@@ -70,8 +70,10 @@ func (b Brand) Propose(texts []string) map[string]string {
 	return proposals
 }
 
-// maxWords is the longest name that is looked for in prompts, and that a prompt near to nothing gets, in words.
-const maxWords = 3
+const (
+	maxWords      = 3  // of a name that is looked for in prompts, and that a prompt near to nothing gets
+	comparedWords = 16 // of a subject; the time for two subjects is proportional to its square
+)
 
 // manyPrompts is the number from which on words of most prompts do not tell them apart.
 const manyPrompts = 10
@@ -99,7 +101,9 @@ func (b Brand) subjects(texts []string) (all []*subject) {
 		add(topic, topic)
 	}
 	for _, p := range b.Prompts {
-		add(p.Text, p.Topic)
+		if p.Topic == "" || slices.Contains(b.Topics, p.Topic) { // the others' are inactive
+			add(p.Text, p.Topic)
+		}
 	}
 	for _, text := range texts {
 		add(text, "")
@@ -109,6 +113,7 @@ func (b Brand) subjects(texts []string) (all []*subject) {
 		if rare := slices.DeleteFunc(slices.Clone(s.words), isCommon); len(rare) > 0 {
 			s.words = rare
 		}
+		s.words = s.words[:min(len(s.words), comparedWords)]
 		for s.length < len(s.words) && s.words[s.length].phrase == s.words[0].phrase {
 			s.length++
 		}

@@ -22,8 +22,8 @@ const maxText = 500
 var (
 	// token is a word, or a sign that ends a phrase. Hiragana are signs: they mostly inflect and join words.
 	token = regexp.MustCompile(`(?:[^\PL\p{Hiragana}]|[\pM\pN])+|[^\s\-‐'’]`)
-	// idle is a token that ends a phrase, beside stop words: a sign, a number, a letter.
-	idle = regexp.MustCompile(`^(?:\PL*|.)$`)
+	// idle is a token that ends a phrase, beside stop words: a sign, a number, a letter, a sentence without spaces.
+	idle = regexp.MustCompile(`^(?:\PL*|.|\p{Han}.{12,}|.{30,})$`)
 	// joiner stands within a phrase and is none of its words: machine à café, women's shoes.
 	joiner = regexp.MustCompile(`^(?:à|d|de|des|du|l|of|s)$`)
 	//go:embed words.txt

@@ -130,7 +130,7 @@ func (db *DB) Prompts(ctx context.Context, brand uuid.UUID) ([]TrackedPrompt, er
 	return queryAll[TrackedPrompt](ctx, db, "prompts", brand)
 }
 
-// Topics returns the names of a brand's topics, in code-point order.
+// Topics returns the names of a brand's active topics, in code-point order.
 func (db *DB) Topics(ctx context.Context, brand uuid.UUID) ([]string, error) {
 	return queryAll[string](ctx, db, "topics", brand)
 }

@@ -15,12 +15,13 @@ interface Props {
 export function Verdict({ change, from, rows, plan }: Props) {
   const { verdict, reason, reach, since, unadjusted, dimension } = change
   const subject = dimension === "competitor" ? dimension : "brand"
+  const where = dimension === "platform" || dimension === "topic" ? " there, not only some prompts" : ""
   const kind = { moved_up: "tag own", moved_down: "tag warn" }[verdict] ?? "tag"
   return (
     <span>
       <span class={kind}>{verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")}</span> {finding(change)}
       {unadjusted && ` Alone it would count as a move; among ${number(rows)} rows it may be chance.`}
-      {!unadjusted && dimension !== "prompt" && reach && (reach === "brand" ? ` The ${subject} moved.` : ` These prompts moved; nothing shows that the ${subject} did.`)}
+      {!unadjusted && dimension !== "prompt" && reach && (reach === "brand" ? ` The ${subject} moved${where}.` : ` These prompts moved; nothing shows that the ${subject} did.`)}
       {since && since.day < from && " That is before this window: the level changed in the days that it is compared with."}
       {!rows && leftOut(change)}
       {reason === "coarse" && plan}
@@ -47,12 +48,12 @@ function finding({ verdict, reason, difference, interval, detectable, since, pro
     case "coarse":
       return `A change of ${detectable ? `up to ${points(detectable)}` : "any size"} could be missed: more prompts or answers a day show smaller ones.`
   }
-  const why = { outage: "gave up over a fifth of a day's runs", model_changed: "answered with another model than before", basket_changed: "were asked other prompts than before" }[verdict]
-  return `${reason} ${why}: too little is left to compare.`
+  const why = { outage: `${reason} gave up over a fifth of a day's runs`, model_changed: `${reason} answered with another model, or in another way, than before`, basket_changed: `On ${reason} other prompts were asked than before` }[verdict]
+  return `${why}: too little is left to compare.`
 }
 
 function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
-  const shares = Object.entries({ "an outage": outage, "a changed model": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
+  const shares = Object.entries({ "an outage": outage, "a changed model or platform": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
   return shares.length > 0 ? ` Left out of the runs: ${shares.map(([why, share]) => `${ofAll(share)} for ${why}`).join(", ")}.` : ""
 }
 
@@ -88,7 +89,7 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
   )
 }
 
-const simulated = " Simulated brands got one in 1 to 6 of 100 quarters."
+const simulated = " Simulated brands got one in 0 to 8, mostly 1 to 6, of 100 quarters."
 
 function measured({ false_alarms: { brand, prompts }, held }: VerdictChecks): string {
   if (!brand) return "How often a brand that did not change gets a false move is not measured yet: it is every night, once there are 56 days of answers." + simulated

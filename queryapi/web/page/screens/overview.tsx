@@ -166,7 +166,7 @@ export function Degraded({ platforms }: { platforms: string[] }) {
 
 const rowsOf = "platform,topic,prompt,competitor"
 
-// Moved has the rows that moved, and those that would if other reasons did not speak against it; the file has all.
+// Moved has the rows that moved, or were left out or taken back; the file has all.
 function Moved({ brand, changes, from }: { brand: Brand; changes: Changes["changes"]; from: string }) {
   const filter: Record<string, string> = { platform: "platform", topic: "topic_id", prompt: "prompt_id", competitor: "competitor_id" }
   const rows = changes.filter((c) => c.since || !["within_noise", "too_little_data"].includes(c.verdict))

@@ -6,13 +6,13 @@ import { Card } from "../parts/card.tsx"
 import { Choice } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 
-// Enough shows how many answers a day would show a change, and what they would cost.
-export function Enough({ brand }: { brand: Brand }) {
+// SamplingPlan shows how many answers a day would show a change, and what they would cost.
+export function SamplingPlan({ brand }: { brand: Brand }) {
   const [difference, setDifference] = useState("5")
   const [days, setDays] = useState("14")
   const plan = useAnswer<Plan>(metrics("sampling-plan", { brand_id: brand.id, difference, days }))
   return (
-    <Card name="How many answers are enough?" title="To see a change of the visibility score with a power of 80 %, from the noise of the last 28 days">
+    <Card name="How many answers are enough?" title="To see a change of the visibility score in 4 of 5 cases, from the noise of the last 28 days">
       <div class="inside stack">
         <p>
           To see a change of <Choice name="Points" value={difference} among={["2", "5", "10", "20"]} busy={false} onInput={setDifference} /> points within{" "}
@@ -41,7 +41,7 @@ function answers(p: Plan): string {
     case "noise_of_days":
       return `No number of answers shows ${change}: from day to day all answers together differ by ${number(p.day_deviation)} points. A larger change, or more days, can be seen.`
   }
-  if (p.more_answers_per_day === 0) return `Today's ${number(p.answers_per_day)} answers a day show ${change}.`
+  if (p.more_answers_per_day === 0) return `Today's ${number(p.answers_per_day)} answers a day would show ${change} in 4 of 5 cases.`
   const cost = p.more_cost_per_month_usd === null ? "" : `, about ${number(p.more_cost_per_month_usd)} USD a month,`
   return `${plural(p.more_answers_per_day ?? 0, "more answer")} a day${cost} would show ${change}. There are ${number(p.answers_per_day)} a day today.`
 }

@@ -15,7 +15,7 @@ import { mayEdit } from "../session.ts"
 import { answers } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 import { promptSet } from "./running.tsx"
-import { most, setTopics, TopicList, topicIds, useTopics } from "./topics.tsx"
+import { maxProposals, setTopics, TopicList, topicIds, type Topics, useTopics } from "./topics.tsx"
 
 // Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
 export function Prompts({ brand, session }: { brand: Brand; session: Session }) {
@@ -93,7 +93,7 @@ function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[
 
 const shown = 100 // prompts on a page
 
-interface Counts { all: { count: number }[]; asked: { count: number }[]; bare: { count: number }[] }
+interface Counts { all: { count: number }[]; asked: { count: number }[] }
 
 function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
   const [editing, edit] = useState<Prompt | null>(null)
@@ -102,18 +102,21 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
   const offset = query.value.get("offset") ?? undefined
   const list = { brand_id: `eq.${brand.id}`, order: "is_active.desc,created_at.desc,id" }
   const prompts = useAnswer<Prompt[]>(tables("prompts", { ...list, select: "id,text,topic_id,prompt_set_id,is_active", limit: String(shown + 1), offset }))
-  const counts = useAnswer<Counts[]>(tables("brands", { id: `eq.${brand.id}`, select: "all:prompts(count),asked:prompts(count),bare:prompts(count)", "asked.is_active": "is.true", "bare.topic_id": "is.null" })).data?.[0]
+  const counts = useAnswer<Counts[]>(tables("brands", { id: `eq.${brand.id}`, select: "all:prompts(count),asked:prompts(count)", "asked.is_active": "is.true" })).data?.[0]
   const [all, asked] = [counts?.all[0]?.count, counts?.asked[0]?.count]
+  const bare = useAnswer<Prompt[]>(editable ? tables("prompts", { brand_id: `eq.${brand.id}`, topic_id: "is.null", is_active: "is.true", select: "id,text", order: "created_at,id", limit: "1000" }) : null).data ?? []
+  const proposals = useTopics(brand, bare.map((p) => p.text))
+  const candidates = bare.filter((p) => proposals.proposed.get(p.text))
   const toggle = (p: Prompt) => run(() => write("PATCH", tables("prompts", { id: `eq.${p.id}` }), { is_active: !p.is_active }))
   return (
     <>
       <Problem text={failed} />
-      {editable && (counts?.bare[0]?.count ?? 0) > 0 && (
+      {candidates.length > 0 && (
         <div class="line">
           <button type="button" class="button" onClick={() => propose(true)}>
             Propose topics
           </button>
-          <span class="soft">{plural(counts!.bare[0]!.count, "prompt")} without a topic. Give prompts that ask nearly the same one topic: a verdict then takes them as one.</span>
+          <span class="soft">For {plural(candidates.length, "prompt")} without one. Give prompts that ask nearly the same one topic: from five topics on (prompts without one count alone) a verdict takes them as one.</span>
         </div>
       )}
       <Shown of={prompts} height={160}>
@@ -152,16 +155,13 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
         )}
       </Shown>
       {editing && <EditPrompt prompt={editing} topics={topics} onClose={() => edit(null)} />}
-      {proposing && <ProposeTopics brand={brand} existing={topics} onClose={() => propose(false)} />}
+      {proposing && <ProposeTopics brand={brand} prompts={candidates.slice(0, maxProposals)} topics={proposals} existing={topics} onClose={() => propose(false)} />}
     </>
   )
 }
 
 // ProposeTopics shows the topics that are proposed for prompts without one, to be set all together or one after the other.
-function ProposeTopics({ brand, existing, onClose }: { brand: Brand; existing: Topic[]; onClose: () => void }) {
-  const bare = { brand_id: `eq.${brand.id}`, topic_id: "is.null", select: "id,text", order: "created_at,id", limit: String(most) }
-  const prompts = useAnswer<Prompt[]>(tables("prompts", bare)).data ?? []
-  const topics = useTopics(brand, prompts.map((p) => p.text))
+function ProposeTopics({ brand, prompts, topics, existing, onClose }: { brand: Brand; prompts: Prompt[]; topics: Topics; existing: Topic[]; onClose: () => void }) {
   const { busy, failed, run } = useAction()
   const set = async (chosen: Prompt[]) => {
     await setTopics(brand, chosen, topics)
@@ -218,9 +218,10 @@ function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[];
   const [added, setAdded] = useState("")
   const lines = [...new Set(text.split("\n").map((line) => line.trim()).filter(Boolean))]
   const one = added.trim() || topics.find((t) => t.id === topic)?.name // for all
-  const each = useTopics(brand, one || topic !== proposed ? [] : lines)
+  const each = useTopics(brand, one || topic !== proposed ? [] : lines.slice(0, maxProposals))
   const add = async () => {
-    const names = lines.map((line) => one ?? (each.texts.includes(line) ? each.name(line) : ""))
+    const name = await each.settle(each.texts)
+    const names = lines.map((line) => one ?? (each.texts.includes(line) ? name(line) : ""))
     const ids = await topicIds(brand, names)
     const prompt_set_id = await promptSet(brand)
     await write("POST", tables("prompts"), lines.map((text, i) => ({ prompt_set_id, topic_id: ids.get(names[i]!) ?? null, text })))
@@ -237,7 +238,7 @@ function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[];
         <Field label="Or a new topic" value={added} onInput={setAdded} />
       </div>
       {each.texts.length > 0 && <TopicList label="Proposed topics" texts={each.texts} topics={each} existing={topics} />}
-      {lines.length > most && each.texts.length > 0 && <p class="soft">{`Topics of the first ${most} prompts; those of the others are proposed where prompts are listed.`}</p>}
+      {lines.length > maxProposals && each.texts.length > 0 && <p class="soft">{`Topics of the first ${maxProposals} prompts; those of the others are proposed where prompts are listed.`}</p>}
     </FormDialog>
   )
 }

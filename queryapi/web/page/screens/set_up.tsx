@@ -184,8 +184,8 @@ function Competitors({ brand, onNext }: { brand: Brand; onNext: () => void }) {
 function Prompts({ brand, onNext }: { brand: Brand; onNext: () => void }) {
   const list = tables("prompts", { brand_id: `eq.${brand.id}`, select: "id,text,topic_id", order: "created_at,id" })
   const prompts = useAnswer<Prompt[]>(list).data ?? []
-  const bare = prompts.filter((p) => !p.topic_id)
-  const topics = useTopics(brand, bare.map((p) => p.text))
+  const bare = (prompts: Prompt[]) => prompts.filter((p) => !p.topic_id)
+  const topics = useTopics(brand, bare(prompts).map((p) => p.text))
   return (
     <Adding
       label="Prompt"
@@ -194,7 +194,10 @@ function Prompts({ brand, onNext }: { brand: Brand; onNext: () => void }) {
       list={list}
       column="text"
       add={async (text) => send("POST", tables("prompts"), { prompt_set_id: await promptSet(brand), text })}
-      onNext={() => setTopics(brand, bare, topics).then(onNext)}
+      onNext={async () => {
+        await setTopics(brand, bare(await send<Prompt[]>("GET", list)), topics) // also of the prompt that Continue added
+        onNext()
+      }}
       missing="Add a prompt first: it is what the platforms are asked."
     >
       <TopicList label="Added" texts={prompts.map((p) => p.text)} topics={topics} />

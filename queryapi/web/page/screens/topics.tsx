@@ -4,37 +4,45 @@ import { useEffect, useId, useState } from "preact/hooks"
 import { root, send, tables } from "../api.ts"
 import type { Brand, Topic } from "../bodies.ts"
 
-export const most = 100 // prompts whose topics are proposed at once
+export const maxProposals = 100 // shown at once
 
 // Topics are the names of topics by the text of a prompt: as somebody types them, else as they are proposed.
 export interface Topics {
   texts: string[]
+  proposed: Map<string, string>
   typed: (text: string) => string
   name: (text: string) => string // "": none
   type: (text: string, name: string) => void
+  settle: (texts: string[]) => Promise<(text: string) => string> // the names, once all are proposed
 }
 
-// useTopics asks which topics are proposed for texts, once nobody has typed for a moment.
-export function useTopics(brand: Brand, all: string[]): Topics {
-  const [proposed, propose] = useState<Record<string, string>>({})
-  const [changed, change] = useState<Record<string, string>>({})
-  const texts = all.slice(0, most)
+// proposalsFor asks which topics are proposed for texts; without an answer none is.
+async function proposalsFor(brand: Brand, texts: string[]): Promise<Map<string, string>> {
+  const none = { topics: [] as string[] }
+  const { topics } = await send<typeof none>("POST", `${root}/topic-proposals`, { brandId: brand.id, prompts: texts }).catch(() => none)
+  return new Map(texts.map((text, i) => [text, topics[i] ?? ""]))
+}
+
+// useTopics asks which topics are proposed for at most 1,000 texts, once nobody has typed for a moment.
+export function useTopics(brand: Brand, texts: string[]): Topics {
+  const [proposed, propose] = useState(new Map<string, string>())
+  const [changed, change] = useState(new Map<string, string>())
   const asked = JSON.stringify(texts)
   useEffect(() => {
     if (texts.length === 0) return
     let current = true
-    const ask = async () => {
-      const { topics } = await send<{ topics: string[] }>("POST", `${root}/topic-proposals`, { brandId: brand.id, prompts: texts })
-      if (current) propose(Object.fromEntries(texts.map((text, i) => [text, topics[i] ?? ""])))
-    }
-    const timer = setTimeout(() => ask().catch(() => {}), 300) // without an answer the fields are empty
+    const timer = setTimeout(() => proposalsFor(brand, texts).then((topics) => current && propose(topics)), 300)
     return () => {
       current = false
       clearTimeout(timer)
     }
   }, [brand.id, asked])
-  const typed = (text: string) => changed[text] ?? proposed[text] ?? ""
-  return { texts, typed, name: (text) => typed(text).trim(), type: (text, name) => change((before) => ({ ...before, [text]: name })) }
+  const typed = (text: string) => changed.get(text) ?? proposed.get(text) ?? ""
+  const settle = async (texts: string[]) => {
+    const late = texts.every((text) => proposed.has(text)) ? proposed : await proposalsFor(brand, texts)
+    return (text: string) => (changed.get(text) ?? (proposed.get(text) || late.get(text) || "")).trim()
+  }
+  return { texts, proposed, typed, name: (text) => typed(text).trim(), type: (text, name) => change((before) => new Map(before).set(text, name)), settle }
 }
 
 interface ListProps {
@@ -82,7 +90,8 @@ export async function topicIds(brand: Brand, names: string[]): Promise<Map<strin
 }
 
 // setTopics gives each prompt the topic that its text has.
-export async function setTopics(brand: Brand, prompts: { id: string; text: string }[], { name }: Topics): Promise<void> {
+export async function setTopics(brand: Brand, prompts: { id: string; text: string }[], topics: Topics): Promise<void> {
+  const name = await topics.settle(prompts.map((p) => p.text))
   const named = prompts.filter((p) => name(p.text))
   const ids = await topicIds(brand, named.map((p) => name(p.text)))
   for (const [topic, topic_id] of ids) {

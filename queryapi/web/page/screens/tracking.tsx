@@ -9,7 +9,7 @@ import { Notice, Shown, Skeleton } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { mayEdit } from "../session.ts"
 import { useProviders } from "./providers.tsx"
-import { Enough } from "./plan.tsx"
+import { SamplingPlan } from "./plan.tsx"
 import { Asks, type Estimate, going, Progress, useJob } from "./running.tsx"
 
 interface JobRow {
@@ -33,7 +33,7 @@ export function Tracking({ brand, session }: { brand: Brand; session: Session })
     <Screen name="Tracking" of={brand.name}>
       {running ? <Running key={running.id} id={running.id} editable={mayEdit(session)} /> : <RunNow brand={brand} editable={mayEdit(session)} />}
       <Schedules brand={brand} editable={mayEdit(session)} />
-      <Enough brand={brand} />
+      <SamplingPlan brand={brand} />
       <Shown of={jobs} height={160}>
         {(list) => <Jobs brand={brand} jobs={list} />}
       </Shown>
