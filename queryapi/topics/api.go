@@ -38,8 +38,7 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 		organization := identity.FromContext(c.UserContext()).OrganizationID
 		release, err := slots.Acquire(c.UserContext(), organization)
 		if err != nil {
-			return problem.New(problem.TooMany,
-				"your organization has too many requests under way; ask again in a moment")
+			return problem.New(problem.TooMany, "your organization has too many requests under way; ask again")
 		}
 		defer release()
 		brand, err := Read(c.UserContext(), db, organization, body.BrandID)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/httpd"
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // Proposals are made of the brand's own names, topics and prompts, change nothing, and are for its organization alone.
 func TestProposalsOfABrand(t *testing.T) {
 	t.Parallel()
-	db := store.OpenControlPlane(t, store.ControlPlane(t))
+	control := store.ControlPlane(t)
+	db := store.OpenControlPlane(t, control)
 	var organizations [2]postgres.Organization
 	var brands [2]postgres.Brand
 	for i, name := range []string{"Acme", "Other"} {
@@ -38,10 +40,18 @@ func TestProposalsOfABrand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for text, topic := range map[string]string{"Which anvil should I buy?": "Heavy things", "best air fryer": ""} {
+	for text, topic := range map[string]string{"Which anvil should I buy?": "Heavy things", "best air fryer": "", "Which kettle is good?": "Kettles"} {
 		if _, err := db.AddPrompt(t.Context(), brands[0].ID, postgres.TrackedPrompt{Text: text, Topic: topic, Set: "Prompts", Samples: 1}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	superuser, err := pgx.Connect(t.Context(), control.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer superuser.Close(t.Context())
+	if _, err := superuser.Exec(t.Context(), "UPDATE public.topics SET is_active = false WHERE name = 'Kettles'"); err != nil {
+		t.Fatal(err)
 	}
 	url := serve(t, db)
 	long := `"x"`
@@ -61,6 +71,7 @@ func TestProposalsOfABrand(t *testing.T) {
 		want         string
 	}{
 		"ours":       {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 200, `{"topics":["Heavy things","air fryer","","air fryer"]}`},
+		"inactive":   {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":["best kettles"]}`, 200, `{"topics":[""]}`},
 		"nothing":    {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `"}`, 200, `{"topics":[]}`},
 		"their own":  {organizations[1].ID, `{"brandId":"` + brands[1].ID.String() + `","prompts":["best anvil"]}`, 200, `{"topics":[""]}`},
 		"not theirs": {organizations[1].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},

@@ -70,10 +70,8 @@ func (b Brand) Propose(texts []string) map[string]string {
 	return proposals
 }
 
-const (
-	maxWords      = 3  // of a name that is looked for in prompts, and that a prompt near to nothing gets
-	comparedWords = 16 // of a subject; the time for two subjects is proportional to its square
-)
+const maxWords = 3       // of a name that is looked for in prompts, and that a prompt near to nothing gets
+const comparedWords = 16 // of a subject; the time for two subjects is proportional to its square
 
 // manyPrompts is the number from which on words of most prompts do not tell them apart.
 const manyPrompts = 10

@@ -18,8 +18,7 @@ export interface Topics {
 
 // proposalsFor asks which topics are proposed for texts; without an answer none is.
 async function proposalsFor(brand: Brand, texts: string[]): Promise<Map<string, string>> {
-  const none = { topics: [] as string[] }
-  const { topics } = await send<typeof none>("POST", `${root}/topic-proposals`, { brandId: brand.id, prompts: texts }).catch(() => none)
+  const { topics } = await send<{ topics: string[] }>("POST", `${root}/topic-proposals`, { brandId: brand.id, prompts: texts }).catch(() => ({ topics: [] }))
   return new Map(texts.map((text, i) => [text, topics[i] ?? ""]))
 }
 
