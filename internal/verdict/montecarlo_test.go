@@ -53,9 +53,9 @@ func TestFalseAlarms(t *testing.T) {
 		brands, prompt float64 // alarms of 100 quarters, at most
 		bad            float64 // what the check finds of the bad rule, at least
 	}{
-		{"quiet 10x3", simulation{prompts: 10, platforms: 3}, 200, 3, 2, 0},
-		{"weather 25x3", simulation{prompts: 25, platforms: 3, weather: 0.6}, 100, 8, 2, 0},
-		{"jumps 25x3", simulation{prompts: 25, platforms: 3, jumps: 180}, 100, 8, 100, 60},
+		{"quiet 10x3", simulation{prompts: 10, platforms: 3}, 100, 3, 2, 0},
+		{"weather 25x3", simulation{prompts: 25, platforms: 3, weather: 0.6}, 50, 8, 2, 0},
+		{"jumps 25x3", simulation{prompts: 25, platforms: 3, jumps: 180}, 50, 8, 100, 60},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checks := c.brand.checks(quarters(c.quarters), published, daysAlone)
