@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -71,8 +70,7 @@ func (f brandFlags) ProvideBrand(ctx context.Context, db *postgres.DB) (postgres
 	return brand, err
 }
 
-// findOrganization finds an organization by its slug, or the only one by "". The error of one that does not exist lists
-// those that do.
+// findOrganization finds an organization by its slug; the error of one that does not exist lists those that do.
 func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgres.Organization, error) {
 	o, err := db.OrganizationBySlug(ctx, slug)
 	if !errors.Is(err, postgres.ErrNotFound) {
@@ -81,14 +79,6 @@ func findOrganization(ctx context.Context, db *postgres.DB, slug string) (postgr
 	list, err := db.ListOrganizations(ctx)
 	if err != nil {
 		return o, err
-	}
-	list = slices.DeleteFunc(list, func(o postgres.Organization) bool { return o.ID == postgres.PanelOrganization })
-	switch {
-	case slug == "" && len(list) == 1:
-		return list[0], nil
-	case slug == "" && len(list) > 1:
-		return o, usageError{errors.New("there are several organizations: name one with --org; " +
-			"`answerscope org list` lists them")}
 	}
 	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug },
 		"answerscope org add NAME")
@@ -106,6 +96,37 @@ func findBrand(
 		err = noBrand(ctx, db, o, slug)
 	}
 	return o, b, err
+}
+
+// findAnyBrand finds a brand by its slug, in the named organization or, without one, in the only one that has it.
+func findAnyBrand(ctx context.Context, db *postgres.DB, org, slug string) (brand postgres.Brand, err error) {
+	if org != "" {
+		_, brand, err = findBrand(ctx, db, org, slug)
+		return brand, err
+	}
+	list, err := db.ListOrganizations(ctx)
+	if err != nil {
+		return brand, err
+	}
+	var owners []string
+	for _, o := range list {
+		candidate, err := db.BrandBySlug(ctx, o.ID, slug)
+		switch {
+		case err == nil:
+			brand, owners = candidate, append(owners, o.Slug)
+		case !errors.Is(err, postgres.ErrNotFound):
+			return brand, err
+		}
+	}
+	switch len(owners) {
+	case 0:
+		return brand, fmt.Errorf("brand %q %w in any organization: `answerscope org list` and `answerscope brand list "+
+			"--org SLUG` list what there is", slug, postgres.ErrNotFound)
+	case 1:
+		return brand, nil
+	}
+	return brand, usageError{fmt.Errorf("several organizations have a brand %s: want --org, one of %s", slug,
+		strings.Join(owners, ", "))}
 }
 
 // noBrand is the error of a brand that an organization does not have; it lists those that it has.

@@ -17,7 +17,7 @@ import (
 // verdictCmd is the command verdict.
 type verdictCmd struct {
 	Brand  string   `arg:"" help:"Slug of the brand."`
-	Org    string   `placeholder:"SLUG" help:"Whose brand (default: the only organization's)."`
+	Org    string   `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
 	Metric string   `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
 	By     []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P,…" help:"${verdict_by}"`
 	From   string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`
@@ -29,7 +29,7 @@ func (c *verdictCmd) Run(ctx context.Context, p *process, on databases) error {
 	if _, _, err := parseDays(c.From, c.To); err != nil {
 		return usageError{err}
 	}
-	organization, brand, err := findBrand(ctx, on.DB, c.Org, c.Brand)
+	brand, err := findAnyBrand(ctx, on.DB, c.Org, c.Brand)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *verdictCmd) Run(ctx context.Context, p *process, on databases) error {
 		}
 	}
 	api := metrics.New(metrics.Config{}, on.DB, on.Warehouse, time.Now)
-	body, err := api.Changes(ctx, identity.Identity{OrganizationID: organization.ID}, params)
+	body, err := api.Changes(ctx, identity.Identity{OrganizationID: brand.OrganizationID}, params)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	second.importElsewhere(t, visits+crawls, lumen, want)
 }
 
-// verdicts compares what the commands verdict and plan print with the API. Without --org they take the only organization.
+// verdicts compares what the commands verdict and plan print with the API. Without --org they find the only brand of that slug.
 func (i *installation) verdicts(t *testing.T, lumen string) {
 	t.Helper()
 	command := strings.Fields("verdict lumen --org acme --from 2026-03-01 --to 2026-03-28 --by platform,prompt")
