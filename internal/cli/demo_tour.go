@@ -93,7 +93,7 @@ func (d *demo) printComparison(ctx context.Context, api apiClient) error {
 	return nil
 }
 
-// printVerdicts prints whether the brand moved, and what is said of its platforms.
+// printVerdicts prints whether the brand moved, and the verdicts on its platforms.
 func (d *demo) printVerdicts(ctx context.Context, api apiClient) error {
 	var changes metrics.Changes
 	path := "/api/v1/visibility-changes?group_by=platform&brand_id=" + d.brand.Brand.ID.String()

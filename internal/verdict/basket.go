@@ -49,7 +49,7 @@ func NewBasket(first, last Day, cells []Cell, served []Served) *Basket {
 		servedByDay(served, first, days), map[string][]Day{}}
 }
 
-// PlatformChanged adds a day on which a platform changed as a whole: no window that has it compares the platform.
+// PlatformChanged adds a day on which a platform changed as a whole: windows with that day leave the platform out.
 func (b *Basket) PlatformChanged(platform string, day Day) {
 	b.changed[platform] = append(b.changed[platform], day)
 }
