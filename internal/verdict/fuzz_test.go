@@ -34,9 +34,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(data, uint16(49), uint16(7), uint16(90), int8(80), uint8(10))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, from, length, compare uint16, early int8, late uint8) {
-		if len(data) > 1<<15 {
-			t.Skip()
-		}
+		data = data[:min(len(data), 1<<15)]
 		w := verdict.Window{From: verdict.Day(from), CompareDays: 1 + int(compare%400)}
 		w.To = w.From + verdict.Day(length%400)
 		first := w.Earliest() + verdict.Day(early)

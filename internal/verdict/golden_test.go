@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/internal/verdict"
 )
 
@@ -54,22 +55,11 @@ type goldenSince struct {
 
 func TestGoldenCases(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(goldenCases)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Logf("left out: %s is not there", goldenCases)
-		return
-	}
-	var golden struct{ Cases []goldenCase }
-	if err := errors.Join(err, json.Unmarshal(text, &golden)); err != nil {
-		t.Fatal(err)
-	}
-	if len(golden.Cases) != 12 {
-		t.Errorf("%d cases, want 12", len(golden.Cases))
-	}
-	for _, c := range golden.Cases {
+	for _, c := range readGolden(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			basket, window := c.basket(t)
+			s := c.sample(t)
+			basket, window := s.basketOf(s.cells()), s.window
 			got := basket.Judge(window, verdict.Row{Entity: "brand"})
 			compareGolden(t, got, c.Want)
 			if c.Options.GroupBy == verdict.All {
@@ -91,41 +81,51 @@ func TestGoldenCases(t *testing.T) {
 	}
 }
 
-func (c goldenCase) basket(t *testing.T) (*verdict.Basket, verdict.Window) {
+func readGolden(t *testing.T) []goldenCase {
 	t.Helper()
-	start, window := day(t, c.Start), verdict.Window{From: day(t, c.From), To: day(t, c.To), CompareDays: 28}
-	var cells []verdict.Cell
-	var served []verdict.Served
+	text, err := os.ReadFile(goldenCases)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Logf("left out: %s is not there", goldenCases)
+		return nil
+	}
+	var golden struct{ Cases []goldenCase }
+	if err := errors.Join(err, json.Unmarshal(text, &golden)); err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Cases) != 12 {
+		t.Errorf("%d cases, want 12", len(golden.Cases))
+	}
+	return golden.Cases
+}
+
+func (c goldenCase) sample(t *testing.T) sample {
+	t.Helper()
+	start := day(t, c.Start)
+	window := verdict.Window{From: day(t, c.From), To: day(t, c.To), CompareDays: 28}
+	s := sample{entities: []string{"brand"}, window: window, changed: map[string][]int{}}
 	for _, g := range c.Cells {
-		cell := verdict.Cell{EntityID: "brand", PromptID: g.Prompt, TopicID: g.Topic, Platform: g.Platform, Model: g.Model}
 		for i, p := range g.Points {
-			if p == '.' {
-				continue
-			}
-			points, answers := 0.0, int64(1)
+			r := &naive.Run{Prompt: g.Prompt, Topic: g.Topic, Platform: g.Platform, Model: g.Model, Day: int(start) + i}
 			switch {
+			case p == '.':
+				continue
 			case p == 'x':
-				answers = 0
+				r.GivenUp = true
 			case p == 'A':
-				points = 100
+				r.Points = map[string]float64{"brand": 100}
 			default:
-				points = 10 * float64(p-'0')
+				r.Points = map[string]float64{"brand": 10 * float64(p-'0')}
 			}
-			cell.Days = append(cell.Days, uint16(start)+uint16(i))
-			cell.Runs, cell.Answers = append(cell.Runs, 1), append(cell.Answers, answers)
-			cell.GivenUp, cell.Points = append(cell.GivenUp, 1-answers), append(cell.Points, points)
-			if answers > 0 && g.Served != "" {
-				served = append(served, verdict.Served{Platform: g.Platform, Model: g.Model, ServedModel: g.Served[i : i+1],
-					Day: uint16(start) + uint16(i), Answers: 1})
+			if g.Served != "" {
+				r.Served = g.Served[i : i+1]
 			}
+			s.runs = append(s.runs, r)
 		}
-		cells = append(cells, cell)
 	}
-	basket := verdict.NewBasket(start, window.To, cells, served)
 	for _, platform := range c.Options.Changed {
-		basket.PlatformChanged(platform, window.From)
+		s.changed[platform] = []int{int(s.window.From)}
 	}
-	return basket, window
+	return s
 }
 
 func day(t *testing.T, text string) verdict.Day {

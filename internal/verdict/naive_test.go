@@ -1,14 +1,10 @@
 package verdict_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -128,50 +124,6 @@ func TestGoldenCasesGiveTheNaiveVerdicts(t *testing.T) {
 			}
 		})
 	}
-}
-
-func readGolden(t *testing.T) []goldenCase {
-	t.Helper()
-	text, err := os.ReadFile(goldenCases)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Logf("left out: %s is not there", goldenCases)
-		return nil
-	}
-	var golden struct{ Cases []goldenCase }
-	if err := errors.Join(err, json.Unmarshal(text, &golden)); err != nil {
-		t.Fatal(err)
-	}
-	return golden.Cases
-}
-
-func (c goldenCase) sample(t *testing.T) sample {
-	t.Helper()
-	start := day(t, c.Start)
-	window := verdict.Window{From: day(t, c.From), To: day(t, c.To), CompareDays: 28}
-	s := sample{entities: []string{"brand"}, window: window, changed: map[string][]int{}}
-	for _, g := range c.Cells {
-		for i, p := range g.Points {
-			r := &naive.Run{Prompt: g.Prompt, Topic: g.Topic, Platform: g.Platform, Model: g.Model, Day: int(start) + i}
-			switch {
-			case p == '.':
-				continue
-			case p == 'x':
-				r.GivenUp = true
-			case p == 'A':
-				r.Points = map[string]float64{"brand": 100}
-			default:
-				r.Points = map[string]float64{"brand": 10 * float64(p-'0')}
-			}
-			if g.Served != "" {
-				r.Served = g.Served[i : i+1]
-			}
-			s.runs = append(s.runs, r)
-		}
-	}
-	for _, platform := range c.Options.Changed {
-		s.changed[platform] = []int{int(s.window.From)}
-	}
-	return s
 }
 
 func verdictOf(c naive.Change) verdict.Verdict {
