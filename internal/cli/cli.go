@@ -46,8 +46,8 @@ type grammar struct {
 	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms."`
 	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
 	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
-	Verdict    verdictCmd    `cmd:"" help:"Tell whether a brand's figures moved, or noise explains it."`
-	Plan       planCmd       `cmd:"" help:"Tell how many answers a day would show a change."`
+	Verdict    verdictCmd    `cmd:"" help:"Show whether a brand's figures moved, or noise explains it."`
+	Plan       planCmd       `cmd:"" help:"Compute how many answers a day would show a change."`
 	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`
 	Import     importCmd     `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers   crawlersCmd   `cmd:"" help:"Count the requests of AI crawlers."`

@@ -98,7 +98,7 @@ func findBrand(
 	return o, b, err
 }
 
-// findAnyBrand finds a brand by its slug, in the named organization or, without one, in the only one that has it.
+// findAnyBrand finds a brand by its slug in the named organization, else in the only one with such a brand.
 func findAnyBrand(ctx context.Context, db *postgres.DB, org, slug string) (brand postgres.Brand, err error) {
 	if org != "" {
 		_, brand, err = findBrand(ctx, db, org, slug)

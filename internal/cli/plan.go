@@ -3,34 +3,28 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strconv"
-	"time"
 
-	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 )
 
 // planCmd is the command plan.
 type planCmd struct {
-	Brand      string `arg:"" help:"Slug of the brand."`
-	Org        string `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
-	Metric     string `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
-	Difference int    `default:"5" placeholder:"POINTS" help:"The change to be seen, 1 to 100 points (default: 5)."`
-	Days       int    `default:"14" placeholder:"N" help:"Within how many days, 3 to 49 (default: 14)."`
-	JSON       bool   `name:"json" help:"One JSON document, the body of /api/v1/sampling-plan."`
+	metricFlags
+	Difference int  `default:"5" placeholder:"POINTS" help:"The change to be seen, 1 to 100 points (default: 5)."`
+	Days       int  `default:"14" placeholder:"N" help:"Within how many days, 3 to 49 (default: 14)."`
+	JSON       bool `name:"json" help:"One JSON document, the body of /api/v1/sampling-plan."`
 }
 
 func (c *planCmd) Run(ctx context.Context, p *process, on databases) error {
-	brand, err := findAnyBrand(ctx, on.DB, c.Org, c.Brand)
+	api, caller, params, err := c.question(ctx, on)
 	if err != nil {
 		return err
 	}
-	params := url.Values{"brand_id": {brand.ID.String()}, "metric": {c.Metric},
-		"difference": {strconv.Itoa(c.Difference)}, "days": {strconv.Itoa(c.Days)}}
-	api := metrics.New(metrics.Config{}, on.DB, on.Warehouse, time.Now)
-	body, err := api.SamplingPlan(ctx, identity.Identity{OrganizationID: brand.OrganizationID}, params)
+	params.Set("difference", strconv.Itoa(c.Difference))
+	params.Set("days", strconv.Itoa(c.Days))
+	body, err := api.SamplingPlan(ctx, caller, params)
 	if err != nil {
 		return err
 	}

@@ -14,33 +14,47 @@ import (
 	"github.com/answerscope/answerscope/queryapi/metrics"
 )
 
+// metricFlags select a figure of a brand.
+type metricFlags struct {
+	Brand  string `arg:"" help:"Slug of the brand."`
+	Org    string `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
+	Metric string `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
+}
+
+// question returns the API that answers about the figure, the caller, and the parameters that name it.
+func (f metricFlags) question(
+	ctx context.Context, on databases,
+) (api *metrics.API, caller identity.Identity, params url.Values, err error) {
+	brand, err := findAnyBrand(ctx, on.DB, f.Org, f.Brand)
+	return metrics.New(metrics.Config{}, on.DB, on.Warehouse, time.Now),
+		identity.Identity{OrganizationID: brand.OrganizationID},
+		url.Values{"brand_id": {brand.ID.String()}, "metric": {f.Metric}}, err
+}
+
 // verdictCmd is the command verdict.
 type verdictCmd struct {
-	Brand  string   `arg:"" help:"Slug of the brand."`
-	Org    string   `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
-	Metric string   `default:"score" enum:"score,mention_rate,citation_rate" help:"${verdict_metric}"`
-	By     []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P,…" help:"${verdict_by}"`
-	From   string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`
-	To     string   `placeholder:"DAY" help:"Last day (default: today)."`
-	JSON   bool     `name:"json" help:"One JSON document, the body of /api/v1/visibility-changes."`
+	metricFlags
+	By   []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P,…" help:"${verdict_by}"`
+	From string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`
+	To   string   `placeholder:"DAY" help:"Last day (default: today)."`
+	JSON bool     `name:"json" help:"One JSON document, the body of /api/v1/visibility-changes."`
 }
 
 func (c *verdictCmd) Run(ctx context.Context, p *process, on databases) error {
 	if _, _, err := parseDays(c.From, c.To); err != nil {
 		return usageError{err}
 	}
-	brand, err := findAnyBrand(ctx, on.DB, c.Org, c.Brand)
+	api, caller, params, err := c.question(ctx, on)
 	if err != nil {
 		return err
 	}
-	params := url.Values{"brand_id": {brand.ID.String()}, "metric": {c.Metric}, "group_by": {strings.Join(c.By, ",")}}
+	params.Set("group_by", strings.Join(c.By, ","))
 	for name, day := range map[string]string{"date_from": c.From, "date_to": c.To} {
 		if day != "" {
 			params.Set(name, day)
 		}
 	}
-	api := metrics.New(metrics.Config{}, on.DB, on.Warehouse, time.Now)
-	body, err := api.Changes(ctx, identity.Identity{OrganizationID: brand.OrganizationID}, params)
+	body, err := api.Changes(ctx, caller, params)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import "math"
 // PlanDays is the number of days from whose answers a plan is made.
 const PlanDays = 28
 
-// A Plan tells how many answers a day would show a change within some days with power 80 %.
+// A Plan has how many answers a day would show a change within some days with power 80 %.
 type Plan struct {
 	AnswersPerDay   float64  // now
 	AnswerDeviation float64  // of an answer's points about the mean of its cell

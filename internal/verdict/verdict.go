@@ -80,7 +80,7 @@ const (
 	modelShift     = 0.2
 )
 
-// A Verdict tells whether a row moved. Points are 0 to 100; a figure that does not apply is nil.
+// A Verdict is the judgement whether a row moved. Points are 0 to 100; a figure that does not apply is nil.
 type Verdict struct {
 	Verdict string
 	Reach   string // ReachBrand or ReachPrompts of a move, else ""

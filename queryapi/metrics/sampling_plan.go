@@ -34,10 +34,8 @@ type planFigures struct {
 // SamplingPlan answers the parameters of sampling-plan to a caller in this process.
 func (a *API) SamplingPlan(ctx context.Context, caller identity.Identity, params url.Values) (SamplingPlan, error) {
 	body, err := a.samplingPlan(ctx, caller, parseQuery(params.Encode()))
-	if err != nil {
-		return SamplingPlan{}, err
-	}
-	return body.(SamplingPlan), nil
+	plan, _ := body.(SamplingPlan)
+	return plan, err
 }
 
 func (a *API) samplingPlan(ctx context.Context, caller identity.Identity, q *query) (any, error) {

@@ -198,7 +198,7 @@ func TestProposalsAreNames(t *testing.T) {
 }
 
 // 1,000 texts of the most words that are compared, beside 1,000 prompts, are proposed topics within a second or so; the
-// log has the time. Without a bound of their words they took over 20 seconds.
+// log has the time. Without a bound of their words they took over 10 seconds.
 func TestProposalsAreQuick(t *testing.T) {
 	t.Parallel()
 	var b Brand
