@@ -288,7 +288,7 @@ func (s *tenancy) everything(t *testing.T, n tenant) map[string][]map[string]any
 var writers = map[string]string{
 	"organizations": "admin", "members": "admin",
 	"brands": "member", "brand_domains": "member", "competitors": "member", "topics": "member", "prompt_sets": "member", "prompts": "member",
-	"brand_platforms": "member", "suggestions": "member", "content_briefs": "member",
+	"brand_platforms": "member", "suggestions": "member", "content_briefs": "member", "annotations": "member",
 }
 
 // everyRole sees of each table what it may, and changes what it may. A viewer starts and cancels no job.

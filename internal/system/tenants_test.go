@@ -66,6 +66,7 @@ func (i *installation) rent(t *testing.T, root *pgx.Conn, word string) tenant {
 		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'chatgpt', 'manual')", // so that the schedule leaves it as it is
 		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.content_briefs (brand_id, title) SELECT id, name FROM public.brands WHERE id = $1",
+		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,

@@ -158,7 +158,7 @@ func TestRowsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
-	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs"} {
+	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs", "annotations"} {
 		if got := w.user(t, w.own.users["owner"], "UPDATE public."+table+" SET brand_id = $1 WHERE brand_id = $2", second.ID, w.own.brand.ID); got.code != "42501" {
 			t.Errorf("%s moved to another brand: %+v", table, got)
 		}

@@ -15,7 +15,7 @@ import (
 func TestRolesWriteWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs"}
+	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs", "annotations"}
 	may := map[string][]string{
 		"viewer": nil,
 		"member": below,

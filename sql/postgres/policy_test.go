@@ -62,6 +62,7 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 		"INSERT INTO public.brand_platforms (brand_id, platform) VALUES ($1, 'chatgpt')",
 		"INSERT INTO public.suggestions (brand_id, kind, text) VALUES ($1, 'prompt', 'which anvil?')",
 		"INSERT INTO public.content_briefs (brand_id, title) VALUES ($1, 'Anvils')",
+		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new site')",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
@@ -298,6 +299,8 @@ func TestAnOrganizationIsFilledFromTheParent(t *testing.T) {
 		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example') RETURNING 1 / (organization_id = $2)::int",
 		"INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
 		"INSERT INTO public.prompt_sets (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.annotations (day, text) VALUES ('2026-11-06', 'new') RETURNING 1 / (organization_id = $2 AND $1::uuid IS NOT NULL)::int",
 		"INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'new' FROM public.prompt_sets RETURNING 1 / (brand_id = $1 AND organization_id = $2)::int",
 	} {
 		if got := w.user(t, u, text, w.own.brand.ID, w.own.organization.ID); got != (outcome{rows: 1}) {

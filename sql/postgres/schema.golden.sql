@@ -572,6 +572,53 @@ ALTER TABLE private.visitor_salts FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.visitor_salts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT INSERT, SELECT, TRUNCATE ON private.visitor_salts TO answerscope_service;
 
+-- table public.annotations
+CREATE TABLE public.annotations (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid,
+    organization_id uuid NOT NULL,
+    day date NOT NULL,
+    day_to date,
+    text text NOT NULL,
+    url text,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT annotations_pkey PRIMARY KEY (id),
+    CONSTRAINT annotations_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT annotations_created_by_fkey FOREIGN KEY (created_by) REFERENCES private.users(id) ON DELETE SET NULL,
+    CONSTRAINT annotations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT annotations_day_is_finite CHECK (isfinite(day)),
+    CONSTRAINT annotations_day_to_order CHECK (((day_to >= day) AND isfinite(day_to))),
+    CONSTRAINT annotations_text_form CHECK (((btrim(text) <> ''::text) AND (text !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'::text))),
+    CONSTRAINT annotations_text_length CHECK ((char_length(text) <= 280)),
+    CONSTRAINT annotations_url_is_http CHECK ((url ~* '^https?://[^/?#[:space:][:cntrl:]][^[:space:][:cntrl:]]*$'::text)),
+    CONSTRAINT annotations_url_length CHECK ((char_length(url) <= 2000))
+);
+ALTER TABLE public.annotations OWNER TO answerscope_owner;
+CREATE INDEX annotations_brand_id_idx ON public.annotations USING btree (brand_id, day);
+CREATE INDEX annotations_created_by_idx ON public.annotations USING btree (created_by);
+CREATE INDEX annotations_organization_id_idx ON public.annotations USING btree (organization_id, day);
+COMMENT ON TABLE public.annotations IS 'Notes on days, which charts show: what happened then.';
+COMMENT ON COLUMN public.annotations.brand_id IS 'Null: every brand of the organization.';
+COMMENT ON COLUMN public.annotations.organization_id IS 'The brand''s; without a brand the caller''s; filled.';
+COMMENT ON COLUMN public.annotations.day IS 'A UTC day, as in figures.';
+COMMENT ON COLUMN public.annotations.day_to IS 'The last day; null: day alone.';
+COMMENT ON COLUMN public.annotations.created_by IS 'The user who added it; filled. Null: the user was deleted, or it was no user.';
+CREATE TRIGGER fill BEFORE INSERT ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.fill_annotation();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.annotations FOR EACH ROW WHEN (((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id)) OR ((new.created_by IS NOT NULL) AND (new.created_by IS DISTINCT FROM old.created_by)))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.annotations FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.annotations FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.annotations FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.annotations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.annotations TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.annotations TO authenticated;
+
 -- table public.api_keys
 CREATE TABLE public.api_keys (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -1427,6 +1474,27 @@ $function$;
 ALTER FUNCTION private.end_access() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.end_access() IS NULL;
 
+-- function private.fill_annotation()
+CREATE OR REPLACE FUNCTION private.fill_annotation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.organization_id := CASE
+        WHEN NEW.brand_id IS NULL THEN coalesce(NEW.organization_id, private.org_id())
+        ELSE coalesce(
+            (SELECT b.organization_id FROM public.brands AS b WHERE b.id = NEW.brand_id),
+            '00000000-0000-0000-0000-000000000000')
+    END;
+    NEW.created_by := coalesce(private.user_id(), NEW.created_by);
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_annotation() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_annotation() IS NULL;
+
 -- function private.fill_brand_slug()
 CREATE OR REPLACE FUNCTION private.fill_brand_slug()
  RETURNS trigger
@@ -1682,6 +1750,29 @@ $function$;
 ALTER FUNCTION private.list_edited(text[],text[],text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.list_edited(text[],text[],text[]) IS 'A list with what is added at its end, each once, and without what is removed.';
 GRANT EXECUTE ON FUNCTION private.list_edited(text[],text[],text[]) TO answerscope_service;
+
+-- function private.log_annotation()
+CREATE OR REPLACE FUNCTION private.log_annotation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    r public.annotations := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    PERFORM private.log_audit(
+        'annotation ' || CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END,
+        r.organization_id, r.day || ' ' || r.text,
+        (SELECT coalesce(jsonb_object_agg(key, jsonb_build_array(before.value, after.value)), '{}')
+         FROM jsonb_each(to_jsonb(OLD)) AS before
+         JOIN jsonb_each(to_jsonb(NEW)) AS after USING (key)
+         WHERE before.value <> after.value AND key <> 'updated_at'));
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_annotation() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_annotation() IS NULL;
 
 -- function private.log_audit(action text, organization uuid, subject text, detail jsonb)
 CREATE OR REPLACE FUNCTION private.log_audit(action text, organization uuid, subject text, detail jsonb DEFAULT '{}'::jsonb)
