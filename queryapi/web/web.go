@@ -5,6 +5,8 @@
 // committed, so that Go alone builds the binary. A test fails when it does not match the sources. In page/:
 //
 //   - route.ts is the address: path and query as signals, and go to change them. The address has all state of a screen.
+//   - main.tsx is the entry. The script is in three parts, by what their barrels export: first.ts (the frame, Brands,
+//     Overview, and what all share), look.ts and manage.ts, which come when a screen of theirs is shown.
 //   - api.ts sends all requests: useAnswer reads, write changes, after which everything is read again. It turns errors
 //     into messages, and a lost session into a sign-in that returns to the screen.
 //   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
@@ -13,8 +15,8 @@
 //     answer that is awaited, Empty for the next step.
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
-// A new screen of a brand is a file in screens/, a line in screens/list.ts, in the table of main.tsx and in screens of
-// web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. dashboard_screens_test.go compares it
+// A new screen of a brand is a file in screens/, a line in screens/list.ts, in a part, in the table of main.tsx and in
+// screens of web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. dashboard_screens_test.go compares it
 // with the API's bodies, dashboard_rows_test.go its tables. Texts of people and of answers are children of elements,
 // and addresses pass through parts/link.tsx.
 package web
@@ -162,41 +164,36 @@ func (d *Dashboard) send(c *fiber.Ctx, status int) error {
 	return c.Status(status).Send(d.document)
 }
 
-// An asset is a file of the bundle, at an address that changes with its content.
-type asset struct {
-	path, kind string
-	text       []byte
-}
-
-// assets returns the files of served/ by name.
-var assets = sync.OnceValue(func() map[string]asset {
+// assets returns the files of served/ by name, and the path below which they are served: it changes with their content,
+// and their imports of each other are relative to it.
+var assets = sync.OnceValues(func() (base string, files map[string][]byte) {
 	entries, err := served.ReadDir("served")
 	if err != nil {
 		panic(err) // they are compiled in
 	}
-	all := map[string]asset{}
+	files, sum := map[string][]byte{}, sha256.New()
 	for _, entry := range entries {
 		text, err := served.ReadFile(path.Join("served", entry.Name()))
 		if err != nil {
 			panic(err)
 		}
-		sum := sha256.Sum256(text)
-		name, extension, _ := strings.Cut(entry.Name(), ".")
-		address := "/assets/" + name + "." + hex.EncodeToString(sum[:8]) + "." + extension
-		all[entry.Name()] = asset{address, mime.TypeByExtension("." + extension), text}
+		files[entry.Name()] = text
+		sum.Write(text)
 	}
-	return all
+	return "/assets/" + hex.EncodeToString(sum.Sum(nil)[:8]) + "/", files
 })
 
 func mountAssets(server *httpd.Server) {
-	for name, a := range assets() {
+	base, files := assets()
+	for name, text := range files {
 		if name == documentName {
 			continue
 		}
-		server.App.Get(a.path, func(c *fiber.Ctx) error {
+		kind := mime.TypeByExtension(path.Ext(name))
+		server.App.Get(base+name, func(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
-			c.Set(fiber.HeaderContentType, a.kind)
-			return c.Send(a.text)
+			c.Set(fiber.HeaderContentType, kind)
+			return c.Send(text)
 		})
 	}
 }
@@ -205,9 +202,10 @@ const documentName = "index.html"
 
 // document returns index.html with the addresses of the other files.
 func document() []byte {
-	text := assets()[documentName].text
-	for name, a := range assets() {
-		text = bytes.ReplaceAll(text, []byte(`"`+name+`"`), []byte(`"`+a.path+`"`))
+	base, files := assets()
+	text := files[documentName]
+	for name := range files {
+		text = bytes.ReplaceAll(text, []byte(`"`+name+`"`), []byte(`"`+base+name+`"`))
 	}
 	return text
 }

@@ -1,30 +1,32 @@
 import { type ComponentType, render } from "preact"
+import { useEffect } from "preact/hooks"
 import { metrics, root, useAnswer } from "./api.ts"
 import type { Brand, Brands, Session } from "./bodies.ts"
-import { Frame, Screen } from "./parts/frame.tsx"
-import { Failed, Skeleton } from "./parts/state.tsx"
+import { BrandList, Failed, Frame, NotFound, Overview, Screen, SignIn, Skeleton } from "./first.ts"
+import { later } from "./later.tsx"
 import { path, query } from "./route.ts"
-import { Answers } from "./screens/answers.tsx"
-import { BrandSettings } from "./screens/brand_settings.tsx"
-import { BrandList } from "./screens/brands.tsx"
-import { Competitors } from "./screens/competitors.tsx"
-import { NotFound } from "./screens/not_found.tsx"
-import { Overview } from "./screens/overview.tsx"
-import { Prompts } from "./screens/prompts.tsx"
-import { SetUp } from "./screens/set_up.tsx"
-import { Settings } from "./screens/settings.tsx"
-import { Shopping } from "./screens/shopping.tsx"
-import { SignIn } from "./screens/sign_in.tsx"
-import { Sources } from "./screens/sources.tsx"
-import { Tracking } from "./screens/tracking.tsx"
-import { Traffic } from "./screens/traffic.tsx"
 import { screens } from "./screens/list.ts"
 import { mayEdit } from "./session.ts"
 
 // A page that the browser has kept whole is asked for again: its session may have ended.
 addEventListener("pageshow", (event) => event.persisted && location.reload())
 
-const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Brand; session: Session }>> = { "": Overview, competitors: Competitors, prompts: Prompts, answers: Answers, sources: Sources, traffic: Traffic, shopping: Shopping, tracking: Tracking, settings: BrandSettings }
+const look = () => import("./look.ts")
+const manage = () => import("./manage.ts")
+const SetUp = later(() => manage().then((m) => m.SetUp))
+const Settings = later(() => manage().then((m) => m.Settings))
+
+const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Brand; session: Session }>> = {
+  "": Overview,
+  competitors: later(() => look().then((m) => m.Competitors)),
+  prompts: later(() => look().then((m) => m.Prompts)),
+  answers: later(() => look().then((m) => m.Answers)),
+  sources: later(() => look().then((m) => m.Sources)),
+  traffic: later(() => look().then((m) => m.Traffic)),
+  shopping: later(() => look().then((m) => m.Shopping)),
+  tracking: later(() => manage().then((m) => m.Tracking)),
+  settings: later(() => manage().then((m) => m.BrandSettings)),
+}
 
 function Page() {
   return path.value === "/signin" ? <SignIn /> : <Signed />
@@ -53,7 +55,11 @@ function Signed() {
   )
 }
 
+// whenIdle runs what nobody waits for.
+const whenIdle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 2000))
+
 function Content({ session, brands, brand, name }: { session: Session; brands: Brand[]; brand?: Brand; name: string }) {
+  useEffect(() => void whenIdle(() => look().catch(() => {})), []) // most go on to one of its screens
   if (path.value === "/") return mayEdit(session) && (brands.length === 0 || query.value.get("set_up")) ? <SetUp session={session} brands={brands} /> : <BrandList session={session} brands={brands} />
   if (path.value === "/settings") return <Settings session={session} />
   const known = screens.find((s) => s.path === name.replace(/^answers\/[^/]+$/, "answers"))
