@@ -33,17 +33,23 @@ type answerRow struct {
 	AnsweredAt  instant `json:"answered_at"`
 	Mentioned   bool    `json:"mentioned"`
 	Position    *uint32 `json:"position"` // null: not mentioned
+	Cited       bool    `json:"cited"`    // one of the brand's pages is
 	Sentiment   string  `json:"sentiment"`
 	Citations   uint32  `json:"citations_count"` // cited URLs, the brand's or not
 	Excerpt     string  `json:"excerpt"`
 }
 
+// maxSample is more than any platform is asked in one run.
+const maxSample = 1_000_000
+
 func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	p := q.common(a.now())
 	filter := clickhouse.AnswerFilter{
 		Filter:      p.filter(caller.OrganizationID),
+		Sort:        clickhouse.AnswerSort(q.oneOf("sort", string(clickhouse.Newest), string(clickhouse.ByPrompt))),
 		Prompts:     q.ids("prompt_id", "the id of a prompt, a UUID"),
 		Competitors: q.ids("competitor_id", "the id of a competitor, a UUID"),
+		Sentiments:  q.words("sentiment", "positive", "neutral", "negative", "unknown"),
 		Mentioned:   q.boolean("mentioned"),
 		Cited:       q.boolean("cited"),
 		Domains:     q.texts("domain", "a domain that GET /api/v1/citations lists"),
@@ -54,11 +60,14 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	for i, domain := range filter.Domains {
 		filter.Domains[i] = strings.ToLower(domain)
 	}
+	if sample := q.number("sample", 0, 1, maxSample); sample > 0 {
+		filter.Samples = []int64{int64(sample)}
+	}
 	limit := q.number("limit", 50, 1, 200)
-	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors,
-		filter.Domains, filter.URLs, filter.Pages, filter.Categories)
+	filters := digest("answers", filter.Filter, filter.Sort, filter.Prompts, filter.Samples, filter.Sentiments,
+		filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
 	if after := readCursor[answerPosition](q, filters); after != nil {
-		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.ID)
+		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.Prompt, after.ID)
 	}
 	if err := q.check(); err != nil {
 		return nil, err
@@ -106,11 +115,12 @@ func afterCursor(matches []clickhouse.AnswerMatch) []clickhouse.AnswerMatch {
 // An answerPosition is the position of an answer in the list.
 type answerPosition struct {
 	AnsweredAt instant         `json:"answered_at"`
+	Prompt     string          `json:"prompt,omitempty"`
 	ID         clickhouse.UUID `json:"id"`
 }
 
 func positionOfAnswer(m clickhouse.AnswerMatch) answerPosition {
-	return answerPosition{instant(m.AnsweredAt), m.ID}
+	return answerPosition{instant(m.AnsweredAt), m.Prompt, m.ID}
 }
 
 func newAnswerRow(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {
@@ -118,7 +128,7 @@ func newAnswerRow(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow
 		ID: a.ID.String(), PromptID: a.PromptID.String(), PromptText: a.PromptText,
 		Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Region: a.Region, Sample: a.Sample,
 		AnsweredAt: instant(a.AnsweredAt),
-		Mentioned:  a.MentionCount > 0, Sentiment: a.Sentiment, Citations: a.Citations,
+		Mentioned:  a.MentionCount > 0, Cited: a.OwnCitations > 0, Sentiment: a.Sentiment, Citations: a.Citations,
 	}
 	if row.Mentioned {
 		row.Position = &a.Position

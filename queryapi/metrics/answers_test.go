@@ -43,6 +43,15 @@ func (h *history) compareAnswers(t *testing.T, slug string, common naive.Filter,
 		f.Prompt = new(h.id(h.named(slug, prompt)))
 		query.Set("prompt_id", f.Prompt.String())
 	}
+	if f.Sample = pick[int64](h.random, 0, 0, 0, 0, 0, 0, 1, 2, 3); f.Sample > 0 {
+		query.Set("sample", fmt.Sprint(f.Sample))
+	}
+	if f.Sentiment = pick(h.random, "", "", "", "", "positive", "neutral", "unknown"); f.Sentiment != "" {
+		query.Set("sentiment", f.Sentiment)
+	}
+	if f.ByPrompt = h.random.IntN(2) == 0; f.ByPrompt {
+		query.Set("sort", "prompt")
+	}
 	if f.Domain = pick(h.random, nil, nil, new("lumen.example"), new("other.example")); f.Domain != nil {
 		query.Set("domain", strings.ToUpper(*f.Domain))
 	}

@@ -57,7 +57,7 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 		"a year of six digits": with("2026", "202600"), "another digest": with(ofCards[:2], "zz"), "no id": with(`"id":"01000000-0000-0000-0000-000000000000"`, `"id":"1"`),
 		"an id in another form": with("01000000-0000-0000-0000-000000000000", "{01000000-0000-0000-0000-000000000000}"), "null": with("3", "null"),
 		"a negative position": with(`"position":3`, `"position":-3`), "another member": with(`"v"`, `"w":1,"v"`), "a space": with(`"v":2`, `"v": 2`), "two objects": with("}}", "}}{}"),
-		"another list's": cursor[answerPosition]{cursorVersion, ofCards, answerPosition{instant(aCard.AnsweredAt), aCard.ID}}.encode(),
+		"another list's": cursor[answerPosition]{cursorVersion, ofCards, answerPosition{AnsweredAt: instant(aCard.AnsweredAt), ID: aCard.ID}}.encode(),
 	} {
 		q := parseQuery("cursor=" + url.QueryEscape(text))
 		if position := cardCursor(q); q.check() == nil || position != (clickhouse.CardCursor{}) {

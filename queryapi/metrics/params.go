@@ -35,10 +35,19 @@ func (q *query) common(now time.Time) commonParams {
 		window:    q.window(now),
 		platforms: q.list("platform", "platform slugs separated by commas"),
 		models:    q.list("model", "model slugs separated by commas"),
-		regions:   q.texts("region", "a region, or no such parameter for all"),
+		regions:   q.regions(),
 		topics:    q.ids("topic_id", "the id of a topic, a UUID"),
 		branded:   q.boolean("branded", "all"),
 	}
+}
+
+// regions reads a region as a filter; "none" is that of answers that were asked for without one.
+func (q *query) regions() []string {
+	regions := q.texts("region", "a region, none, or no such parameter for all")
+	if len(regions) > 0 && strings.EqualFold(regions[0], "none") {
+		regions[0] = ""
+	}
+	return regions
 }
 
 // filter returns the warehouse's filter. The organization is always the caller's.

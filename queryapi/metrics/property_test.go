@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -94,8 +95,8 @@ func (s *stage) randomFilter(random *rand.Rand, slug string) (naive.Filter, url.
 	if f.Models = pick(random, nil, nil, []string{"gpt"}, []string{"sonar", "GPT"}, []string{"none"}); f.Models != nil {
 		query.Set("model", strings.Join(f.Models, ","))
 	}
-	if f.Region = pick(random, nil, nil, new("de"), new("DE"), new("xx")); f.Region != nil {
-		query.Set("region", *f.Region)
+	if f.Region = pick(random, nil, nil, new("de"), new("DE"), new("xx"), new("")); f.Region != nil {
+		query.Set("region", cmp.Or(*f.Region, "none"))
 	}
 	if topic := pick(random, "", "", "price", "use"); topic != "" {
 		f.Topic = new(s.id(s.named(slug, topic)))

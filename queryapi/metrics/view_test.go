@@ -105,7 +105,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			query.Set("brand_id", h.ids["lumen"])
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
 			for name, values := range map[string][]string{
-				"granularity": {"day", "week"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
+				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
 				"source_filter": {"all", "owned", "competitor", "external"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))

@@ -12,16 +12,28 @@ import (
 type AnswerFilter struct {
 	Filter
 	AnswerCursor
-	Prompts     []UUID   `ch:"prompts"`
-	Mentioned   []bool   `ch:"mentioned"`   // whether the brand is
-	Cited       []bool   `ch:"cited"`       // whether the brand's pages are
-	Competitors []UUID   `ch:"competitors"` // any of these is mentioned
-	Domains     []string `ch:"domains"`     // any of these is cited; likewise URLs, Pages and Categories
-	URLs        []string `ch:"urls"`
-	Pages       []string `ch:"pages"`
-	Categories  []string `ch:"categories"` // source types
-	Limit       uint32   `ch:"limit"`
+	Sort        AnswerSort `ch:"sort"`
+	Prompts     []UUID     `ch:"prompts"`
+	Samples     []int64    `ch:"samples"`
+	Sentiments  []string   `ch:"sentiments"`  // of the brand
+	Mentioned   []bool     `ch:"mentioned"`   // whether the brand is
+	Cited       []bool     `ch:"cited"`       // whether the brand's pages are
+	Competitors []UUID     `ch:"competitors"` // any of these is mentioned
+	Domains     []string   `ch:"domains"`     // any of these is cited; likewise URLs, Pages and Categories
+	URLs        []string   `ch:"urls"`
+	Pages       []string   `ch:"pages"`
+	Categories  []string   `ch:"categories"` // source types
+	Limit       uint32     `ch:"limit"`
 }
+
+// AnswerSort is the order of the answers of a day; days go from the newest to the oldest.
+type AnswerSort string
+
+// The orders.
+const (
+	Newest   AnswerSort = "newest"
+	ByPrompt AnswerSort = "prompt" // answers to a prompt follow each other, newest first
+)
 
 // cursorTime is the format of times in cursors, UTC.
 const cursorTime = "2006-01-02 15:04:05.000"
@@ -29,12 +41,13 @@ const cursorTime = "2006-01-02 15:04:05.000"
 // AnswerCursor is the position of an answer in the order of AnswersFound; the zero value is the start.
 type AnswerCursor struct {
 	AnsweredAt string `ch:"before"`       // as cursorTime
+	Prompt     string `ch:"after_prompt"` // of AnswerMatch
 	ID         string `ch:"after_answer"` // lower-case text
 }
 
 // AnswerCursorAt returns the position of an answer.
-func AnswerCursorAt(answeredAt time.Time, id UUID) AnswerCursor {
-	return AnswerCursor{answeredAt.UTC().Format(cursorTime), id.String()}
+func AnswerCursorAt(answeredAt time.Time, prompt string, id UUID) AnswerCursor {
+	return AnswerCursor{answeredAt.UTC().Format(cursorTime), prompt, id.String()}
 }
 
 // AnswerMatch is one of the Total answers that pass a filter.
@@ -42,12 +55,13 @@ type AnswerMatch struct {
 	Day        time.Time `ch:"day"`
 	ID         UUID      `ch:"id"`
 	AnsweredAt time.Time `ch:"answered_at"`
+	Prompt     string    `ch:"prompt"`      // its id as text, where answers are sorted by it, else ""
 	ComesAfter bool      `ch:"comes_after"` // the cursor
 	Total      uint64    `ch:"total"`
 }
 
-// AnswersFound returns the answers that pass a filter, newest first, then by id: those after the cursor. If they do not
-// fill the page, others follow, so that a row carries the total.
+// AnswersFound returns the answers that pass a filter, sorted, newest first, then by id: those after the cursor. If they
+// do not fill the page, others follow, so that a row carries the total.
 var AnswersFound = rollup[AnswerFilter, AnswerMatch]("answers_found")
 
 type (
@@ -86,6 +100,7 @@ type ListedAnswer struct {
 	Position       uint32    `ch:"position"` // 0: not mentioned
 	Sentiment      string    `ch:"sentiment"`
 	Citations      uint32    `ch:"citations"` // cited URLs, own or not
+	OwnCitations   uint32    `ch:"own_citations"`
 	ExtractVersion uint16    `ch:"extract_version"`
 }
 

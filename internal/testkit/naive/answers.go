@@ -2,6 +2,7 @@ package naive
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/gofrs/uuid/v5"
@@ -14,6 +15,9 @@ type AnswerFilter struct {
 	Mentioned, Cited   *bool
 	Domain, URL, Page  *string
 	Category           *string                  // source type
+	Sample             int64                    // 0: all
+	Sentiment          string                   // "": all
+	ByPrompt           bool                     // those of a day are sorted by prompt
 	Listed             func(host string) string // as of Citations
 }
 
@@ -28,7 +32,12 @@ func Answers(readings []Reading, f AnswerFilter, competitors []Live) []Body {
 	}
 	slices.SortFunc(rows, func(a, b Body) int {
 		text := func(row Body, name string) string { return row[name].(string) }
-		return cmp.Or(cmp.Compare(text(b, "answered_at"), text(a, "answered_at")), cmp.Compare(text(a, "id"), text(b, "id")))
+		order := cmp.Or(cmp.Compare(text(b, "answered_at"), text(a, "answered_at")), cmp.Compare(text(a, "id"), text(b, "id")))
+		if f.ByPrompt {
+			days := cmp.Compare(text(b, "answered_at")[:10], text(a, "answered_at")[:10])
+			return cmp.Or(days, cmp.Compare(fmt.Sprint(a["prompt_id"]), fmt.Sprint(b["prompt_id"])), order)
+		}
+		return order
 	})
 	return rows
 }
@@ -37,6 +46,8 @@ func (f AnswerFilter) lists(r Reading, competitors []Live) bool {
 	hosts := cited(r.Answer.Citations)
 	switch {
 	case f.Prompt != nil && r.Answer.Prompt.ID != *f.Prompt:
+	case f.Sample != 0 && r.Answer.Sample != f.Sample:
+	case f.Sentiment != "" && r.Sentiment != f.Sentiment:
 	case f.Mentioned != nil && *f.Mentioned != (r.Brand.Mentions > 0):
 	case f.Cited != nil && *f.Cited != (r.Brand.Citations > 0):
 	case f.Competitor != nil && !(rival(*f.Competitor)(r).Mentions > 0 && lives(*f.Competitor, competitors)):
@@ -77,7 +88,7 @@ func (r Reading) row() Body {
 	row := Body{
 		"id": a.ID.String(), "prompt_id": a.Prompt.ID, "prompt_text": a.Prompt.Text, "platform": a.Platform, "model": a.Model,
 		"served_model": a.ServedModel, "region": a.Region, "sample": a.Sample, "answered_at": a.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"),
-		"mentioned": r.Brand.Mentions > 0, "position": nil, "sentiment": r.Sentiment, "citations_count": len(cited(a.Citations)),
+		"mentioned": r.Brand.Mentions > 0, "position": nil, "cited": r.Brand.Citations > 0, "sentiment": r.Sentiment, "citations_count": len(cited(a.Citations)),
 	}
 	if r.Brand.Mentions > 0 {
 		row["position"] = r.Brand.Position

@@ -1,4 +1,5 @@
 -- answers_found: the answers that pass the filters, newest first, then by id as text, at most limit after a cursor.
+-- With sort = 'prompt' those of a day are sorted by prompt id before that.
 -- total is their number, on every row. If no row comes after the cursor, earlier rows fill the page, with comes_after = false.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
@@ -8,6 +9,7 @@ WITH
             day,
             id,
             answered_at,
+            if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
         WHERE organization_id = {organization_id:UUID}
@@ -21,6 +23,8 @@ WITH
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
+          AND answerscope_matches({samples:Array(Int64)}, sample)
+          AND answerscope_matches({sentiments:Array(String)}, sentiment)
           AND answerscope_matches({mentioned:Array(Bool)}, CAST(mention_count > 0 AS Bool))
           AND answerscope_matches({cited:Array(Bool)}, CAST(citation_count > 0 AS Bool))
           AND (empty({competitors:Array(UUID)})
@@ -53,13 +57,14 @@ SELECT
     day,
     id,
     answered_at,
-    CAST(answered_at < cursor_time OR answered_at = cursor_time AND toString(id) > {after_answer:String} AS Bool) AS comes_after,
+    prompt,
+    CAST((toDate(cursor_time), prompt, cursor_time, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}) AS Bool) AS comes_after,
     toUInt64(arraySum(days.2)) AS total
 FROM passing
 WHERE day >= if(enough = 0, {date_from:Date}, earlier[enough].1)
   AND day <= if(any_left, toDate(cursor_time), {date_to:Date})
-GROUP BY day, id, answered_at
+GROUP BY day, id, answered_at, prompt
 HAVING sum(sign) > 0 -- both rows of a corrected reading, sign 1 and sign -1, pass the filters
-ORDER BY comes_after DESC, answered_at DESC, toString(id)
+ORDER BY comes_after DESC, day DESC, prompt, answered_at DESC, toString(id)
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -6,7 +6,8 @@ SELECT
     reading.2 AS position,
     reading.3 AS sentiment,
     reading.4 AS citations,
-    reading.5 AS extract_version
+    reading.5 AS extract_version,
+    reading.6 AS own_citations
 FROM
 (
     SELECT
@@ -20,7 +21,8 @@ FROM
         any(answers.prompt_id) AS prompt_id,
         any(answers.prompt_text) AS prompt_text,
         argMinIf(substringUTF8(answers.text, 1, 65536), (revision, answers.extract_version), sign = 1) AS text,
-        argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version),
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version,
+            answers.citation_count),
             (revision, answers.extract_version), sign = 1) AS reading
     FROM answers
     WHERE organization_id = {organization:UUID}

@@ -489,7 +489,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [c4baa2fade20]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [3fd0cb309d42]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -498,9 +498,10 @@ AS WITH
             day,
             id,
             answered_at,
+            if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
     ),
     (
         SELECT groupArray((day, n))
@@ -522,17 +523,21 @@ SELECT
     day,
     id,
     answered_at,
-    CAST((answered_at < cursor_time) OR ((answered_at = cursor_time) AND (toString(id) > {after_answer:String})), 'Bool') AS comes_after,
+    prompt,
+    CAST((toDate(cursor_time), prompt, cursor_time, toString(id)) > (day, {after_prompt:String}, answered_at, {after_answer:String}), 'Bool') AS comes_after,
     toUInt64(arraySum(days.2)) AS total
 FROM passing
 WHERE (day >= if(enough = 0, {date_from:Date}, (earlier[enough]).1)) AND (day <= if(any_left, toDate(cursor_time), {date_to:Date}))
 GROUP BY
     day,
     id,
-    answered_at
+    answered_at,
+    prompt
 HAVING sum(sign) > 0
 ORDER BY
     comes_after DESC,
+    day DESC,
+    prompt ASC,
     answered_at DESC,
     toString(id) ASC
 LIMIT {limit:UInt32}
@@ -2373,14 +2378,15 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [972e92e7f61e]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [a82a12f81fce]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
     reading.2 AS position,
     reading.3 AS sentiment,
     reading.4 AS citations,
-    reading.5 AS extract_version
+    reading.5 AS extract_version,
+    reading.6 AS own_citations
 FROM
 (
     SELECT
@@ -2394,7 +2400,7 @@ FROM
         any(answers.prompt_id) AS prompt_id,
         any(answers.prompt_text) AS prompt_text,
         argMinIf(substringUTF8(answers.text, 1, 65536), (revision, answers.extract_version), sign = 1) AS text,
-        argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version), (revision, answers.extract_version), sign = 1) AS reading
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version, answers.citation_count), (revision, answers.extract_version), sign = 1) AS reading
     FROM answers
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)}))
     GROUP BY id
@@ -2709,7 +2715,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [b191855f85a3]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [74433494e175]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2722,6 +2728,7 @@ AS SELECT
     reading.2 AS position,
     reading.3 AS sentiment,
     reading.4 AS extract_version,
+    reading.5 AS own_citations,
     arrayCount(sources.5) AS citations,
     sources.1 AS `citations.url`,
     sources.2 AS `citations.title`,
@@ -2755,7 +2762,7 @@ FROM
         any(answers.prompt_text) AS prompt_text,
         any(answers.job_id) AS job_id,
         argMinIf((answers.text, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd), (revision, answers.extract_version), sign = 1) AS recorded,
-        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version), (revision, answers.extract_version), sign = 1) AS reading,
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count), (revision, answers.extract_version), sign = 1) AS reading,
         argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type, answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
         argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency, answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
     FROM answers
