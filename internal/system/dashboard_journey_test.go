@@ -146,8 +146,8 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 const focused = `(document.activeElement.ariaLabel || document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent).trim()`
 
 // visible says whether one sees where the focus is: an outline, or in the chart the ring of a point, within the window.
-const visible = `(() => { const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at), dot = at.querySelector(".dot")
-	const ring = style.outlineStyle != "none" && parseFloat(style.outlineWidth) >= 2 || dot && parseFloat(getComputedStyle(dot).strokeWidth) >= 3
+const visible = `(() => { const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at), dot = at.querySelector("circle, rect")
+	const ring = style.outlineStyle != "none" && parseFloat(style.outlineWidth) >= 2 || dot && parseFloat(getComputedStyle(dot).strokeWidth) >= 2
 	return !!ring && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth })()`
 
 // reach presses Tab until what has that name has the focus.
@@ -185,7 +185,7 @@ func (d *dashboard) isReachedByKeys(t *testing.T) {
 		d.page.Await(t, visible)
 		reached[at] = true
 	}
-	for _, name := range []string{"30 days", "From", "Weeks", "Show table", "Download SVG: Visibility trend", "All competitors", "Download CSV: Top competitors"} {
+	for _, name := range []string{"30 days", "From", "Weeks", "Show table", "More: Visibility trend", "All competitors", "Download CSV: Top competitors"} {
 		if !reached[name] {
 			t.Errorf("Tab does not reach %s", name)
 		}

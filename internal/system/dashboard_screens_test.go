@@ -49,24 +49,12 @@ func (d *dashboard) showsTheAPIsFigures(t *testing.T) {
 			t.Errorf("competitor %d is %q, want %+v", i, row, c)
 		}
 	}
-	var trend struct {
-		Buckets []struct {
-			Date  string
-			Rate  float64 `json:"mention_rate_pct"`
-			Count int     `json:"result_count"`
-		}
-	}
+	var trend struct{ Buckets []bucketBody }
 	d.ask(t, "visibility-trend?brand_id="+d.brand, &trend)
-	var rows [][]string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].map((tr) => [...tr.children].map((c) => c.textContent))`, &rows)
-	if len(rows) != len(trend.Buckets) || len(rows) < 20 {
-		t.Fatalf("%d rows of %d days", len(rows), len(trend.Buckets))
+	if len(trend.Buckets) < 20 {
+		t.Errorf("the trend has %d days", len(trend.Buckets))
 	}
-	for i, b := range trend.Buckets {
-		if want := []string{b.Date, number(b.Rate) + "%", number(float64(b.Count))}; !slices.Equal([]string{rows[i][0], rows[i][1], rows[i][3]}, want) {
-			t.Errorf("row %d is %q, want %q", i, rows[i], want)
-		}
-	}
+	d.showsMarks(t, "Visibility trend", "%", marksOf(d.brand, trend.Buckets))
 }
 
 // number is as the page writes it: in full, with commas.
@@ -150,11 +138,12 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 		d.click(t, days)
 		d.settled(t, "Overview")
 		var ticks []string
-		d.page.Eval(t, `[...document.querySelectorAll("figure.trend text.day")].map((text) => text.textContent)`, &ticks)
+		d.page.Eval(t, `[...document.querySelectorAll("figure.lines text.day")].map((text) => text.textContent)`, &ticks)
 		if unique := slices.Compact(slices.Clone(ticks)); len(unique) != len(ticks) || len(ticks) < 4 {
 			t.Errorf("the days of %s are %q", days, ticks)
 		}
 	}
+	d.page.Eval(t, `void (document.querySelector("details.menu").open = true)`, nil)
 	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
 		t.Errorf("the chart is saved as %.600s", svg)
 	}
@@ -176,10 +165,10 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	d.page.Eval(t, chart+`.querySelectorAll('a[tabindex="0"]').length`, &stops)
 	var points []string
 	d.page.Eval(t, "[..."+chart+".querySelectorAll('a')].map((a) => a.ariaLabel)", &points)
-	if stops != 1 || len(points) < 20 || !regexp.MustCompile(`^[A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).MatchString(points[0]) {
+	if stops != 1 || len(points) < 20 || !regexp.MustCompile(`^Fernwood, [A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).MatchString(points[0]) {
 		t.Fatalf("%d tab stops among %d points such as %q", stops, len(points), points[0])
 	}
-	d.page.Eval(t, `void [...document.querySelectorAll("button")].find((b) => b.ariaLabel == "Download SVG: Visibility trend").focus()`, nil)
+	d.page.Eval(t, `void document.querySelector('summary[aria-label="More: Visibility trend"]').focus()`, nil)
 	d.page.Press(t, "Tab")
 	for i, key := range []string{"", "ArrowLeft", "ArrowLeft", "ArrowRight", "Home", "End", "ArrowRight"} {
 		if key != "" {

@@ -322,7 +322,7 @@ func (d *dashboard) isLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+	const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 	if got := response.Header.Get("Content-Security-Policy"); got != policy {
 		t.Errorf("the policy is %q", got)
 	}

@@ -175,9 +175,9 @@ func (d *dashboard) falseAlarms(t *testing.T) string {
 // marksTheDay looks for the day of a move in the trend, in its points and in the table behind it.
 func (d *dashboard) marksTheDay(t *testing.T, c shownChange) {
 	t.Helper()
-	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] line.moved')`)
+	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] line.flag.moved')`)
 	var days []string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].filter((tr) => tr.cells[5].textContent.includes("the score moved down")).map((tr) => tr.cells[0].textContent)`, &days)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].filter((tr) => tr.cells[4].textContent.includes("the score moved down")).map((tr) => tr.cells[0].textContent)`, &days)
 	if !slices.Equal(days, []string{c.Since.Day}) {
 		t.Errorf("the trend marks %q, want %s", days, c.Since.Day)
 	}

@@ -11,8 +11,10 @@
 //     into messages, and a lost session into a sign-in that returns to the screen.
 //   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
 //   - parts/ has the building blocks of screens: Screen and Frame, FilterBar, Figure with interval and n, Card, Table
-//     with Pages, Trend, Dialog, FormDialog and Confirm for a write, Field, useAction for another form, Shown for an
-//     answer that is awaited, Empty for the next step.
+//     with Pages, Dialog, FormDialog and Confirm for a write, Field, useAction for another form, Shown for an answer
+//     that is awaited, Empty for the next step.
+//   - chart/ has the pictures: marks.ts their shapes, a file each, and what they share: Chart (card, table behind,
+//     menu), useMarks (keys and pointer), scales, axes, and save.
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in a part, in the table of main.tsx and in
@@ -58,8 +60,9 @@ var screens = []string{
 	"", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
 }
 
-// policy lets the document load from this host only: no script of its own, no other host, no frame.
-const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+// policy lets the document load from this host only: no script of its own, no other host, no frame. A picture of a
+// chart is drawn from a blob.
+const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // pageTimeout bounds the look-ups before the document is sent.
 const pageTimeout = 4 * time.Second

@@ -13,6 +13,18 @@ export function percent(value: number | null | undefined): string {
   return value === null || value === undefined ? none : numbers.format(value) + "%"
 }
 
+// inUnit is a value with its unit: 40.5%, 12.3 USD.
+export function inUnit(value: number, unit: string): string {
+  return number(value) + (unit === "%" ? unit : unit && " " + unit)
+}
+
+const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
+
+// compact is a number in a chart: in full up to 9,999, then as 14.5K.
+export function compact(value: number): string {
+  return Math.abs(value) < 10_000 ? number(value) : short.format(value)
+}
+
 const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 })
 
 // ofAll is a share, 0 to 1, as percent.
@@ -23,6 +35,11 @@ export function ofAll(share: number): string {
 // date is a UTC day, wherever the viewer is.
 export function date(text: string): string {
   return day.format(new Date(text.slice(0, 10) + "T00:00:00Z"))
+}
+
+// shortDate leaves out the year where it is this one.
+export function shortDate(text: string): string {
+  return text.slice(0, 4) === new Date().toISOString().slice(0, 4) ? date(text).split(",")[0]! : date(text)
 }
 
 export function time(text: string | null | undefined): string {

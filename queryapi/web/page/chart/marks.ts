@@ -32,6 +32,7 @@ export interface Series {
 
 export interface Flag {
   day: string
+  until?: string // the last day, where there are more
   kind: "model" | "outage" | "note" | "goal" | "moved"
   text: string
   href?: string
@@ -52,10 +53,11 @@ export interface Base {
 
 export interface LinesProps extends Base {
   series: Series[] // the first is the brand's; its value, range and n have columns of their own in the table
-  before?: Series // the window before, drawn dashed, its marks in the order of the days
+  before?: Series // the window before, drawn dashed; x is the day of this window that it is compared with
   flags?: Flag[]
   bands?: "own" | "focus" | "none" // of the first series and the focused one, of the focused one, of none
   domain?: [number, number]
+  onToggle?: (key: string) => void // the legend's buttons, of all series but the first: quiet is the screen's
   onNote?: (day: string) => void // n on a point, + under the axis
   weekly?: boolean // x is a Monday
 }
@@ -65,8 +67,17 @@ export interface MultiplesProps extends Base {
 }
 
 export interface DotsProps extends Base {
+  head?: string // of the column of names
   columns: string[] // the heads of beside
-  rows: { key: string; name: string; own?: boolean; slot?: Slot; now: Mark; before?: Mark; beside: ComponentChildren[] }[]
+  rows: {
+    key: string
+    name: string
+    own?: boolean
+    slot?: Slot
+    now: Mark
+    before?: Mark
+    beside: ComponentChildren[]
+  }[]
   domain: [number, number]
   reversed?: boolean // the better end is the lower one, as of positions
 }

@@ -3,13 +3,13 @@ import { useRef, useState } from "preact/hooks"
 import { metrics, refresh, tables, useAnswer } from "../api.ts"
 import type { Brand, Session, Summary, Trend } from "../bodies.ts"
 import { date, number, percent, time } from "../format.ts"
+import { Spark } from "../chart/spark.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
 import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Empty, Failed } from "../parts/state.tsx"
 import { Download, WithN } from "../parts/table.tsx"
-import { Spark } from "../parts/trend.tsx"
 import { Certainty, Verdict } from "../parts/verdict.tsx"
 import { go } from "../route.ts"
 import { mayEdit } from "../session.ts"
@@ -102,7 +102,7 @@ function Figures({ now, trend }: { now?: Summary; trend?: Trend }) {
       <td class="number">{now && <WithN text={percent(now.totals.mentionRatePct)} beside={bounds(now.totals.mentionRateInterval, "%")} />}</td>
       <td class="number">{now && number(now.totals.resultCount)}</td>
       <td class="long">{now && <Verdict change={now.totals.change} from={now.window.date_from} rows={1} />}</td>
-      <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} />}</td>
+      <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} ranges={trend.buckets.map((b) => b.mention_rate_interval)} domain={[0, 100]} label="Visibility rate per day" />}</td>
       <td>{trend && (last ? date(last.date) : "No answers yet")}</td>
     </>
   )

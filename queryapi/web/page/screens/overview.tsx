@@ -1,5 +1,7 @@
 import { type Answered, useAnswer } from "../api.ts"
 import type { Brand, Bucket, Changes, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import { Lines } from "../chart/lines.tsx"
+import type { Flag } from "../chart/marks.ts"
 import { number, percent, plural, shift } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
@@ -7,7 +9,6 @@ import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Empty, Notice, Shown } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
-import { Trend } from "../parts/trend.tsx"
 import { Certainty, Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
@@ -27,27 +28,7 @@ export function Overview({ brand }: { brand: Brand }) {
       {summary.data?.totals.resultCount !== 0 && (
         <Shown of={trend} height={260}>
           {(t) => (
-            <Trend
-              name="Visibility trend"
-              unit="%"
-              weekly={t.granularity === "week"}
-              tools={<Granularity weekly={granularity === "week"} />}
-              csv={{ url: question("visibility-trend", brand, { granularity, table: "buckets" }), file: `${brand.slug}-trend.csv` }}
-              points={t.buckets.map((b) => {
-                const days = daysCounted(b, t.granularity === "week", summary.data?.window)
-                return {
-                  date: b.date,
-                  value: b.mention_rate_pct,
-                  interval: b.mention_rate_interval,
-                  n: b.result_count,
-                  moved: t.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)?.direction,
-                  changed: b.model_changed,
-                  givenUp: b.given_up_runs,
-                  degraded: b.degraded_platforms,
-                  href: answers(brand, days),
-                }
-              })}
-            />
+            <Trend brand={brand} trend={t} window={summary.data?.window} />
           )}
         </Shown>
       )}
@@ -62,6 +43,52 @@ export function Overview({ brand }: { brand: Brand }) {
       )}
     </Screen>
   )
+}
+
+// Trend draws the rate per day or week, with what to know before a drop is read as one.
+function Trend({ brand, trend, window }: { brand: Brand; trend: TrendBody; window?: Summary["window"] }) {
+  const weekly = trend.granularity === "week"
+  const buckets = trend.buckets.map((bucket) => {
+    const days = daysCounted(bucket, weekly, window)
+    return { bucket, days, flags: flagsOf(trend, bucket, days) }
+  })
+  return (
+    <Lines
+      name="Visibility trend"
+      subtitle={`Share of answers that name the brand, by ${weekly ? "week" : "day"}; the band is the 95 % interval`}
+      unit="%"
+      weekly={weekly}
+      tools={<Granularity weekly={weekly} />}
+      csv={{ url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }), file: `${brand.slug}-trend.csv` }}
+      flags={buckets.flatMap((b) => b.flags)}
+      series={[
+        {
+          key: brand.id,
+          name: brand.name,
+          slot: 0,
+          marks: buckets.map(({ bucket, days, flags }) => ({
+            key: brand.id,
+            x: bucket.date,
+            y: bucket.mention_rate_pct,
+            range: bucket.mention_rate_interval,
+            n: bucket.result_count,
+            notes: [...flags.map((f) => f.text), ...(bucket.given_up_runs > 0 ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])],
+            href: answers(brand, days),
+          })),
+        },
+      ]}
+    />
+  )
+}
+
+// flagsOf are what to know of a bucket before its value is read as the brand's.
+function flagsOf(trend: TrendBody, bucket: Bucket, days: { date_from: string; date_to: string }): Flag[] {
+  const moved = trend.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)
+  return [
+    ...(moved ? [{ day: bucket.date, kind: "moved" as const, text: `the score moved ${moved.direction}` }] : []),
+    ...(bucket.model_changed ? [{ day: bucket.date, kind: "model" as const, text: "a platform's model changed" }] : []),
+    ...bucket.degraded_platforms.map((platform) => ({ day: bucket.date, kind: "outage" as const, text: `outage of ${platform}` })),
+  ]
 }
 
 // daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.

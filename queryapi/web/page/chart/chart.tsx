@@ -1,0 +1,279 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { date, inUnit, number } from "../format.ts"
+import { bounds } from "../parts/figure.tsx"
+import { Download } from "../parts/table.tsx"
+import { type Cursor, isDay, type Place } from "./cursor.ts"
+import type { Base, Mark, Series } from "./marks.ts"
+import { save } from "./save.ts"
+
+// A Behind is the table behind a picture: its head, and rows whose first cell is their name.
+export interface Behind {
+  head: string[]
+  rows: { key: string; href?: string; cells: string[] }[]
+}
+
+interface Props extends Base {
+  kind?: string // class of the figure
+  marks: Cursor
+  has: boolean // a mark has a value
+  summary: string // such as "6 series, 28 days"
+  behind?: Behind // a chart that is a table itself has none
+  legend?: ComponentChildren
+  children: (width: number) => ComponentChildren
+}
+
+// Chart is the card around a picture: heading, tools, figure, legend, and the table behind it. t folds the table.
+export function Chart({ kind = "", marks, has, summary, behind, legend, children, ...chart }: Props) {
+  const { name, finding, subtitle, tools, csv, empty, method } = chart
+  const [folded, fold] = useState(true)
+  const id = useId()
+  const width = useWidth(marks.box)
+  const onKeyUp = (event: KeyboardEvent) =>
+    event.key === "t" && behind && (event.target as Element).closest("[data-at]") && fold(!folded)
+  return (
+    <section class="card" aria-labelledby={id}>
+      <header>
+        <div>
+          <h2 id={id}>{finding ?? name}</h2>
+          {subtitle && <p>{subtitle}</p>}
+        </div>
+        <div class="line">
+          {tools}
+          {behind && (
+            <button type="button" class="button plain tight" aria-expanded={!folded} onClick={() => fold(!folded)}>
+              {folded ? "Show table" : "Hide table"}
+            </button>
+          )}
+          {csv && <Download url={csv.url} file={csv.file} name={name} />}
+          {has && <Menu name={name} method={method} figure={marks.box} />}
+        </div>
+      </header>
+      <div class="inside">
+        <figure class={`chart ${kind}`} aria-label={name} ref={marks.box} onKeyUp={onKeyUp} {...marks.handlers}>
+          <p class="hidden">
+            {finding} Chart, {summary}
+            {behind && "; a table follows"}.
+          </p>
+          {!has ? <div class="soft">{empty ?? "No data in this window."}</div> : width > 0 && children(width)}
+          {has && legend && <figcaption>{legend}</figcaption>}
+        </figure>
+      </div>
+      {behind && <Table name={name} behind={behind} folded={folded} />}
+    </section>
+  )
+}
+
+// Menu holds what is wanted seldom: the picture as a file, and how it is computed.
+function Menu({ name, method, figure }: { name: string; method?: ComponentChildren; figure: Cursor["box"] }) {
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = (event: Event) => {
+    const left =
+      event instanceof KeyboardEvent
+        ? event.key === "Escape"
+        : !menu.current?.contains((event as FocusEvent).relatedTarget as Node)
+    if (left && menu.current) menu.current.open = false
+  }
+  return (
+    <details class="menu" ref={menu} onFocusOut={close} onKeyDown={close}>
+      <summary class="button plain tight" aria-label={`More: ${name}`}>
+        ⋮
+      </summary>
+      <div>
+        {(["svg", "png"] as const).map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            class="button plain tight"
+            aria-label={`Download ${kind.toUpperCase()}: ${name}`}
+            onClick={() => figure.current && save(figure.current, name, kind)}
+          >
+            {kind.toUpperCase()}
+          </button>
+        ))}
+        {method && <div class="small soft">{method}</div>}
+      </div>
+    </details>
+  )
+}
+
+// Table has a chart's figures; folded, it is there for screen readers.
+function Table({ name, behind, folded }: { name: string; behind: Behind; folded: boolean }) {
+  return (
+    <div class={folded ? "hidden" : "scroll"} tabIndex={folded ? undefined : 0}>
+      <table aria-label={name}>
+        <thead>
+          <tr>
+            {behind.head.map((text, i) => (
+              <th key={text} scope="col" class={i > 0 && text !== "Notes" ? "number" : ""}>
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {behind.rows.map(({ key, href, cells }) => (
+            <tr key={key}>
+              <th scope="row">{folded || !href ? key : <a href={href}>{key}</a>}</th>
+              {cells.map((text, i) => (
+                <td key={i} class={behind.head[i + 1] === "Notes" ? "" : "number"}>
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const shown = (mark: Mark | undefined, unit: string) => (!mark || mark.y === null ? "–" : inUnit(mark.y, unit))
+
+// whole is a mark in one cell: value, range and n.
+function whole(mark: Mark | undefined, unit: string): string {
+  const range = bounds(mark?.range ?? null)
+  return [shown(mark, unit), range && `(${range})`, mark?.n !== undefined && `n = ${number(mark.n)}`]
+    .filter(Boolean)
+    .join(" ")
+}
+
+// tableOf has a row for each x and a column for each series. Of one that leads, value, range, n and notes have columns
+// of their own.
+export function tableOf(head: string, columns: string[], series: Series[], unit: string, lead?: Series): Behind {
+  const others = series.filter((s) => s !== lead)
+  const marks = new Map([...series].map((s) => [s, new Map(s.marks.map((m) => [String(m.x), m]))]))
+  return {
+    head: [
+      head,
+      ...(lead ? [others.length > 0 ? lead.name : "Value", "Interval", "n", "Notes"] : []),
+      ...others.map((s) => s.name),
+    ],
+    rows: columns.map((x) => {
+      const mark = lead && marks.get(lead)?.get(x)
+      const first = lead
+        ? [
+            shown(mark, unit),
+            bounds(mark?.range ?? null) ?? "",
+            mark?.n === undefined ? "" : number(mark.n),
+            mark?.notes?.join(", ") ?? "",
+          ]
+        : []
+      return { key: x, href: mark?.href, cells: [...first, ...others.map((s) => whole(marks.get(s)!.get(x), unit))] }
+    }),
+  }
+}
+
+export interface LegendItem {
+  key: string
+  name: string
+  slot: number
+  shape?: "line" | "dashed" | "area" | "hatch" | "outline"
+  on?: boolean // of a toggle
+}
+
+// Legend names the series. With onToggle those with on are buttons, and what they do is said.
+export function Legend({ items, onToggle }: { items: LegendItem[]; onToggle?: (key: string) => void }) {
+  const [said, say] = useState("")
+  return (
+    <div class="legend">
+      {items.map(({ key, name, slot, shape = "line", on }) => {
+        const swatch = (
+          <svg class={`swatch slot-${on === false ? 9 : slot}`} width="18" height="10" aria-hidden="true">
+            {shape === "line" || shape === "dashed" ? (
+              <path class={`line ${shape}`} d="M0,5L18,5" />
+            ) : (
+              <rect class={`area ${shape}`} width="18" height="10" />
+            )}
+          </svg>
+        )
+        return onToggle && on !== undefined ? (
+          <button
+            key={key}
+            type="button"
+            class="button plain tight"
+            aria-pressed={on}
+            onClick={() => (onToggle(key), say(`${name} ${on ? "hidden" : "shown"}`))}
+          >
+            {swatch} {name}
+          </button>
+        ) : (
+          <span key={key}>
+            {swatch} {name}
+          </span>
+        )
+      })}
+      <span role="status" class="hidden">
+        {said}
+      </span>
+    </div>
+  )
+}
+
+interface TipProps {
+  marks: Cursor
+  unit: string
+  at: (mark: Mark) => { left: number; top?: number }
+  width: number
+  row?: number // without, it tells of all rows
+  lines: (place: Place) => { series: { key: string; name: string; slot: number }; mark?: Mark }[]
+}
+
+// Tip repeats for the pointer what the names of marks say. It lets the pointer through.
+export function Tip({ marks, unit, at, width, row, lines }: TipProps) {
+  const place = marks.shown.value
+  const shown = marks.mark(place)
+  if (!place || !shown || (row !== undefined && row !== place[0])) return null
+  const { left, top = 0 } = at(shown)
+  const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
+  return (
+    <div class="tip" style={{ ...side, top: `${top}px` }} aria-hidden="true">
+      <div class="soft small">{isDay(shown.x) ? date(String(shown.x)) : shown.x}</div>
+      {lines(place).map(
+        ({ series, mark }) =>
+          mark &&
+          mark.y !== null && (
+            <div key={series.key} class={mark === shown ? "active" : ""}>
+              <i class={`slot-${series.slot}`} /> {series.name} <b>{inUnit(mark.y, unit)}</b>{" "}
+              <span class="soft">{bounds(mark.range ?? null, unit)}</span>{" "}
+              {mark.n !== undefined && <span class="soft small">n = {number(mark.n)}</span>}
+            </div>
+          ),
+      )}
+      {shown.notes?.map((note) => (
+        <div key={note} class="small">
+          {note}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+// Spot is a mark in an SVG: a link where it counts answers.
+export function Spot({ children, ...attributes }: { children: ComponentChildren } & Record<string, unknown>) {
+  return attributes.href ? <a {...attributes}>{children}</a> : <g {...attributes}>{children}</g>
+}
+
+const widths = new Map<Element, (width: number) => void>()
+const observer = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) widths.get(target)?.(Math.round(contentRect.width))
+})
+addEventListener("beforeprint", () => widths.forEach((set, box) => set(Math.min(680, box.clientWidth))))
+addEventListener("afterprint", () => widths.forEach((set, box) => set(box.clientWidth)))
+
+// useWidth is the width of an element as it is now; on paper a chart is 680 pixels wide.
+export function useWidth(box: { current: HTMLElement | null }): number {
+  const [width, set] = useState(0)
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    set(element.clientWidth)
+    widths.set(element, set)
+    observer.observe(element)
+    return () => {
+      widths.delete(element)
+      observer.unobserve(element)
+    }
+  }, [])
+  return width
+}

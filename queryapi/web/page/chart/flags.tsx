@@ -1,0 +1,102 @@
+import { shortDate } from "../format.ts"
+import type { Cursor } from "./cursor.ts"
+import type { Plot } from "./lines.tsx"
+import type { Flag } from "./marks.ts"
+import { dayNumber } from "./scale.ts"
+
+// A Span is one flag of days that follow each other, with the letter of its first day.
+export interface Span extends Flag {
+  until: string
+  letter: string
+}
+
+// spansOf joins flags of the same text on days that follow each other.
+export function spansOf(flags: Flag[], step: number): Span[] {
+  const spans: Span[] = []
+  for (const flag of flags.toSorted((a, b) => a.day.localeCompare(b.day))) {
+    const last = spans.find(
+      (s) => s.text === flag.text && s.kind === flag.kind && dayNumber(flag.day) - dayNumber(s.until) <= step,
+    )
+    if (last) last.until = flag.until ?? flag.day
+    else spans.push({ ...flag, until: flag.until ?? flag.day, letter: "" })
+  }
+  const days = [...new Set(spans.map((s) => s.day))]
+  for (const span of spans) {
+    const i = days.indexOf(span.day)
+    span.letter = String.fromCharCode(65 + (i % 26)) + (i < 26 ? "" : Math.floor(i / 26))
+  }
+  return spans
+}
+
+// Flags are letters above the days of the list below; days of an outage are hatched.
+export function Flags({ spans, plot, hatch }: { spans: Span[]; plot: Plot; hatch: string }) {
+  const { top, bottom } = plot.margin
+  const foot = plot.height - bottom
+  const half = Math.max(3, Math.abs(plot.x(plot.step) - plot.x(0)) / 2)
+  return (
+    <g class="flags" aria-hidden="true">
+      {spans.map(({ day, until, kind, text }) => {
+        const [from, to] = [plot.at(day), plot.at(until)]
+        if (kind !== "outage")
+          return <line key={day + text} class={`flag ${kind}`} x1={from} x2={from} y1={top} y2={foot} />
+        return (
+          <rect
+            key={day + text}
+            class="outage"
+            x={from - half}
+            width={to - from + 2 * half}
+            y={top}
+            height={foot - top}
+            fill={`url(#${hatch})`}
+          />
+        )
+      })}
+      {[...new Map(spans.map((s) => [s.day, s.letter]))].map(([day, letter]) => (
+        <text key={day} class="letter" x={plot.at(day)} y={top - 8} text-anchor="middle">
+          {letter}
+        </text>
+      ))}
+    </g>
+  )
+}
+
+// FlagList says what the letters stand for.
+export function FlagList({ spans }: { spans: Span[] }) {
+  if (spans.length === 0) return null
+  return (
+    <ul class="flag-list">
+      {spans.map(({ day, until, letter, text, href }) => (
+        <li key={day + text}>
+          <b>{letter}</b> {shortDate(day)}
+          {until > day && ` – ${shortDate(until)}`} {href ? <a href={href}>{text}</a> : text}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface AddNoteProps {
+  marks: Cursor
+  at: (day: string | number) => number
+  top: number
+  onNote: (day: string) => void
+}
+
+// AddNote stands under the axis at the day that is shown; keys have n.
+export function AddNote({ marks, at, top, onNote }: AddNoteProps) {
+  const mark = marks.mark(marks.shown.value)
+  if (!mark) return null
+  const day = String(mark.x)
+  return (
+    <button
+      type="button"
+      class="button tight add-note"
+      tabIndex={-1}
+      style={{ left: `${at(day)}px`, top: `${top}px` }}
+      aria-label={`Add a note to ${shortDate(day)}`}
+      onClick={() => onNote(day)}
+    >
+      +
+    </button>
+  )
+}

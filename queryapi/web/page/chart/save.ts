@@ -1,0 +1,101 @@
+import { store } from "../parts/table.tsx"
+
+const space = "http://www.w3.org/2000/svg"
+const styles = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linejoin",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+]
+
+// save stores a chart as it is seen, with the colours of the theme and the ground of its card.
+export function save(figure: HTMLElement, name: string, kind: "svg" | "png"): void {
+  const { width, height } = figure.getBoundingClientRect()
+  const text = new XMLSerializer().serializeToString(drawn(figure, Math.ceil(width), Math.ceil(height)))
+  const file = `${name.toLowerCase().replaceAll(" ", "-")}.${kind}`
+  const blob = new Blob([text], { type: "image/svg+xml" })
+  if (kind === "svg") return store(blob, file)
+  const image = new Image()
+  image.onload = () => {
+    URL.revokeObjectURL(image.src)
+    const canvas = document.createElement("canvas")
+    canvas.width = image.width * 2
+    canvas.height = image.height * 2
+    canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height)
+    canvas.toBlob((png) => png && store(png, file))
+  }
+  image.src = URL.createObjectURL(blob)
+}
+
+// drawn is an SVG of a figure: its own SVGs, and of its HTML the grounds and the words.
+function drawn(figure: HTMLElement, width: number, height: number): SVGSVGElement {
+  const origin = figure.getBoundingClientRect()
+  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` }) as SVGSVGElement
+  root.append(
+    element("rect", {
+      width: "100%",
+      height: "100%",
+      fill: getComputedStyle(figure.closest(".card")!).backgroundColor,
+    }),
+  )
+  const add = (node: Element) => {
+    const style = getComputedStyle(node)
+    const box = node.getBoundingClientRect()
+    const place = { x: box.x - origin.x, y: box.y - origin.y, width: box.width, height: box.height }
+    if (style.display === "none" || node.matches(".hidden, .tip, button:not([aria-pressed])")) return
+    if (node instanceof SVGSVGElement) return root.append(copy(node, place))
+    if (style.backgroundColor !== "rgba(0, 0, 0, 0)")
+      root.append(element("rect", { ...place, fill: style.backgroundColor, rx: parseFloat(style.borderRadius) || 0 }))
+    for (const child of node.childNodes) {
+      if (child instanceof Element) add(child)
+      else root.append(...words(child as Text, style, origin))
+    }
+  }
+  add(figure)
+  return root
+}
+
+function copy(svg: SVGSVGElement, place: Record<string, number>): SVGSVGElement {
+  const clone = svg.cloneNode(true) as SVGSVGElement
+  const [from, to] = [svg.querySelectorAll("*"), clone.querySelectorAll("*")]
+  from.forEach((node, i) => {
+    const seen = getComputedStyle(node)
+    for (const property of styles) to[i]!.setAttribute(property, seen.getPropertyValue(property))
+  })
+  for (const [name, value] of Object.entries(place)) clone.setAttribute(name, String(value))
+  return clone
+}
+
+// words places each word where the browser has it, since lines break.
+function words(text: Text, style: CSSStyleDeclaration, origin: DOMRect): SVGElement[] {
+  return [...text.data.matchAll(/\S+/g)].map(({ 0: word, index }) => {
+    const range = document.createRange()
+    range.setStart(text, index)
+    range.setEnd(text, index + word.length)
+    const box = range.getBoundingClientRect()
+    const place = { x: box.x - origin.x, y: box.y - origin.y + box.height * 0.78 }
+    const { color: fill, fontFamily, fontSize, fontWeight } = style
+    const node = element("text", {
+      ...place,
+      fill,
+      "font-family": fontFamily,
+      "font-size": fontSize,
+      "font-weight": fontWeight,
+    })
+    node.textContent = word
+    return node
+  })
+}
+
+function element(name: string, attributes: Record<string, string | number>): SVGElement {
+  const node = document.createElementNS(space, name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value))
+  return node
+}

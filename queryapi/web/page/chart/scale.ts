@@ -1,0 +1,69 @@
+import { nice, ticks } from "d3-array"
+import { daysOf, shift } from "../format.ts"
+import type { Mark } from "./marks.ts"
+
+export type Pair = [number, number]
+export type Scale = (value: number) => number
+
+// linear maps a domain to pixels. A domain of one value maps to the middle.
+export function linear([from, to]: Pair, [start, end]: Pair): Scale {
+  if (from === to) return () => (start + end) / 2
+  return (value) => start + ((value - from) / (to - from)) * (end - start)
+}
+
+// band divides pixels into equal columns with a gap of 2 between them, or less where they are narrow.
+export function band(count: number, [start, end]: Pair): { at: Scale; width: number; step: number } {
+  const step = (end - start) / Math.max(1, count)
+  const width = Math.max(1, Math.min(48, step - Math.min(2, step / 4)))
+  return { at: (i) => start + i * step + (step - width) / 2, width, step }
+}
+
+// domainOf reaches from 0, or the least value below it, to a round number above all values; shares end at 100.
+export function domainOf(values: number[], unit: string): Pair {
+  const [low, high] = nice(Math.min(0, ...values), Math.max(0, ...values) || 1, 4)
+  return [low, unit === "%" ? Math.min(100, high) : high]
+}
+
+export const ticksOf = ([low, high]: Pair, count = 4) => ticks(low, high, count)
+
+// dayNumber counts UTC days from 1970 on.
+export const dayNumber = (day: string | number) => Date.parse(String(day)) / 86_400_000
+
+const steps = [1, 2, 7, 14, 28, 56, 91, 182, 364]
+
+// dayTicks are the days that an axis names: all, every other one, or Mondays.
+export function dayTicks(first: string, last: string, most: number): string[] {
+  const days = daysOf(first, last)
+  const step = steps.find((one) => Math.ceil(days / one) <= most) ?? 728
+  const start = step < 7 ? 0 : (11 - ((dayNumber(first) + 7) % 7)) % 7 // 1970 began on a Thursday
+  return Array.from({ length: Math.max(0, Math.ceil((days - start) / step)) }, (_, i) => shift(first, start + i * step))
+}
+
+// stepOf is the least number of days between two columns of a chart.
+export function stepOf(columns: string[]): number {
+  return Math.min(...columns.slice(1).map((day, i) => dayNumber(day) - dayNumber(columns[i]!)), 31)
+}
+
+// runsOf divides marks at gaps: where there is no value, or no bucket for longer than the step.
+export function runsOf(marks: Mark[], step: number): Mark[][] {
+  const runs: Mark[][] = []
+  let last: Mark | undefined
+  for (const mark of marks) {
+    if (mark.y !== null) {
+      if (last && dayNumber(mark.x) - dayNumber(last.x) <= step * 1.5) runs.at(-1)!.push(mark)
+      else runs.push([mark])
+    }
+    last = mark.y === null ? undefined : mark
+  }
+  return runs
+}
+
+const round = (value: number) => Math.round(value * 10) / 10
+
+export function linePath(points: Pair[]): string {
+  return points.length > 1 ? "M" + points.map(([x, y]) => `${round(x)},${round(y)}`).join("L") : ""
+}
+
+export function areaPath(top: Pair[], bottom: Pair[]): string {
+  return top.length > 1 ? linePath([...top, ...bottom.toReversed()]) + "Z" : ""
+}
