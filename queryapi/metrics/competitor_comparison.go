@@ -3,6 +3,8 @@ package metrics
 import (
 	"context"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -34,6 +36,15 @@ type brandRow struct {
 type competitorRow struct {
 	ID string `json:"competitor_id"`
 	comparedRow
+	Slot *int16   `json:"slot"` // its colour in charts
+	Gap  *rateGap `json:"gap"`  // null without answers
+}
+
+// rateGap is the brand's mention rate less a competitor's, over the same answers.
+type rateGap struct {
+	Difference *float64  `json:"difference"` // in points
+	Interval   *interval `json:"interval"`   // paired by prompt
+	Verdict    string    `json:"verdict"`    // the brand is ahead, behind, level, or there is too_little_data
 }
 
 // comparedRow is the brand or a competitor, measured over the same answers.
@@ -52,6 +63,8 @@ type comparedRow struct {
 	MentionRatePct     *float64  `json:"mention_rate_pct"`
 	MentionRate        *interval `json:"mention_rate_interval"`
 	AvgPosition        *float64  `json:"avg_position"` // over the answers that name it
+	Rank               *uint64   `json:"rank"`         // by mention rate, among all rows
+	VoicePct           *float64  `json:"sov_pct"`
 }
 
 type shareOfVoice struct {
@@ -78,9 +91,13 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 	if err != nil {
 		return nil, err
 	}
+	slots, err := a.db.CompetitorSlots(ctx, caller.OrganizationID, p.brandID)
+	if err != nil {
+		return nil, err
+	}
 	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by,
 		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
-			return a.comparisons(ctx, brand, filter)
+			return a.comparisons(ctx, brand, slots, filter)
 		},
 		func(name groupName, f comparisonFigures) comparisonGroup { return comparisonGroup{name, f} })
 	if err != nil {
@@ -91,7 +108,7 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 
 // comparisons returns the figures of each group.
 func (a *API) comparisons(
-	ctx context.Context, brand postgres.Brand, filter clickhouse.GroupFilter,
+	ctx context.Context, brand postgres.Brand, slots map[uuid.UUID]*int16, filter clickhouse.GroupFilter,
 ) ([]group[comparisonFigures], error) {
 	var entities []clickhouse.Entity
 	var voices []clickhouse.Voice
@@ -110,7 +127,9 @@ func (a *API) comparisons(
 			ShareOfVoice: newShareOfVoice(voicesByGroup[key]),
 		}
 		for i, c := range rows[1:] {
-			figures.Competitors[i] = competitorRow{c.ID.String(), newComparedRow(c.Name, c)}
+			figures.Competitors[i] = competitorRow{
+				c.ID.String(), newComparedRow(c.Name, c), slots[uuid.UUID(c.ID)], newRateGap(c),
+			}
 		}
 		groups = append(groups, group[comparisonFigures]{key, rows[0].Answers, figures})
 	}
@@ -125,8 +144,15 @@ func newComparedRow(name string, v clickhouse.Entity) comparedRow {
 		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score,
 		Interval:       intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
 		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
-		AvgPosition: v.AvgPosition,
+		AvgPosition: v.AvgPosition, Rank: v.Rank, VoicePct: v.VoicePct,
 	}
+}
+
+func newRateGap(v clickhouse.Entity) *rateGap {
+	if v.Gap == nil {
+		return nil
+	}
+	return &rateGap{v.Gap, intervalOver(v.Answers, v.GapLow, v.GapHigh), v.GapVerdict}
 }
 
 // newShareOfVoice takes the row of all platforms, then one for each platform and model; without answers there is none.

@@ -229,7 +229,7 @@ func (l *harness) questions(slug string, filtered bool) (targets []string) {
 	for _, query := range queries {
 		query.Set("brand_id", l.ids[slug])
 		for _, endpoint := range []string{
-			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "competitor-comparison?",
+			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "entity-trend?granularity=month&", "competitor-comparison?",
 			"filters?", "visibility-summary?group_by=topic&", "visibility-trend?group_by=model&", "competitor-comparison?group_by=platform&",
 			"prompt-performance?limit=100&", "citations?limit=200&", "citations?source_filter=external&", "shopping-cards?limit=200&",
 		} {

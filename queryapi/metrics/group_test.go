@@ -14,7 +14,7 @@ import (
 // answers of each, and together they have what the whole has.
 func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live, rivals []naive.Live) {
 	t.Helper()
-	by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week")
+	by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week", "month")
 	query.Set("group_by", by)
 	endpoint := pick(h.random, "visibility-summary?", "visibility-trend?granularity="+granularity+"&", "competitor-comparison?")
 	figures := func(r []naive.Reading) naive.Body {

@@ -183,17 +183,22 @@ func (h *history) compare(t *testing.T) {
 	for _, slug := range h.brands {
 		now := h.snapshot(t, slug)
 		brand := naive.Live{ID: now.BrandID, Name: now.Name}
+		slots, err := h.db.CompetitorSlots(t.Context(), now.OrganizationID, now.BrandID)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var rivals []naive.Live
 		for _, c := range now.Competitors {
-			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name})
+			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name, Slot: slots[c.ID]})
 		}
 		filter, query := h.randomFilter(h.random, slug)
 		query.Set("brand_id", h.ids[slug])
-		granularity := pick(h.random, "day", "week")
+		granularity := pick(h.random, "day", "week", "month")
 		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
 		for endpoint, want := range map[string]any{
 			"visibility-summary?":                               naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals), h.readings[slug], filter, brand),
 			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], filter, granularity, rivals), h.readings[slug], filter, brand),
+			"entity-trend?granularity=" + granularity + "&":     naive.EntityTrend(h.readings[slug], filter, granularity, brand, rivals),
 			"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
 			"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
 			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),

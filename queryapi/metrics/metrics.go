@@ -83,6 +83,7 @@ var endpoints = []endpoint{
 	{path: "/filters", answer: (*API).filters, tables: tablesOf[filtersBody]()},
 	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
+	{path: "/entity-trend", answer: (*API).entityTrend, tables: tablesOf[entityTrendBody]()},
 	{path: "/visibility-changes", answer: (*API).visibilityChanges, tables: tablesOf[Changes]()},
 	{path: "/sampling-plan", answer: (*API).samplingPlan},
 	{path: "/verdict-checks", answer: (*API).verdictChecks, tables: tablesOf[verdictChecksBody](),

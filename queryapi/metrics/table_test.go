@@ -40,7 +40,7 @@ func TestEveryListIsCSV(t *testing.T) {
 				continue
 			}
 			var want [][]string
-			for _, row := range rowsAt(exactly(t, body), strings.Split(list.name, "."), nil) {
+			for _, row := range rowsAt(exactly(t, body), strings.Split(list.name, "."), "", nil) {
 				want = append(want, row.cells(lines[0]))
 			}
 			if got := lines[1:]; !slices.EqualFunc(got, want, slices.Equal) || strings.Count(r.body, "\r\n") < len(lines) {
@@ -69,8 +69,8 @@ type jsonRow struct {
 	around map[string]any // groups_key
 }
 
-// rowsAt are the rows of the list at a path.
-func rowsAt(value any, path []string, around map[string]any) (rows []jsonRow) {
+// rowsAt are the rows of the list at a path, below the rows of the list of that name.
+func rowsAt(value any, path []string, name string, around map[string]any) (rows []jsonRow) {
 	list, isList := value.([]any)
 	switch {
 	case isList && len(path) == 0:
@@ -79,11 +79,14 @@ func rowsAt(value any, path []string, around map[string]any) (rows []jsonRow) {
 		}
 	case isList:
 		for _, one := range list {
-			of := one.(map[string]any)
-			rows = append(rows, rowsAt(one, path, map[string]any{"groups_key": of["key"], "groups_name": of["name"]})...)
+			above := map[string]any{}
+			for field, value := range one.(map[string]any) {
+				above[name+"_"+field] = value
+			}
+			rows = append(rows, rowsAt(one, path, name, above)...)
 		}
 	case len(path) > 0:
-		rows = rowsAt(value.(map[string]any)[path[0]], path[1:], around)
+		rows = rowsAt(value.(map[string]any)[path[0]], path[1:], path[0], around)
 	}
 	return rows
 }

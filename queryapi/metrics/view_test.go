@@ -20,6 +20,7 @@ import (
 // texts are what the endpoints send to the warehouse, by the name of the view that an analyst calls.
 var texts = map[string]*string{
 	clickhouse.EntityVisibility.Name:  &clickhouse.EntityVisibility.Text,
+	clickhouse.EntityTrend.Name:       &clickhouse.EntityTrend.Text,
 	clickhouse.BrandVisibility.Name:   &clickhouse.BrandVisibility.Text,
 	clickhouse.ShareOfVoice.Name:      &clickhouse.ShareOfVoice.Text,
 	clickhouse.PromptPerformance.Name: &clickhouse.PromptPerformance.Text,

@@ -35,24 +35,33 @@ type trendFigures struct {
 }
 
 type trendBucket struct {
-	Date               string    `json:"date"` // a week's ISO Monday, which may lie before the window
-	ResultCount        int64     `json:"result_count"`
-	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks
-	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
-	TotalMentions      int64     `json:"total_mentions"`
-	TotalCitations     int64     `json:"total_citations"`
-	AvgCompetitorScore *float64  `json:"avg_competitor_score"`
-	Interval           *interval `json:"interval"`
-	MentionRatePct     *float64  `json:"mention_rate_pct"`
-	MentionRate        *interval `json:"mention_rate_interval"`
-	ModelChanged       bool      `json:"model_changed"`
-	GivenUpRuns        int64     `json:"given_up_runs"`
-	DegradedPlatforms  []string  `json:"degraded_platforms"`
+	// Date is the first day of the bucket, which may lie before the window.
+	Date               string        `json:"date"`
+	ResultCount        int64         `json:"result_count"`
+	AIVisibilityScore  *float64      `json:"ai_visibility_score"` // null for weeks and months
+	AvgVisibilityScore *float64      `json:"avg_visibility_score"`
+	TotalMentions      int64         `json:"total_mentions"`
+	TotalCitations     int64         `json:"total_citations"`
+	AvgCompetitorScore *float64      `json:"avg_competitor_score"`
+	Interval           *interval     `json:"interval"`
+	MentionRatePct     *float64      `json:"mention_rate_pct"`
+	MentionRate        *interval     `json:"mention_rate_interval"`
+	ModelChanged       bool          `json:"model_changed"`
+	ModelChanges       []modelChange `json:"model_changes" csv:"-"`
+	GivenUpRuns        int64         `json:"given_up_runs"`
+	DegradedPlatforms  []string      `json:"degraded_platforms"`
+}
+
+// modelChange is a platform that answered a requested model with other served models than before.
+type modelChange struct {
+	Platform string   `json:"platform"`
+	Model    string   `json:"model"`
+	Before   []string `json:"before"`
+	Now      []string `json:"now"`
 }
 
 func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, by := q.common(a.now()), q.groupBy()
-	granularity := clickhouse.Granularity(q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek)))
+	p, by, granularity := q.common(a.now()), q.groupBy(), q.granularity()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -75,6 +84,12 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 	return body, err
 }
 
+// granularity reads the width of buckets.
+func (q *query) granularity() clickhouse.Granularity {
+	return clickhouse.Granularity(
+		q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek), string(clickhouse.ByMonth)))
+}
+
 // trends returns the buckets of each group.
 func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]group[trendFigures], error) {
 	var rows []clickhouse.Bucket
@@ -90,9 +105,10 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 		group  string
 		bucket time.Time
 	}
-	changed := map[groupBucket]bool{}
+	changed := map[groupBucket][]modelChange{}
 	for _, c := range changes {
-		changed[groupBucket{c.Group, c.Bucket}] = true
+		key := groupBucket{c.Group, c.Bucket}
+		changed[key] = append(changed[key], modelChange{c.Platform, c.Model, c.Before, c.Now})
 	}
 	degraded := map[groupBucket][]clickhouse.DegradedPlatform{}
 	for _, o := range outages {
@@ -105,7 +121,9 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 		for i, r := range rows {
 			g.answers += r.Answers
 			bucket := newTrendBucket(r, filter.Granularity)
-			bucket.ModelChanged = changed[groupBucket{key, r.Bucket}]
+			if models := changed[groupBucket{key, r.Bucket}]; models != nil {
+				bucket.ModelChanged, bucket.ModelChanges = true, models
+			}
 			bucket.DegradedPlatforms = slugsOf(degraded[groupBucket{key, r.Bucket}])
 			g.figures.Buckets[i] = bucket
 		}
@@ -119,10 +137,11 @@ func newTrendBucket(r clickhouse.Bucket, granularity clickhouse.Granularity) tre
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
 		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp,
-		Interval:    intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh),
-		MentionRate: intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
+		Interval:     intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh),
+		MentionRate:  intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
+		ModelChanges: []modelChange{},
 	}
-	if granularity == clickhouse.ByDay { // weeks have no score in the interface
+	if granularity == clickhouse.ByDay { // weeks and months have no score in the interface
 		bucket.AIVisibilityScore = r.Score
 	}
 	return bucket

@@ -47,12 +47,19 @@ type Granularity string
 const (
 	ByDay    Granularity = "day"
 	ByWeek   Granularity = "week"   // ISO weeks, dated by their Monday
+	ByMonth  Granularity = "month"  // dated by their first day
 	ByWindow Granularity = "window" // one bucket, dated by the window's first day
 )
 
 // BucketFilter is a GroupFilter whose answers are summed by bucket.
 type BucketFilter struct {
 	GroupFilter
+	Granularity Granularity `ch:"granularity"`
+}
+
+// TrendFilter is a Filter whose answers are summed by bucket.
+type TrendFilter struct {
+	Filter
 	Granularity Granularity `ch:"granularity"`
 }
 
@@ -79,6 +86,10 @@ type PromptCursor struct {
 // EntityVisibility returns, for each group, the brand's row, then a row for each live competitor by name in code-point
 // order.
 var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
+
+// EntityTrend returns a row for each bucket with answers, ascending, of the brand, then of each live competitor by name
+// in code-point order.
+var EntityTrend = rollup[TrendFilter, EntityBucket]("entity_trend")
 
 // BrandVisibility returns, for each group, a row for each bucket with answers, ascending.
 var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
@@ -130,6 +141,31 @@ type Entity struct {
 	Name    string `ch:"name"`
 	Visibility
 	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it
+	Rank        *uint64  `ch:"rank"`         // by mention rate; entities with the same rate share it
+	VoicePct    *float64 `ch:"sov_pct"`      // of all mentions
+	Gap         *float64 `ch:"rate_gap"`     // the mention rate of the brand less that of the entity
+	GapLow      *float64 `ch:"rate_gap_low"`
+	GapHigh     *float64 `ch:"rate_gap_high"`
+	GapVerdict  string   `ch:"rate_gap_verdict"` // the brand is ahead, behind, level, or there is too_little_data
+}
+
+// EntityBucket is the brand or a live competitor over the answers of one bucket. The brand's rows have no name.
+type EntityBucket struct {
+	Bucket          time.Time `ch:"bucket"`
+	ID              UUID      `ch:"entity_id"`
+	IsBrand         bool      `ch:"is_brand"`
+	Name            string    `ch:"name"`
+	Answers         int64     `ch:"answers"`
+	MentionAnswers  int64     `ch:"mention_answers"`
+	Mentions        int64     `ch:"mentions"`
+	Citations       int64     `ch:"citations"` // to the entity's own domains
+	Score           *float64  `ch:"ai_visibility_score"`
+	IntervalLow     *float64  `ch:"interval_low"` // nil under 5 prompts, like all ends of intervals
+	IntervalHigh    *float64  `ch:"interval_high"`
+	MentionRatePct  *float64  `ch:"mention_rate_pct"`
+	MentionRateLow  *float64  `ch:"mention_rate_low"`
+	MentionRateHigh *float64  `ch:"mention_rate_high"`
+	VoicePct        *float64  `ch:"sov_pct"` // of all mentions of the bucket
 }
 
 // Bucket is the brand over the answers of one bucket.

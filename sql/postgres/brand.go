@@ -90,6 +90,20 @@ func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	return s, wrap(err, "read brand %s", id)
 }
 
+// CompetitorSlots returns the slots of a brand's competitors, their colours in charts, by id; nil for one without.
+func (db *DB) CompetitorSlots(ctx context.Context, organization, brand uuid.UUID) (map[uuid.UUID]*int16, error) {
+	type row struct {
+		ID   uuid.UUID `db:"id"`
+		Slot *int16    `db:"slot"`
+	}
+	rows, err := queryAll[row](ctx, db, "competitor_slots", organization, brand)
+	slots := make(map[uuid.UUID]*int16, len(rows))
+	for _, r := range rows {
+		slots[r.ID] = r.Slot
+	}
+	return slots, err
+}
+
 // AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug,
 // it returns that one unchanged, and added false.
 func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) (_ Brand, added bool, err error) {

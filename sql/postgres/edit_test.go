@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -152,6 +153,50 @@ func TestACompetitorsDomainIsTheFirstOfItsDomains(t *testing.T) {
 	step("UPDATE public.competitors SET domain = NULL WHERE "+show, "f.example of {f.example}")
 	step("UPDATE public.competitors SET domains = '{}' WHERE "+show, "null of {}")
 	step("UPDATE public.competitors SET name = 'N' WHERE "+show, "null of {}")
+}
+
+// A competitor has the lowest slot that was free when it was added, also beside others of its statement or moment, and
+// keeps it.
+func TestACompetitorKeepsItsSlot(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
+	exec := func(text string) {
+		t.Helper()
+		if _, err := w.root.Exec(t.Context(), text, second.ID); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	want := func(slots string) {
+		t.Helper()
+		text := "SELECT string_agg(name || coalesce(slot::text, '-'), ' ' ORDER BY name) FROM public.competitors WHERE brand_id = $1"
+		if got := one[string](t, w.root, text, second.ID); got != slots {
+			t.Errorf("slots %s, want %s", got, slots)
+		}
+	}
+	exec("INSERT INTO public.competitors (brand_id, name, slot) SELECT $1, name, 8 FROM unnest('{a,b,c,d}'::text[]) AS name")
+	want("a1 b2 c3 d4")
+	exec("DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'b'")
+	exec("INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'e')")
+	exec("UPDATE public.competitors SET slot = 7, aliases = '{f}' WHERE brand_id = $1 AND name = 'e'")
+	exec("INSERT INTO public.competitors (brand_id, name, slot) VALUES ($1, 'e', 6) ON CONFLICT (brand_id, name) DO UPDATE SET slot = excluded.slot")
+	want("a1 c3 d4 e2")
+	var adding errgroup.Group
+	for _, name := range []string{"v", "w", "x", "y", "z"} {
+		adding.Go(func() error {
+			return w.db.AddCompetitor(t.Context(), second.ID, postgres.NewCompetitor{Name: name})
+		})
+	}
+	if err := adding.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	slots, err := w.db.CompetitorSlots(t.Context(), w.own.organization.ID, second.ID)
+	if err != nil || len(slots) != 8 {
+		t.Errorf("%d slots, %v; want 8 of 9 competitors", len(slots), err)
+	}
+	if foreign, err := w.db.CompetitorSlots(t.Context(), w.other.organization.ID, second.ID); err != nil || len(foreign) != 0 {
+		t.Errorf("another organization sees %v, %v", foreign, err)
+	}
 }
 
 func TestRowsStayWhereTheyBelong(t *testing.T) {

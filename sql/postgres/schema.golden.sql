@@ -832,14 +832,17 @@ CREATE TABLE public.competitors (
     domains text[] NOT NULL DEFAULT '{}'::text[],
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    slot smallint,
     CONSTRAINT competitors_pkey PRIMARY KEY (id),
     CONSTRAINT competitors_brand_id_name_key UNIQUE (brand_id, name),
+    CONSTRAINT competitors_brand_id_slot_key UNIQUE (brand_id, slot),
     CONSTRAINT competitors_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT competitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT competitors_aliases_are_words CHECK (private.are_words(aliases)),
     CONSTRAINT competitors_domain_is_first CHECK ((NOT (domain IS DISTINCT FROM domains[1]))),
     CONSTRAINT competitors_domains_are_hosts CHECK (private.are_hosts(domains)),
-    CONSTRAINT competitors_name_form CHECK (private.is_name(name))
+    CONSTRAINT competitors_name_form CHECK (private.is_name(name)),
+    CONSTRAINT competitors_slot_exists CHECK (((slot >= 1) AND (slot <= 8)))
 );
 ALTER TABLE public.competitors OWNER TO answerscope_owner;
 CREATE INDEX competitors_organization_id_idx ON public.competitors USING btree (organization_id);
@@ -847,7 +850,9 @@ COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
 COMMENT ON COLUMN public.competitors.domains IS 'Hosts as private.domain_of has them, each once; what is written may be any addresses of them.';
+COMMENT ON COLUMN public.competitors.slot IS 'Its colour in charts: the lowest that was free when it was added, null where none was; filled.';
 CREATE TRIGGER fill BEFORE INSERT ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER fill_slot BEFORE INSERT OR UPDATE OF slot ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_slot();
 CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
@@ -1594,6 +1599,30 @@ END
 $function$;
 ALTER FUNCTION private.fill_organization_slug() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_organization_slug() IS NULL;
+
+-- function private.fill_slot()
+CREATE OR REPLACE FUNCTION private.fill_slot()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        NEW.slot := OLD.slot;
+        RETURN NEW;
+    END IF;
+    PERFORM FROM public.brands AS b WHERE b.id = NEW.brand_id FOR NO KEY UPDATE; -- two requests choose in turn
+    NEW.slot := (
+        SELECT min(free.slot)
+        FROM generate_series(1, 8) AS free (slot)
+        WHERE NOT EXISTS (SELECT FROM public.competitors AS c WHERE c.brand_id = NEW.brand_id AND c.slot = free.slot)
+    );
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_slot() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_slot() IS NULL;
 
 -- function private.fill_suggestion()
 CREATE OR REPLACE FUNCTION private.fill_suggestion()

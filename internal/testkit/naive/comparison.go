@@ -3,8 +3,11 @@ package naive
 import (
 	"cmp"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/gofrs/uuid/v5"
 )
 
 // Comparison computes /api/v1/competitor-comparison: a brand beside its live competitors.
@@ -13,11 +16,13 @@ func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body
 	main := compared(who.Name, count(all, brand))
 	main["id"] = who.ID
 	others := []Body{}
-	for _, c := range slices.SortedFunc(slices.Values(competitors), func(a, b Live) int { return cmp.Compare(a.Name, b.Name) }) {
+	for _, c := range byName(competitors) {
 		row := compared(c.Name, count(all, rival(c.ID)))
-		row["competitor_id"] = c.ID
+		row["competitor_id"], row["slot"] = c.ID, c.Slot
+		row["gap"] = gap(count(all, brand), count(all, rival(c.ID)))
 		others = append(others, row)
 	}
+	rank(append([]Body{main}, others...))
 	type source struct{ platform, model string }
 	of := map[source][]Reading{}
 	for _, r := range all {
@@ -41,6 +46,55 @@ func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body
 		"total_competitor_mentions": otherMentions,
 		"by_platform":               byPlatform,
 	}}
+}
+
+func byName(competitors []Live) []Live {
+	return slices.SortedFunc(slices.Values(competitors), func(a, b Live) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// rank adds to each row its place by the answers that name it, and its share of all mentions.
+func rank(rows []Body) {
+	mentions := 0
+	for _, r := range rows {
+		mentions += r["total_mentions"].(int)
+	}
+	for _, r := range rows {
+		place := 1
+		for _, other := range rows {
+			if other["appearance_count"].(int) > r["appearance_count"].(int) {
+				place++
+			}
+		}
+		r["rank"], r["sov_pct"] = &place, rounded(rat(100*r["total_mentions"].(int)), mentions, 1)
+		if r["result_count"] == 0 {
+			r["rank"] = nil
+		}
+	}
+}
+
+// gap is how far the rate of one entity is ahead of that of another over the same answers. Its interval is that of a
+// mean of differences, answer by answer, clustered by prompt.
+func gap(ours, theirs counts) any {
+	if ours.answers == 0 {
+		return nil
+	}
+	differences := map[uuid.UUID]*big.Rat{}
+	for prompt := range ours.asked {
+		differences[prompt] = new(big.Rat).Sub(ours.named[prompt], theirs.named[prompt])
+	}
+	interval, verdict := ours.clustered(differences, -100), "level"
+	switch {
+	case interval.Reason != "":
+		verdict = "too_little_data"
+	case *interval.Low > 0:
+		verdict = "ahead"
+	case *interval.High < 0:
+		verdict = "behind"
+	}
+	return Body{
+		"difference": rounded(rat(100*(ours.mentionAnswers-theirs.mentionAnswers)), ours.answers, 1),
+		"interval":   interval, "verdict": verdict,
+	}
 }
 
 func compared(name string, c counts) Body {

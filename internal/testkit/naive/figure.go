@@ -89,12 +89,13 @@ type Interval struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (t counts) interval() *Interval { return t.clustered(t.points) }
+func (t counts) interval() *Interval { return t.clustered(t.points, 0) }
 
-func (t counts) mentionRateInterval() *Interval { return t.clustered(t.named) }
+func (t counts) mentionRateInterval() *Interval { return t.clustered(t.named, 0) }
 
-// clustered is the interval of the mean of the answers' points, robust to their clustering by prompt.
-func (t counts) clustered(points map[uuid.UUID]*big.Rat) *Interval {
+// clustered is the interval of the mean of the answers' points, robust to their clustering by prompt. An answer has
+// from least to 100 points.
+func (t counts) clustered(points map[uuid.UUID]*big.Rat, least int) *Interval {
 	k := len(t.asked)
 	switch {
 	case t.answers == 0:
@@ -117,7 +118,7 @@ func (t counts) clustered(points map[uuid.UUID]*big.Rat) *Interval {
 	quantile := new(big.Rat).SetFloat64(Student(k - 1))
 	margin := new(big.Rat).Mul(root(squares), quantile)
 	margin.Quo(margin, n)
-	return &Interval{Low: bound(new(big.Rat).Sub(r, margin)), High: bound(new(big.Rat).Add(r, margin))}
+	return &Interval{Low: bound(new(big.Rat).Sub(r, margin), least), High: bound(new(big.Rat).Add(r, margin), least)}
 }
 
 // Student is the quantile of Student's t that 2.5 % exceed.
@@ -138,7 +139,7 @@ func (t counts) ofPrompt(points *big.Rat) *Interval {
 	half := new(big.Rat).Mul(z, root(spread))
 	middle := new(big.Rat).Add(x, new(big.Rat).Quo(zz, rat(2)))
 	end := func(at *big.Rat) figure {
-		return bound(at.Mul(at, rat(100)).Quo(at, new(big.Rat).Add(n, zz)))
+		return bound(at.Mul(at, rat(100)).Quo(at, new(big.Rat).Add(n, zz)), 0)
 	}
 	return &Interval{Low: end(new(big.Rat).Sub(middle, half)), High: end(new(big.Rat).Add(middle, half))}
 }
@@ -150,10 +151,10 @@ func root(of *big.Rat) *big.Rat {
 	return r
 }
 
-// bound is an end of an interval as it is shown, from 0 to 100.
-func bound(at *big.Rat) figure {
-	if at.Sign() < 0 {
-		at = rat(0)
+// bound is an end of an interval as it is shown, from least to 100.
+func bound(at *big.Rat, least int) figure {
+	if at.Cmp(rat(least)) < 0 {
+		at = rat(least)
 	} else if at.Cmp(rat(100)) > 0 {
 		at = rat(100)
 	}

@@ -142,9 +142,11 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, to string) {
 	s.t.Helper()
 	who := naive.Live{ID: snapshot.Brand.ID, Name: snapshot.Brand.Name}
+	slots, err := s.db.CompetitorSlots(s.t.Context(), snapshot.OrganizationID, who.ID)
+	s.must(err)
 	var live []naive.Live
 	for _, c := range snapshot.Competitors {
-		live = append(live, naive.Live{ID: c.ID, Name: c.Name})
+		live = append(live, naive.Live{ID: c.ID, Name: c.Name, Slot: slots[c.ID]})
 	}
 	sentiments := s.sentiments(who.ID)
 	var readings []naive.Reading
@@ -162,6 +164,7 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 			"/api/v1/visibility-summary?" + query:                naive.WithChange(naive.Summary(readings, f, who, live), readings, f, who),
 			"/api/v1/visibility-trend?" + query:                  naive.WithChange(naive.Trend(readings, f, "day", live), readings, f, who),
 			"/api/v1/visibility-trend?granularity=week&" + query: naive.WithChange(naive.Trend(readings, f, "week", live), readings, f, who),
+			"/api/v1/entity-trend?granularity=month&" + query:    naive.EntityTrend(readings, f, "month", who, live),
 			"/api/v1/competitor-comparison?" + query:             naive.Comparison(readings, f, who, live),
 			"/api/v1/prompt-performance?limit=100&" + query:      naive.Prompts(readings, f, who, live, prompts, naive.PromptOrder{SortBy: "visibility", Order: "desc", Limit: 100}),
 		} {

@@ -12,6 +12,7 @@ import (
 type Live struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
+	Slot *int16    `json:"-"` // of a competitor, its colour in charts
 }
 
 // Summary computes /api/v1/visibility-summary of a brand over all its readings. competitors are those that live.

@@ -7,15 +7,12 @@ import (
 	"time"
 )
 
-// Trend computes /api/v1/visibility-trend of a brand, by "day" or "week": a bucket for each day, or ISO week, that has
-// answers. Weeks have no score.
+// Trend computes /api/v1/visibility-trend of a brand, by "day", "week" or "month": a bucket for each day, ISO week or
+// month that has answers. Weeks and months have no score.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
 	runs, byDate := map[string][]Reading{}, map[string][]Reading{}
 	for _, r := range f.runs(readings) {
-		date := r.day()
-		if granularity == "week" {
-			date = monday(r.Answer.AnsweredAt.UTC())
-		}
+		date := bucketOf(r, granularity)
 		runs[date] = append(runs[date], r)
 		if !r.givenUp() {
 			byDate[date] = append(byDate[date], r)
@@ -28,21 +25,68 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 		bucket := Body{
 			"date": date, "result_count": t.answers, "ai_visibility_score": t.score(), "avg_visibility_score": t.averageVisibility(),
 			"total_mentions": t.mentions, "total_citations": t.citations, "interval": t.interval(),
-			"avg_competitor_score": competitorScore(byDate[date], competitors), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.mentionRateInterval(), "model_changed": false,
+			"avg_competitor_score": competitorScore(byDate[date], competitors), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.mentionRateInterval(), "model_changed": false, "model_changes": []Body{},
 			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(runs[date]),
 		}
-		if granularity == "week" {
+		if granularity != "day" {
 			bucket["ai_visibility_score"] = nil
 		}
-		for who, models := range served(byDate[date]) {
-			if before, known := serving[who]; known && !slices.Equal(before, models) {
+		serves := served(byDate[date])
+		for _, who := range slices.Sorted(maps.Keys(serves)) {
+			if before, there := serving[who]; there && !slices.Equal(before, serves[who]) {
+				platform, model, _ := strings.Cut(who, "\x00")
 				bucket["model_changed"] = true
+				bucket["model_changes"] = append(bucket["model_changes"].([]Body),
+					Body{"platform": platform, "model": model, "before": before, "now": serves[who]})
 			}
-			serving[who] = models
+			serving[who] = serves[who]
 		}
 		buckets = append(buckets, bucket)
 	}
 	return Body{"granularity": granularity, "buckets": buckets}
+}
+
+// EntityTrend computes /api/v1/entity-trend: a brand and its live competitors by bucket.
+func EntityTrend(readings []Reading, f Filter, granularity string, who Live, competitors []Live) Body {
+	byDate := map[string][]Reading{}
+	for _, r := range answers(f.runs(readings)) {
+		byDate[bucketOf(r, granularity)] = append(byDate[bucketOf(r, granularity)], r)
+	}
+	entities := []Body{}
+	for _, e := range append([]Live{who}, byName(competitors)...) {
+		if len(byDate) == 0 {
+			break
+		}
+		entity := Body{"id": e.ID, "name": e.Name, "is_brand": e.ID == who.ID, "slot": e.Slot}
+		buckets := []Body{}
+		for _, date := range slices.Sorted(maps.Keys(byDate)) {
+			ours, theirs := mentionsOf(byDate[date], competitors)
+			t := count(byDate[date], brand)
+			if e.ID != who.ID {
+				t = count(byDate[date], rival(e.ID))
+			}
+			buckets = append(buckets, Body{
+				"date": date, "answers": t.answers, "mention_answers": t.mentionAnswers, "mention_rate_pct": t.mentionRate(),
+				"mention_rate_interval": t.mentionRateInterval(), "ai_visibility_score": t.score(), "interval": t.interval(),
+				"mentions": t.mentions, "sov_pct": rounded(rat(100*t.mentions), ours+theirs, 1), "citations": t.citations,
+			})
+		}
+		entity["buckets"] = buckets
+		entities = append(entities, entity)
+	}
+	return Body{"granularity": granularity, "entities": entities}
+}
+
+// bucketOf is the first day of the bucket of an answer.
+func bucketOf(r Reading, granularity string) string {
+	at := r.Answer.AnsweredAt.UTC()
+	switch granularity {
+	case "week":
+		return monday(at)
+	case "month":
+		return at.Format("2006-01") + "-01"
+	}
+	return r.day()
 }
 
 // competitorScore is over the pairs of an answer and a live competitor that it names.

@@ -63,13 +63,32 @@ export interface Bucket {
   total_citations: number
   interval: Interval
   model_changed: boolean
+  model_changes: { platform: string; model: string; before: string[]; now: string[] }[]
   given_up_runs: number
   degraded_platforms: string[]
   mention_rate_pct: number | null
   mention_rate_interval: Interval
 }
-export interface Trend { granularity: "day" | "week"; buckets: Bucket[]; changes: { day: string; direction: "up" | "down" }[] }
+export interface Trend { granularity: "day" | "week" | "month"; buckets: Bucket[]; changes: { day: string; direction: "up" | "down" }[] }
 
+export interface EntityBucket {
+  date: string
+  answers: number
+  mention_answers: number
+  mention_rate_pct: number
+  mention_rate_interval: Interval
+  ai_visibility_score: number
+  interval: Interval
+  mentions: number
+  sov_pct: number | null
+  citations: number
+}
+export interface EntityTrend {
+  granularity: "day" | "week" | "month"
+  entities: { id: string; name: string; is_brand: boolean; slot: number | null; buckets: EntityBucket[] }[]
+}
+
+export type GapVerdict = "ahead" | "behind" | "level" | "too_little_data"
 export interface Compared {
   competitor_id?: string
   name: string
@@ -85,10 +104,17 @@ export interface Compared {
   mention_rate_interval: Interval
   result_count: number
   avg_position: number | null
+  rank: number | null
+  sov_pct: number | null
+  slot?: number | null // of a competitor
+  gap?: { difference: number; interval: Interval; verdict: GapVerdict } | null
 }
-export interface Comparison {
+interface ComparisonFigures {
   brand: Compared
   competitors: Compared[]
+}
+export interface Comparison extends ComparisonFigures {
+  groups?: (ComparisonFigures & { key: string; name: string | null })[]
   share_of_voice: {
     overall_sov_pct: number | null
     total_brand_mentions: number

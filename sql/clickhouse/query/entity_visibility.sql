@@ -1,5 +1,6 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows exist also without answers.
+-- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is.
 WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -23,7 +24,8 @@ WITH
             sum(entity_prompt_daily.citations)        AS citations,
             sum(entity_prompt_daily.visibility)       AS visibility,
             answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
-            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt
+            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt,
+            sumIf(mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -55,11 +57,12 @@ WITH
             sum(points * asked_of_prompt)                                     AS yn,
             sum(asked * asked)                                                AS nn,
             10000 * sum(prompts.mention_answers * prompts.mention_answers)    AS mm, -- an answer that mentions it has 100 points
-            100 * sum(prompts.mention_answers * asked_of_prompt)              AS mn
+            100 * sum(prompts.mention_answers * asked_of_prompt)              AS mn,
+            10000 * sum(prompts.mention_answers * brand_named)                AS mb
         FROM prompts
         GROUP BY group_key, entity_id
         UNION ALL -- without groups there is a row also without answers
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         WHERE {group_by:String} = ''
     ),
     measured AS
@@ -83,7 +86,10 @@ WITH
             own.9 AS positions,
             answerscope_margin(prompt_count, answers, score, own.10, own.11, nn) AS margin,
             answerscope_ratio(100 * mention_answers, answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin
+            answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin,
+            arrayFirst(row -> row.1 = {brand_id:UUID}, found) AS brand,
+            answerscope_ratio(100 * (brand.3 - mention_answers), answers) AS gap,
+            answerscope_margin(prompt_count, answers, gap, brand.12 - 2 * own.14 + own.12, brand.13 - own.13, nn) AS gap_margin
         FROM
         (
             SELECT
@@ -91,7 +97,7 @@ WITH
                 max(entities.answers)      AS answers,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn)           AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
             FROM entities
             GROUP BY group_key
         ) AS grouped
@@ -118,7 +124,13 @@ SELECT
     if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
     answerscope_round(rate, 1)                                                       AS mention_rate_pct,
     if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high,
+    if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
+    answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
+    answerscope_round(gap, 1)                                                        AS rate_gap,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))   AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
 WHERE {group_by:String} = '' OR answers > 0
 ORDER BY group_key, is_brand DESC, name

@@ -1,5 +1,5 @@
 -- answerscope_bucket
-CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), date_from);
+CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), granularity = 'month', toStartOfMonth(day), date_from);
 
 -- answerscope_critical_t
 CREATE FUNCTION answerscope_critical_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
@@ -29,7 +29,7 @@ CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, invers
 CREATE FUNCTION answerscope_ratio AS (part, whole) -> (part / nullIf(whole, 0));
 
 -- answerscope_round
-CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
+CREATE FUNCTION answerscope_round AS (x, digits) -> (round(x + (sign(x) * 1e-9), digits) + 0);
 
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
@@ -42,7 +42,7 @@ CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) 
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [6f7ebd8e79e6]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [da76c861b774]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -94,7 +94,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [55c72f104871]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [1f1ad414dff1]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -154,7 +154,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [79092cd1c076]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [e68a3a79e873]'
 AS SELECT
     page,
     sum(crawled) AS crawls,
@@ -210,7 +210,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [674899bc72e1]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [3abcd313b328]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -252,7 +252,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [eda141e55698]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [f44777dc117d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -489,7 +489,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [3fd0cb309d42]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [89cd25785282]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -545,7 +545,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [8e7062388eec]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [310b57f4c013]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -559,7 +559,7 @@ AS WITH
             entity_id = {brand_id:UUID} AS own
         SELECT
             if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
             sum(entity_prompt_daily.given_up) AS given_up,
@@ -617,16 +617,16 @@ SELECT
     citations,
     prompt_count,
     visible_prompts,
-    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
-    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-    round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
-    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
-    round(score + 1e-9, 1) AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
-    round(rate + 1e-9, 1) AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
+    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
+    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
+    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
 FROM buckets
 ORDER BY
     group_key ASC,
@@ -660,7 +660,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [9c0674fb6076]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [4bc815c71756]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -683,7 +683,7 @@ FROM
                 organization_id,
                 brand_id,
                 if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-                multiIf('day' = 'day', day, 'day' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+                multiIf('day' = 'day', day, 'day' = 'week', toMonday(day), 'day' = 'month', toStartOfMonth(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.given_up) AS given_up,
@@ -749,16 +749,16 @@ FROM
         citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
-        round(score + 1e-9, 1) AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
-        round(rate + 1e-9, 1) AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
+        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -803,7 +803,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [4f4857101263]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [5136753a8aef]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -826,7 +826,7 @@ FROM
                 organization_id,
                 brand_id,
                 if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-                multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+                multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), 'window' = 'month', toStartOfMonth(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.given_up) AS given_up,
@@ -892,16 +892,16 @@ FROM
         citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
-        round(score + 1e-9, 1) AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
-        round(rate + 1e-9, 1) AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
+        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -921,7 +921,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [5ed9e9406029]'
+COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [457556cbd94c]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -1054,7 +1054,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [2495e4a47190]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [2bf1a90129c5]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1084,13 +1084,13 @@ SELECT
     max(sum(entries.answers)) OVER () AS answers,
     sum(entries.citations) AS citations,
     multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
-    round(((100 * citing_answers) / nullIf(answers, 0)) + 1e-9, 1) AS usage_pct,
-    round((citations / nullIf(answers, 0)) + 1e-9, 1) AS citations_per_answer,
+    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
+    round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
     countIf(facet = 'domain') OVER () AS domains,
     countIf(facet = 'url') OVER () AS urls,
     if(facet = 'total', types, []) AS source_types,
     if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
-    arrayMap(n -> round(((100 * n) / nullIf(domains, 0)) + 1e-9, 1), domains_by_type) AS pct_by_type
+    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type
 FROM entries
 GROUP BY
     GROUPING SETS (
@@ -1130,7 +1130,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [339cd9fb0dae]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [4da87b97904e]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1174,13 +1174,13 @@ FROM
         max(sum(entries.answers)) OVER (PARTITION BY organization_id, brand_id) AS answers,
         sum(entries.citations) AS citations,
         multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
-        round(((100 * citing_answers) / nullIf(answers, 0)) + 1e-9, 1) AS usage_pct,
-        round((citations / nullIf(answers, 0)) + 1e-9, 1) AS citations_per_answer,
+        round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
+        round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
         countIf(facet = 'domain') OVER (PARTITION BY organization_id, brand_id) AS domains,
         countIf(facet = 'url') OVER (PARTITION BY organization_id, brand_id) AS urls,
         if(facet = 'total', types, []) AS source_types,
         if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (PARTITION BY organization_id, brand_id), []) AS domains_by_type,
-        arrayMap(n -> round(((100 * n) / nullIf(domains, 0)) + 1e-9, 1), domains_by_type) AS pct_by_type
+        arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type
     FROM entries
     GROUP BY
         GROUPING SETS (
@@ -1382,7 +1382,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [dff2d1780003]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [2ff2eafa7a51]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1462,7 +1462,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [75b35a137025]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [98dc858c537e]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1476,7 +1476,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [f0e9d6de61fa]'
+COMMENT 'the last dead letter of each partition. [66e3c92bcc79]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1507,7 +1507,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [49d4957a65ff]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [b1808a88af79]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1526,7 +1526,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e925b9abcaa6]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [85bf12dc707c]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1571,7 +1571,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [20c6c77edaaf]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [ec71b188fd26]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1592,10 +1592,10 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [993eb4de66e3]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [958f0257a2d6]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     lower(platform) AS platform,
     sum(answer_daily.runs) AS runs,
     sum(answer_daily.given_up) AS given_up
@@ -1787,9 +1787,116 @@ GROUP BY
     prompt_id,
     entity_id;
 
+-- entity_trend
+CREATE VIEW entity_trend
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [72c7829fab9c]'
+AS WITH
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+            entity_id,
+            prompt_id,
+            sum(entity_prompt_daily.answers) AS asked,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            sum(entity_prompt_daily.citation_answers) AS citation_answers,
+            sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.mentions) AS mentions,
+            sum(entity_prompt_daily.citations) AS citations,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+            sum(asked) OVER (PARTITION BY bucket, prompt_id) AS asked_of_prompt
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        GROUP BY
+            bucket,
+            entity_id,
+            prompt_id
+    ),
+    entities AS
+    (
+        SELECT
+            bucket,
+            entity_id,
+            countIf(asked > 0) AS prompt_count,
+            sum(asked) AS answers,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.mentions) AS mentions,
+            sum(prompts.citations) AS citations,
+            sum(points * points) AS yy,
+            sum(points * asked_of_prompt) AS yn,
+            sum(asked * asked) AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
+        FROM prompts
+        GROUP BY
+            bucket,
+            entity_id
+    ),
+    measured AS
+    (
+        SELECT
+            bucket,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            answers,
+            prompt_count,
+            arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
+            own.2 AS mention_answers,
+            own.3 AS mentions,
+            own.4 AS citations,
+            (((60 * mention_answers) + (25 * (own.5))) + ((15 * (own.6)) / 5354228880)) / nullIf(answers, 0) AS score,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.7) - ((2 * score) * (own.8))) + ((score * score) * nn)) - (1e-12 * (own.7))))) / answers AS margin,
+            (100 * mention_answers) / nullIf(answers, 0) AS rate,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * rate) * (own.10))) + ((rate * rate) * nn)) - (1e-12 * (own.9))))) / answers AS rate_margin
+        FROM
+        (
+            SELECT
+                bucket,
+                max(entities.answers) AS answers,
+                max(entities.prompt_count) AS prompt_count,
+                max(entities.nn) AS nn,
+                groupArray((entity_id, mention_answers, mentions, citations, citation_answers, inverse_position, yy, yn, mm, mn)) AS found
+            FROM entities
+            GROUP BY bucket
+            HAVING answers > 0
+        ) AS bucketed
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+    )
+SELECT
+    bucket,
+    entity_id,
+    CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
+    name,
+    answers,
+    mention_answers,
+    mentions,
+    citations,
+    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS sov_pct
+FROM measured
+ORDER BY
+    is_brand DESC,
+    name ASC,
+    entity_id ASC,
+    bucket ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [41a534036251]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [a62036ec7e51]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1812,7 +1919,8 @@ AS WITH
             sum(entity_prompt_daily.citations) AS citations,
             sum(entity_prompt_daily.visibility) AS visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt
+            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt,
+            sumIf(mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
         FROM entity_prompt_daily
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
@@ -1839,7 +1947,8 @@ AS WITH
             sum(points * asked_of_prompt) AS yn,
             sum(asked * asked) AS nn,
             10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
+            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn,
+            10000 * sum(prompts.mention_answers * brand_named) AS mb
         FROM prompts
         GROUP BY
             group_key,
@@ -1848,6 +1957,7 @@ AS WITH
         SELECT
             '',
             toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
             0,
             0,
             0,
@@ -1885,7 +1995,10 @@ AS WITH
             own.9 AS positions,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
+            arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
+            (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0) AS gap,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
         FROM
         (
             SELECT
@@ -1893,7 +2006,7 @@ AS WITH
                 max(entities.answers) AS answers,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn) AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
             FROM entities
             GROUP BY group_key
         ) AS grouped
@@ -1911,16 +2024,22 @@ SELECT
     citations,
     prompt_count,
     visible_prompts,
-    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
-    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
-    round((positions / nullIf(mention_answers, 0)) + 1e-9, 1) AS avg_position,
-    round(score + 1e-9, 1) AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
-    round(rate + 1e-9, 1) AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
+    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
+    round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
+    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
+    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
+    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
+    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
 WHERE ({group_by:String} = '') OR (answers > 0)
 ORDER BY
@@ -1955,9 +2074,15 @@ CREATE VIEW entity_visibility_last_30_days
     `interval_high` Nullable(Float64),
     `mention_rate_pct` Nullable(Float64),
     `mention_rate_low` Nullable(Float64),
-    `mention_rate_high` Nullable(Float64)
+    `mention_rate_high` Nullable(Float64),
+    `rank` Nullable(UInt64),
+    `sov_pct` Nullable(Float64),
+    `rate_gap` Nullable(Float64),
+    `rate_gap_low` Nullable(Float64),
+    `rate_gap_high` Nullable(Float64),
+    `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [cd05b0e4082e]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [f97d736c5c21]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1989,7 +2114,8 @@ FROM
                 sum(entity_prompt_daily.citations) AS citations,
                 sum(entity_prompt_daily.visibility) AS visibility,
                 ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-                sum(asked) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked_of_prompt
+                sum(asked) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked_of_prompt,
+                sumIf(mention_answers, entity_id = brand_id) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS brand_named
             FROM entity_prompt_daily
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
             GROUP BY
@@ -2020,7 +2146,8 @@ FROM
                 sum(points * asked_of_prompt) AS yn,
                 sum(asked * asked) AS nn,
                 10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
+                100 * sum(prompts.mention_answers * asked_of_prompt) AS mn,
+                10000 * sum(prompts.mention_answers * brand_named) AS mb
             FROM prompts
             GROUP BY
                 organization_id,
@@ -2050,7 +2177,10 @@ FROM
                 own.9 AS positions,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
+                arrayFirst(row -> ((row.1) = brand_id), found) AS brand,
+                (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0) AS gap,
+                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
             FROM
             (
                 SELECT
@@ -2060,7 +2190,7 @@ FROM
                     max(entities.answers) AS answers,
                     max(entities.prompt_count) AS prompt_count,
                     max(entities.nn) AS nn,
-                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
+                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
                 FROM entities
                 GROUP BY
                     organization_id,
@@ -2083,16 +2213,22 @@ FROM
         citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
-        round((positions / nullIf(mention_answers, 0)) + 1e-9, 1) AS avg_position,
-        round(score + 1e-9, 1) AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
-        round(rate + 1e-9, 1) AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
+        round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+        if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
+        round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
+        round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
+        if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
+        if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
+        multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
     FROM measured
     WHERE ('' = '') OR (answers > 0)
     ORDER BY
@@ -2114,7 +2250,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [684d41fd2c77]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [21930b469313]'
 AS SELECT
     platform,
     prompt,
@@ -2212,7 +2348,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [f698a76be8ed]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [6c883f41ced8]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2234,7 +2370,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [49f5b9c394b7]'
+COMMENT 'every visit to a brand’s site as it was recorded. [a641e176d43e]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2264,7 +2400,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [c7b812b7c40e]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [0ec3aeb60680]'
 AS SELECT
     kind,
     value,
@@ -2303,7 +2439,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [63910c71ace0]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [3cbe8c28560d]'
 AS SELECT
     day,
     id,
@@ -2348,7 +2484,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [68be37b3d80f]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [1058e9039144]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2367,7 +2503,7 @@ GROUP BY
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [265a948b3fb6]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [c968797edd49]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2378,7 +2514,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [a82a12f81fce]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [839f324a9495]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2408,7 +2544,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [637436830821]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [9ef1c3ed34b0]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2475,13 +2611,13 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [649ef5a7fcf8]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [d917d9fc56be]'
 AS WITH
     served AS
     (
         SELECT
             if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
             lower(platform) AS platform,
             lower(model) AS model,
             served_model
@@ -2529,7 +2665,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [37e2f3c0c73e]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [8db121987889]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -2613,7 +2749,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [1cb2b725dfdb]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [e107c3f9c6fd]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2704,7 +2840,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [ed33fcd85091]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [52260010976e]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2715,7 +2851,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [74433494e175]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [19ff6a3d67f4]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2774,7 +2910,7 @@ FROM
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [2f554d6b558b]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [f9bb095da1b6]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -2809,7 +2945,7 @@ ORDER BY
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [86d0f3da6da6]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [024fe030acb3]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2847,14 +2983,14 @@ SELECT
     mention_answers,
     mentions,
     citations,
-    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-    round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
-    round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
-    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
-    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
-    round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
-    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
-    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
+    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
+    round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + (sign((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS ai_visibility_score,
+    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS interval_low,
+    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS interval_high,
+    round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
+    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
     multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
 FROM prompts
 LEFT JOIN
@@ -2907,7 +3043,7 @@ CREATE VIEW prompt_performance_last_30_days
     `mention_rate_high` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [d2e17ea986a2]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [e165bf772d54]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2959,14 +3095,14 @@ FROM
         mention_answers,
         mentions,
         citations,
-        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
-        round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
-        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
-        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
-        round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
-        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
-        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
+        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
+        round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + (sign((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS ai_visibility_score,
+        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS interval_low,
+        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS interval_high,
+        round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
+        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
+        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
         multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
     FROM prompts
     LEFT JOIN
@@ -3011,7 +3147,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [17bbfce090d4]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [f3b443aaca6e]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -3050,7 +3186,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- served_models
 CREATE VIEW served_models
-COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [781dec621c63]'
+COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [aa9f14cdaf6a]'
 AS SELECT
     lower(platform) AS platform,
     lower(model) AS model,
@@ -3074,7 +3210,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [0448bfd76a8a]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [4f40e51fc7e3]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3084,14 +3220,14 @@ AS WITH
     ) AS live
 SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     CAST(grouping(platform), 'Bool') AS all_platforms,
     lower(platform) AS platform,
     lower(model) AS model,
     sum(entity_prompt_daily.answers) AS answers,
     sumIf(mentions, entity_id = {brand_id:UUID}) AS brand_mentions,
     sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
-    round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
+    round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
 FROM entity_prompt_daily
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
 GROUP BY
@@ -3123,7 +3259,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [12183bfd0ab6]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [38126c454e8e]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3142,14 +3278,14 @@ FROM
         organization_id,
         brand_id,
         if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-        multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+        multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), 'window' = 'month', toStartOfMonth(day), (toDate(now('UTC')) - 29)) AS bucket,
         CAST(grouping(platform), 'Bool') AS all_platforms,
         lower(platform) AS platform,
         lower(model) AS model,
         sum(entity_prompt_daily.answers) AS answers,
         sumIf(mentions, entity_id = brand_id) AS brand_mentions,
         sumIf(mentions, entity_id != brand_id) AS competitor_mentions,
-        round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
+        round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
     FROM entity_prompt_daily
     WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live, entity_id))
     GROUP BY
@@ -3270,7 +3406,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [087adbf07dda]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [1d518232e817]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3291,7 +3427,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [d40692b0a931]'
+COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [4d57a17d1866]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -3324,7 +3460,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [83fe25eb9da2]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [a635f09bc0f4]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -3343,7 +3479,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [9defc0b33533]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [4ab9764be296]'
 AS SELECT
     landing,
     month,

@@ -1,0 +1,106 @@
+-- entity_trend: the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity.
+-- The brand comes first. A competitor that no answer mentions or cites has zeros. sov_pct is the share of all mentions of the bucket.
+WITH
+    (
+        SELECT groupArray((id, name, brand_id))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
+            entity_id,
+            prompt_id,
+            sum(entity_prompt_daily.answers)          AS asked, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.mention_answers)  AS mention_answers,
+            sum(entity_prompt_daily.citation_answers) AS citation_answers,
+            sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.mentions)         AS mentions,
+            sum(entity_prompt_daily.citations)        AS citations,
+            answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
+            sum(asked) OVER (PARTITION BY bucket, prompt_id) AS asked_of_prompt
+        FROM entity_prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
+        GROUP BY bucket, entity_id, prompt_id
+    ),
+    entities AS
+    (
+        SELECT
+            bucket,
+            entity_id,
+            countIf(asked > 0)                                              AS prompt_count,
+            sum(asked)                                                      AS answers,
+            sum(prompts.mention_answers)                                    AS mention_answers,
+            sum(prompts.citation_answers)                                   AS citation_answers,
+            sum(prompts.inverse_position)                                   AS inverse_position,
+            sum(prompts.mentions)                                           AS mentions,
+            sum(prompts.citations)                                          AS citations,
+            sum(points * points)                                            AS yy,
+            sum(points * asked_of_prompt)                                   AS yn,
+            sum(asked * asked)                                              AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers)  AS mm, -- an answer that mentions it has 100 points
+            100 * sum(prompts.mention_answers * asked_of_prompt)            AS mn
+        FROM prompts
+        GROUP BY bucket, entity_id
+    ),
+    measured AS
+    (
+        -- All have the answers and prompts of the brand's row; an entity without a row has zeros.
+        SELECT
+            bucket,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            answers,
+            prompt_count,
+            arrayFirst(row -> row.1 = entity.1, found) AS own,
+            own.2 AS mention_answers,
+            own.3 AS mentions,
+            own.4 AS citations,
+            answerscope_score(answers, mention_answers, own.5, own.6) AS score,
+            answerscope_margin(prompt_count, answers, score, own.7, own.8, nn) AS margin,
+            answerscope_ratio(100 * mention_answers, answers) AS rate,
+            answerscope_margin(prompt_count, answers, rate, own.9, own.10, nn) AS rate_margin
+        FROM
+        (
+            SELECT
+                bucket,
+                max(entities.answers)      AS answers,
+                max(entities.prompt_count) AS prompt_count,
+                max(entities.nn)           AS nn,
+                groupArray((entity_id, mention_answers, mentions, citations, citation_answers, inverse_position, yy, yn, mm, mn)) AS found
+            FROM entities
+            GROUP BY bucket
+            HAVING answers > 0
+        ) AS bucketed
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+    )
+SELECT
+    bucket,
+    entity_id,
+    CAST(entity_id = {brand_id:UUID} AS Bool) AS is_brand,
+    name,
+    answers,
+    mention_answers,
+    mentions,
+    citations,
+    answerscope_round(score, 1)                                                      AS ai_visibility_score,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high,
+    answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY bucket)), 1) AS sov_pct
+FROM measured
+ORDER BY is_brand DESC, name, entity_id, bucket
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
