@@ -41,8 +41,8 @@ const drawnMarks = `((figure) => {
 		const along = Math.abs(first.y - last.y) > Math.abs(first.x - last.x) ? "y" : "x"
 		const unit = (last.value - first.value) / (last[along] - first[along])
 		const box = shape.getBoundingClientRect()
-		const size = along == "y" ? box.height : box.width
-		const inverted = shape.tagName == "rect" ? size * Math.abs(unit) : first.value + (box[along] + size / 2 - first[along]) * unit
+		const size = along == "y" ? "height" : "width"
+		const inverted = shape.tagName == "rect" ? shape[size].baseVal.value * Math.abs(unit) : first.value + (box[along] + box[size] / 2 - first[along]) * unit
 		return { ...mark, Inverted: inverted, Half: Math.abs(unit) / 2 }
 	})
 })(document.querySelector('figure[aria-label=%q]'))`
@@ -104,27 +104,4 @@ func (m mark) String() string {
 		}
 	}
 	return text
-}
-
-// A bucketBody is a day or a week of a trend.
-type bucketBody struct {
-	Date     string
-	Rate     *float64                      `json:"mention_rate_pct"`
-	Interval *struct{ Low, High *float64 } `json:"mention_rate_interval"`
-	Count    float64                       `json:"result_count"`
-}
-
-// marksOf returns the marks of a trend's buckets.
-func marksOf(key string, buckets []bucketBody) (marks []mark) {
-	for _, b := range buckets {
-		if b.Rate == nil {
-			continue
-		}
-		m := mark{Key: key, X: b.Date, Value: *b.Rate, N: &b.Count}
-		if b.Interval != nil {
-			m.Low, m.High = b.Interval.Low, b.Interval.High
-		}
-		marks = append(marks, m)
-	}
-	return marks
 }

@@ -15,7 +15,7 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 	const shown = "" // the columns of such a table are those shown
 	for path, files := range map[string]map[string]string{
 		"/":                                     {"Brands": shown},
-		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Top competitors": "visibility-summary?table=topCompetitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&table=changes"},
+		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&table=changes"},
 		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Share of voice by platform": "competitor-comparison?table=share_of_voice.by_platform"},
 		"/brands/fernwood/prompts":              {"Performance": "prompt-performance?limit=100"},
 		"/brands/fernwood/prompts?show=tracked": {"Tracked prompts": "text,is_active,created_at,topic"},

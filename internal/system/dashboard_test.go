@@ -54,6 +54,8 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("answers", d.opensAnswers)
 	t.Run("csv", d.downloadsCSV)
 	t.Run("cards", d.filtersCards)
+	t.Run("overview", d.drawsTheOverview)
+	t.Run("notes", d.keepsNotes)
 	t.Run("trend", d.walksTheTrend)
 	t.Run("chart", d.drawsTheTrend)
 	t.Run("weeks", d.countsWeeks)

@@ -69,7 +69,13 @@ export interface Bucket {
   mention_rate_pct: number | null
   mention_rate_interval: Interval
 }
-export interface Trend { granularity: "day" | "week" | "month"; buckets: Bucket[]; changes: { day: string; direction: "up" | "down" }[] }
+export interface Trend {
+  granularity: "day" | "week" | "month"
+  buckets: Bucket[]
+  changes: { day: string; direction: "up" | "down" }[]
+  groups?: { key: string; name: string | null; buckets: Bucket[] }[]
+}
+export interface Annotation { id: string; brand_id: string | null; day: string; day_to: string | null; text: string; url: string | null }
 
 export interface EntityBucket {
   date: string

@@ -42,10 +42,11 @@ interface DaysProps {
   left: number
   right: number
   bottom: number
+  zone?: string
 }
 
-// Days names at most seven days, and the zone once.
-export function Days({ x, first, last, left, right, bottom }: DaysProps) {
+// Days names at most seven days, and the zone where there is room.
+export function Days({ x, first, last, left, right, bottom, zone }: DaysProps) {
   const most = Math.max(2, Math.min(7, Math.floor((right - left) / 60)))
   const ticks = dayTicks(first, last, most)
   return (
@@ -55,9 +56,9 @@ export function Days({ x, first, last, left, right, bottom }: DaysProps) {
           {shortDate(day)}
         </text>
       ))}
-      {right - x(dayNumber(ticks.at(-1) ?? first)) > 60 && (
+      {zone && right - x(dayNumber(ticks.at(-1) ?? first)) > 60 && (
         <text x={right} y={bottom + 18} text-anchor="end">
-          UTC
+          {zone}
         </text>
       )}
     </g>

@@ -56,8 +56,8 @@ export function Chart({ kind = "", marks, has, summary, behind, legend, children
             {behind && "; a table follows"}.
           </p>
           {!has ? <div class="soft">{empty ?? "No data in this window."}</div> : width > 0 && children(width)}
-          {has && legend && <figcaption>{legend}</figcaption>}
         </figure>
+        {has && legend}
       </div>
       {behind && <Table name={name} behind={behind} folded={folded} />}
     </section>
@@ -75,7 +75,7 @@ function Menu({ name, method, figure }: { name: string; method?: ComponentChildr
     if (left && menu.current) menu.current.open = false
   }
   return (
-    <details class="menu" ref={menu} onFocusOut={close} onKeyDown={close}>
+    <details class="more" ref={menu} onFocusOut={close} onKeyDown={close}>
       <summary class="button plain tight" aria-label={`More: ${name}`}>
         ⋮
       </summary>
@@ -172,8 +172,14 @@ export interface LegendItem {
   on?: boolean // of a toggle
 }
 
+interface LegendProps {
+  items: LegendItem[]
+  onToggle?: (key: string) => void
+  onHint?: (key: string | null) => void // the item under the pointer or the focus
+}
+
 // Legend names the series. With onToggle those with on are buttons, and what they do is said.
-export function Legend({ items, onToggle }: { items: LegendItem[]; onToggle?: (key: string) => void }) {
+export function Legend({ items, onToggle, onHint }: LegendProps) {
   const [said, say] = useState("")
   return (
     <div class="legend">
@@ -193,6 +199,10 @@ export function Legend({ items, onToggle }: { items: LegendItem[]; onToggle?: (k
             type="button"
             class="button plain tight"
             aria-pressed={on}
+            onPointerEnter={() => onHint?.(key)}
+            onPointerLeave={() => onHint?.(null)}
+            onFocus={() => onHint?.(key)}
+            onBlur={() => onHint?.(null)}
             onClick={() => (onToggle(key), say(`${name} ${on ? "hidden" : "shown"}`))}
           >
             {swatch} {name}

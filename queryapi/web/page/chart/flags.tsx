@@ -1,4 +1,5 @@
 import { shortDate } from "../format.ts"
+import { Outside } from "../parts/link.tsx"
 import type { Cursor } from "./cursor.ts"
 import type { Plot } from "./lines.tsx"
 import type { Flag } from "./marks.ts"
@@ -65,10 +66,16 @@ export function FlagList({ spans }: { spans: Span[] }) {
   if (spans.length === 0) return null
   return (
     <ul class="flag-list">
-      {spans.map(({ day, until, letter, text, href }) => (
+      {spans.map(({ day, until, letter, text, href, onRemove }) => (
         <li key={day + text}>
           <b>{letter}</b> {shortDate(day)}
-          {until > day && ` – ${shortDate(until)}`} {href ? <a href={href}>{text}</a> : text}
+          {until > day && ` – ${shortDate(until)}`}{" "}
+          {href?.startsWith("/") ? <a href={href}>{text}</a> : <Outside url={href ?? ""} text={text} />}
+          {onRemove && (
+            <button type="button" class="button plain tight" aria-label={`Remove note: ${text}`} onClick={onRemove}>
+              ×
+            </button>
+          )}
         </li>
       ))}
     </ul>

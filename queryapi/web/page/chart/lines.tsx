@@ -1,3 +1,4 @@
+import { type Signal, useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
 import { inUnit, plural } from "../format.ts"
 import { Days, Hatch, type Margin, Values } from "./axis.tsx"
@@ -37,6 +38,7 @@ export function Lines(chart: LinesProps) {
   const columns = columnsOf(all)
   const grid = gridOf(loud, columns)
   const marks = useMarks(grid, { unit, end: true, onNote })
+  const hint = useSignal<string | null>(null)
   const hatch = useId()
   const spans = spansOf(flags, stepOf(columns))
   const items = all.map((s, i) => ({
@@ -56,7 +58,7 @@ export function Lines(chart: LinesProps) {
       behind={tableOf(chart.weekly ? "Week of" : "Day", columns, all, unit, all[0])}
       legend={
         <>
-          {all.length > 1 && <Legend onToggle={onToggle} items={items} />}
+          {all.length > 1 && <Legend onToggle={onToggle} onHint={(key) => (hint.value = key)} items={items} />}
           <FlagList spans={spans} />
         </>
       }
@@ -86,11 +88,13 @@ export function Lines(chart: LinesProps) {
                 left={margin.left}
                 right={right}
                 bottom={foot}
+                zone="UTC"
               />
               <Flags spans={spans} plot={plot} hatch={hatch} />
-              {all.toReversed().map((s) => (
+              {loud.toReversed().map((s) => (
                 <Curve key={s.key} series={s} plot={plot} band={bands === "own" && s === series[0]} />
               ))}
+              <Hint hint={hint} series={all} plot={plot} />
               <Lit marks={marks} series={loud} plot={plot} band={bands !== "none"} />
               {loud.map((s, row) => (
                 <Spots key={s.key} series={s} row={row} grid={grid[row]!} marks={marks} plot={plot} name={s.name} />
@@ -155,6 +159,12 @@ export function Curve({ series, plot, band }: { series: Series; plot: Plot; band
   )
 }
 
+// Hint is a line that is off, while its name in the legend has the pointer or the focus.
+function Hint({ hint, series, plot }: { hint: Signal<string | null>; series: Series[]; plot: Plot }) {
+  const line = series.find((s) => s.quiet && s.key === hint.value)
+  return line ? <Curve series={line} plot={plot} /> : null
+}
+
 // Lit is what the pointer or the focus shows: the day, the line with its band, and the mark.
 export function Lit({
   marks,
@@ -203,6 +213,7 @@ interface SpotsProps {
 export function Spots({ series, row, grid, marks, plot, name }: SpotsProps) {
   const lone = new Set(runsOf(series.marks, plot.step).flatMap((run) => (run.length === 1 ? run : [])))
   const last = grid.findLast((m) => m && m.y !== null)
+  const dense = Math.max(1.5, Math.min(4, (plot.width - plot.margin.left - plot.margin.right) / grid.length / 4))
   return (
     <g class={`dots slot-${series.slot}`}>
       {grid.map((mark, column) => {
@@ -215,7 +226,7 @@ export function Spots({ series, row, grid, marks, plot, name }: SpotsProps) {
               class={`${seen ? "seen" : ""} ${thin ? "thin" : ""}`}
               cx={plot.at(mark.x)}
               cy={plot.y(mark.y)}
-              r="4"
+              r={thin ? dense : 4}
             />
           </Spot>
         )

@@ -36,6 +36,7 @@ export interface Flag {
   kind: "model" | "outage" | "note" | "goal" | "moved"
   text: string
   href?: string
+  onRemove?: () => void // a button in the list
 }
 
 // Base has the properties of every chart. name is the accessible name of its figure and of its table.

@@ -8,6 +8,8 @@ const styles = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-linejoin",
+  "stop-color",
+  "stop-opacity",
   "opacity",
   "font-family",
   "font-size",
@@ -17,8 +19,7 @@ const styles = [
 
 // save stores a chart as it is seen, with the colours of the theme and the ground of its card.
 export function save(figure: HTMLElement, name: string, kind: "svg" | "png"): void {
-  const { width, height } = figure.getBoundingClientRect()
-  const text = new XMLSerializer().serializeToString(drawn(figure, Math.ceil(width), Math.ceil(height)))
+  const text = new XMLSerializer().serializeToString(drawn(figure))
   const file = `${name.toLowerCase().replaceAll(" ", "-")}.${kind}`
   const blob = new Blob([text], { type: "image/svg+xml" })
   if (kind === "svg") return store(blob, file)
@@ -34,31 +35,44 @@ export function save(figure: HTMLElement, name: string, kind: "svg" | "png"): vo
   image.src = URL.createObjectURL(blob)
 }
 
-// drawn is an SVG of a figure: its own SVGs, and of its HTML the grounds and the words.
-function drawn(figure: HTMLElement, width: number, height: number): SVGSVGElement {
-  const origin = figure.getBoundingClientRect()
+const head = 44 // pixels for the heading
+
+// drawn is an SVG of a figure and its legend under its heading: its own SVGs, and of HTML the grounds and the words.
+function drawn(figure: HTMLElement): SVGSVGElement {
+  const inside = figure.parentElement!
+  const box = inside.getBoundingClientRect()
+  const [width, height] = [Math.ceil(box.width), Math.ceil(box.height) + head]
+  const origin = { x: box.x, y: box.y - head }
   const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` }) as SVGSVGElement
+  const card = figure.closest(".card")!
   root.append(
-    element("rect", {
-      width: "100%",
-      height: "100%",
-      fill: getComputedStyle(figure.closest(".card")!).backgroundColor,
-    }),
+    element("rect", { width: "100%", height: "100%", fill: getComputedStyle(card).backgroundColor }),
+    write(
+      card.querySelector("h2")!.textContent,
+      { x: 16, y: 28 },
+      getComputedStyle(card.querySelector("h2")!),
+    ),
   )
   const add = (node: Element) => {
     const style = getComputedStyle(node)
-    const box = node.getBoundingClientRect()
-    const place = { x: box.x - origin.x, y: box.y - origin.y, width: box.width, height: box.height }
-    if (style.display === "none" || node.matches(".hidden, .tip, button:not([aria-pressed])")) return
+    const { x, y, width, height } = node.getBoundingClientRect()
+    const place = { x: x - origin.x, y: y - origin.y, width, height }
+    if (style.display === "none" || node.matches(".hidden, .tip, button:not([aria-pressed=true])")) return
     if (node instanceof SVGSVGElement) return root.append(copy(node, place))
     if (style.backgroundColor !== "rgba(0, 0, 0, 0)")
-      root.append(element("rect", { ...place, fill: style.backgroundColor, rx: parseFloat(style.borderRadius) || 0 }))
+      root.append(
+        element("rect", {
+          ...place,
+          fill: style.backgroundColor,
+          rx: Math.min(parseFloat(style.borderRadius) || 0, height / 2),
+        }),
+      )
     for (const child of node.childNodes) {
       if (child instanceof Element) add(child)
       else root.append(...words(child as Text, style, origin))
     }
   }
-  add(figure)
+  add(inside)
   return root
 }
 
@@ -69,29 +83,27 @@ function copy(svg: SVGSVGElement, place: Record<string, number>): SVGSVGElement 
     const seen = getComputedStyle(node)
     for (const property of styles) to[i]!.setAttribute(property, seen.getPropertyValue(property))
   })
-  for (const [name, value] of Object.entries(place)) clone.setAttribute(name, String(value))
+  for (const [name, value] of Object.entries({ ...place, overflow: "visible" })) clone.setAttribute(name, String(value))
   return clone
 }
 
 // words places each word where the browser has it, since lines break.
-function words(text: Text, style: CSSStyleDeclaration, origin: DOMRect): SVGElement[] {
+function words(text: Text, style: CSSStyleDeclaration, origin: { x: number; y: number }): SVGElement[] {
   return [...text.data.matchAll(/\S+/g)].map(({ 0: word, index }) => {
     const range = document.createRange()
     range.setStart(text, index)
     range.setEnd(text, index + word.length)
-    const box = range.getBoundingClientRect()
-    const place = { x: box.x - origin.x, y: box.y - origin.y + box.height * 0.78 }
-    const { color: fill, fontFamily, fontSize, fontWeight } = style
-    const node = element("text", {
-      ...place,
-      fill,
-      "font-family": fontFamily,
-      "font-size": fontSize,
-      "font-weight": fontWeight,
-    })
-    node.textContent = word
-    return node
+    const { x, y, height } = range.getBoundingClientRect()
+    return write(word, { x: x - origin.x, y: y - origin.y + height * 0.78 }, style)
   })
+}
+
+function write(text: string, place: { x: number; y: number }, style: CSSStyleDeclaration): SVGElement {
+  const { color: fill, fontFamily, fontSize, fontWeight } = style
+  const font = { "font-family": fontFamily, "font-size": fontSize, "font-weight": fontWeight }
+  const node = element("text", { ...place, fill, ...font })
+  node.textContent = text
+  return node
 }
 
 function element(name: string, attributes: Record<string, string | number>): SVGElement {

@@ -72,6 +72,7 @@ export function Stack(chart: StackProps) {
                 left={margin.left}
                 right={right}
                 bottom={foot}
+                zone="UTC"
               />
               <Flags spans={spans} plot={plot} hatch={id} />
               {series.map((s, row) => (

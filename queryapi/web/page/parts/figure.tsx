@@ -15,15 +15,24 @@ interface Props {
   unit?: string // of the interval
   n?: number
   href?: string
+  chart?: { href: string; on: boolean } // its name shows it in the chart below
   children?: ComponentChildren
 }
 
 // Figure is one number with its interval and n. Its value leads to the answers that it counts.
-export function Figure({ name, value, interval, unit, n, href, children }: Props) {
+export function Figure({ name, value, interval, unit, n, href, chart, children }: Props) {
   const range = bounds(interval ?? null, unit)
   return (
-    <figure class="figure" aria-label={name}>
-      <figcaption>{name}</figcaption>
+    <figure class={chart?.on ? "figure on" : "figure"} aria-label={name}>
+      <figcaption>
+        {chart ? (
+          <a href={chart.href} aria-current={chart.on ? "true" : undefined}>
+            {name}
+          </a>
+        ) : (
+          name
+        )}
+      </figcaption>
       <div class="value">{href ? <a href={href}>{value}</a> : value}</div>
       <div class="beside">
         {range && <span>95 % interval: {range}</span>}
@@ -31,6 +40,16 @@ export function Figure({ name, value, interval, unit, n, href, children }: Props
       </div>
       {children}
     </figure>
+  )
+}
+
+// Parts are the numbers that a figure is made of, folded.
+export function Parts({ children }: { children: ComponentChildren }) {
+  return (
+    <details>
+      <summary>How is this computed?</summary>
+      <dl class="parts">{children}</dl>
+    </details>
   )
 }
 

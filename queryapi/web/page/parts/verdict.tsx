@@ -52,7 +52,8 @@ function finding({ verdict, reason, difference, interval, detectable, since, pro
   return `${why}: too little is left to compare.`
 }
 
-function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
+// leftOut is which runs the comparison leaves out.
+export function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
   const shares = Object.entries({ "an outage": outage, "a changed model or platform": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
   return shares.length > 0 ? ` Left out of the runs: ${shares.map(([why, share]) => `${ofAll(share)} for ${why}`).join(", ")}.` : ""
 }

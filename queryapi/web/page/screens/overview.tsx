@@ -1,114 +1,67 @@
+import type { ComponentChildren } from "preact"
 import { type Answered, useAnswer } from "../api.ts"
-import type { Brand, Bucket, Changes, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
-import { Lines } from "../chart/lines.tsx"
-import type { Flag } from "../chart/marks.ts"
-import { number, percent, plural, shift } from "../format.ts"
-import { Card } from "../parts/card.tsx"
-import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
+import type { Brand, Change, Changes, Compared, Comparison, Session, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import { Chip } from "../chart/chip.tsx"
+import { Dots } from "../chart/dots.tsx"
+import type { Mark } from "../chart/marks.ts"
+import { Multiples } from "../chart/multiples.tsx"
+import { number, ordinal, percent, plural, shortDate } from "../format.ts"
+import { Bar, bounds, Figure, Part, Parts } from "../parts/figure.tsx"
 import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Empty, Notice, Shown } from "../parts/state.tsx"
+import { Empty, Shown } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
-import { Certainty, Verdict } from "../parts/verdict.tsx"
+import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
+import { chosenMetric, leaderOf, Trend } from "./trend.tsx"
 
-export function Overview({ brand }: { brand: Brand }) {
-  const granularity = query.value.get("granularity") === "week" ? "week" : "day"
+export function Overview({ brand, session }: { brand: Brand; session: Session }) {
+  const granularity = chosenGranularity()
   const summary = useAnswer<Summary>(question("visibility-summary", brand))
-  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity: granularity === "week" ? "week" : undefined }))
+  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   const changes = useAnswer<Changes>(question("visibility-changes", brand, { group_by: rowsOf }))
+  const window = summary.data?.window
+  const has = summary.data?.totals.resultCount !== 0
   return (
     <Screen name="Overview" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} />
-      <Shown of={summary} height={140}>
-        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} comparison={comparison} changes={changes} />)}
+      <Shown of={summary} height={200}>
+        {(s) =>
+          has ? (
+            <Headline brand={brand} summary={s} comparison={comparison.data} />
+          ) : (
+            <NoAnswers brand={brand} />
+          )
+        }
       </Shown>
-      {summary.data?.totals.resultCount !== 0 && (
-        <Shown of={trend} height={260}>
-          {(t) => (
-            <Trend brand={brand} trend={t} window={summary.data?.window} />
+      {has && (
+        <div class="stack overview">
+          {summary.data && changes.data && (
+            <Whys brand={brand} change={summary.data.totals.change} changes={changes.data.changes} />
           )}
-        </Shown>
-      )}
-      {summary.data && summary.data.totals.resultCount > 0 && (
-        <>
-          <Shown of={changes}>
-            {({ changes }) => <Moved brand={brand} changes={changes} from={summary.data!.window.date_from} />}
+          {summary.data && <Tiles brand={brand} totals={summary.data.totals} comparison={comparison} />}
+          <Shown of={trend} height={340}>
+            {(t) =>
+              window && <Trend brand={brand} session={session} trend={t} window={window} comparison={comparison.data} />
+            }
           </Shown>
+        </div>
+      )}
+      {window && has && (
+        <>
+          <Groups brand={brand} changes={changes.data} />
+          <Shown of={comparison}>{(c) => <BesideTheLeader brand={brand} comparison={c} />}</Shown>
+          <Shown of={changes}>{(c) => <Moved brand={brand} changes={c} from={window.date_from} />}</Shown>
           <Platforms brand={brand} />
-          <TopCompetitors brand={brand} summary={summary.data} compared={comparison.data?.competitors ?? []} />
         </>
       )}
     </Screen>
   )
 }
 
-// Trend draws the rate per day or week, with what to know before a drop is read as one.
-function Trend({ brand, trend, window }: { brand: Brand; trend: TrendBody; window?: Summary["window"] }) {
-  const weekly = trend.granularity === "week"
-  const buckets = trend.buckets.map((bucket) => {
-    const days = daysCounted(bucket, weekly, window)
-    return { bucket, days, flags: flagsOf(trend, bucket, days) }
-  })
-  return (
-    <Lines
-      name="Visibility trend"
-      subtitle={`Share of answers that name the brand, by ${weekly ? "week" : "day"}; the band is the 95 % interval`}
-      unit="%"
-      weekly={weekly}
-      tools={<Granularity weekly={weekly} />}
-      csv={{ url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }), file: `${brand.slug}-trend.csv` }}
-      flags={buckets.flatMap((b) => b.flags)}
-      series={[
-        {
-          key: brand.id,
-          name: brand.name,
-          slot: 0,
-          marks: buckets.map(({ bucket, days, flags }) => ({
-            key: brand.id,
-            x: bucket.date,
-            y: bucket.mention_rate_pct,
-            range: bucket.mention_rate_interval,
-            n: bucket.result_count,
-            notes: [...flags.map((f) => f.text), ...(bucket.given_up_runs > 0 ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])],
-            href: answers(brand, days),
-          })),
-        },
-      ]}
-    />
-  )
-}
-
-// flagsOf are what to know of a bucket before its value is read as the brand's.
-function flagsOf(trend: TrendBody, bucket: Bucket, days: { date_from: string; date_to: string }): Flag[] {
-  const moved = trend.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)
-  return [
-    ...(moved ? [{ day: bucket.date, kind: "moved" as const, text: `the score moved ${moved.direction}` }] : []),
-    ...(bucket.model_changed ? [{ day: bucket.date, kind: "model" as const, text: "a platform's model changed" }] : []),
-    ...bucket.degraded_platforms.map((platform) => ({ day: bucket.date, kind: "outage" as const, text: `outage of ${platform}` })),
-  ]
-}
-
-// daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.
-function daysCounted({ date }: Bucket, weekly: boolean, window?: Summary["window"]): { date_from: string; date_to: string } {
-  const last = weekly ? shift(date, 6) : date
-  return { date_from: window && date < window.date_from ? window.date_from : date, date_to: window && last > window.date_to ? window.date_to : last }
-}
-
-function Granularity({ weekly }: { weekly: boolean }) {
-  return (
-    <nav class="segments" aria-label="Granularity">
-      <a href={withParameters({ granularity: undefined })} aria-current={weekly ? undefined : "true"}>
-        Days
-      </a>
-      <a href={withParameters({ granularity: "week" })} aria-current={weekly ? "true" : undefined}>
-        Weeks
-      </a>
-    </nav>
-  )
-}
+const chosenGranularity = () => (query.value.get("granularity") === "week" ? "week" : undefined)
 
 // NoAnswers says what to do about an empty window.
 export function NoAnswers({ brand }: { brand: Brand }) {
@@ -128,94 +81,308 @@ export function NoAnswers({ brand }: { brand: Brand }) {
   )
 }
 
-function Headline({ brand, summary, comparison, changes }: { brand: Brand; summary: Summary; comparison: Answered<Comparison>; changes: Answered<Changes> }) {
+interface HeadlineProps {
+  brand: Brand
+  summary: Summary
+  comparison?: Comparison
+}
+
+// Headline says in sentences how the brand does, and whether that changed.
+function Headline({ brand, summary, comparison }: HeadlineProps) {
   const { totals, window } = summary
+  const plan = (
+    <>
+      {" "}
+      <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a>
+    </>
+  )
   return (
-    <div class="stack">
-      <Degraded platforms={summary.degraded_platforms} />
-      <Card name="Did the visibility score move?" title="This window against the days before it, prompt by prompt">
-        <div class="inside stack">
-          <Verdict change={totals.change} from={window.date_from} plan={<> <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a></>} />
-          <Certainty perLook={changes.data?.false_alarms.guarantee === "per_look"} />
-        </div>
-      </Card>
-      <section class="card" aria-label="Figures">
-        <div class="figures">
-          <Figure name="Visibility rate" value={percent(totals.mentionRatePct)} interval={totals.mentionRateInterval} unit="%" n={totals.resultCount} href={answers(brand, { mentioned: "true" })}>
-            <dl class="parts">
-              <Part name="Answers that name the brand" value={number(totals.mentionAnswers)} href={answers(brand, { mentioned: "true" })} />
-              <Part name="Prompts where it is seen" value={`${number(totals.visiblePrompts)} of ${number(totals.promptCount)}`} href={screen(brand, "prompts")} />
-            </dl>
-          </Figure>
-          <Figure name="Visibility score" value={number(totals.aiVisibilityScore)} interval={totals.interval} n={totals.resultCount} href={answers(brand)}>
-            <ScoreParts brand={brand} totals={totals} />
-          </Figure>
-          <Shown of={comparison} height={80}>
-            {(c) => <ShareOfVoice brand={brand} voice={c.share_of_voice} />}
-          </Shown>
-        </div>
-      </section>
-    </div>
+    <section class="headline" aria-labelledby="headline">
+      <h2 id="headline">
+        Named in {percent(totals.mentionRatePct)} of {plural(totals.resultCount, "answer")}. {placeOf(comparison)}
+      </h2>
+      <p class="verdict">
+        <Verdict change={totals.change} from={window.date_from} rows={1} plan={plan} />
+      </p>
+    </section>
   )
 }
 
-// ScoreParts are what the score is made of, with their weights.
-function ScoreParts({ brand, totals }: { brand: Brand; totals: Totals }) {
+// placeOf is the brand's rank among its competitors, and who leads.
+function placeOf(comparison?: Comparison): ComponentChildren {
+  const leader = leaderOf(comparison)
+  const rank = comparison?.brand.rank
+  if (!leader || !rank) return null
+  const place = `${ordinal(rank)} of ${number(comparison.competitors.length + 1)}`
+  if (rank < leader.rank!) return `${place}, before ${leader.name} with ${percent(leader.mention_rate_pct)}.`
+  return `${place}; ${leader.name} ${leader.gap?.verdict === "behind" ? "leads" : "is level"} with ${percent(leader.mention_rate_pct)}.`
+}
+
+const filters: Record<string, string> = {
+  platform: "platform",
+  topic: "topic_id",
+  prompt: "prompt_id",
+  competitor: "competitor_id",
+}
+
+interface WhysProps {
+  brand: Brand
+  change: Change
+  changes: Changes["changes"]
+}
+
+// Whys are at most three rows that moved, and what the comparison left out.
+function Whys({ brand, change, changes }: WhysProps) {
+  const href = (c: Changes["changes"][number]) => answers(brand, { [filters[c.dimension]!]: c.key })
+  const moved = changes.filter((c) => c.since && !c.unadjusted && c.dimension !== "competitor").slice(0, 3)
+  const apart = changes.filter((c) => c.dimension === "platform" && ["outage", "model_changed"].includes(c.verdict))
+  const rest = leftOut(change)
+  if (moved.length + apart.length === 0 && !rest) return null
   return (
-    <dl class="parts">
-      <Part name="Named in (weight 60 %)" value={plural(totals.mentionAnswers, "answer")} href={answers(brand, { mentioned: "true" })} />
-      <Part name="Cited in (weight 25 %)" value={plural(totals.citationAnswers, "answer")} href={answers(brand, { cited: "true" })} />
-      <Part name="Position factor (weight 15 %)" value={number(totals.positionFactor)} />
-    </dl>
+    <ul class="whys">
+      {moved.map((c) => (
+        <li key={c.key}>
+          <a href={href(c)}>{c.name ?? "a deleted topic"}</a> {c.since!.difference > 0 ? "up" : "down"}{" "}
+          {plural(Math.abs(c.since!.difference), "point")} since {shortDate(c.since!.day)}
+        </li>
+      ))}
+      {apart.map((c) => (
+        <li key={c.key} class="soft">
+          <a href={href(c)}>{c.name}</a>: {c.verdict === "outage" ? "an outage" : "its model changed"}
+        </li>
+      ))}
+      {rest && <li class="soft">{rest}</li>}
+    </ul>
   )
 }
 
-function ShareOfVoice({ brand, voice }: { brand: Brand; voice: Comparison["share_of_voice"] }) {
+// Tiles are the figures; the name of each puts it into the trend.
+function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; comparison: Answered<Comparison> }) {
+  const chart = (metric: string) => ({
+    href: withParameters({ metric: metric === "rate" ? undefined : metric }),
+    on: chosenMetric() === metric,
+  })
+  const named = answers(brand, { mentioned: "true" })
   return (
-    <Figure name="Share of voice" value={percent(voice.overall_sov_pct)} href={screen(brand, "competitors")}>
-      <dl class="parts">
-        <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={answers(brand, { mentioned: "true" })} />
-        <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
-      </dl>
-    </Figure>
+    <section class="card tiles" aria-label="Figures">
+      <div class="figures">
+        <Figure
+          name="Visibility rate"
+          value={percent(totals.mentionRatePct)}
+          interval={totals.mentionRateInterval}
+          unit="%"
+          n={totals.resultCount}
+          href={named}
+          chart={chart("rate")}
+        >
+          <Parts>
+            <Part name="Answers that name the brand" value={number(totals.mentionAnswers)} href={named} />
+            <Part
+              name="Prompts where it is seen"
+              value={`${number(totals.visiblePrompts)} of ${number(totals.promptCount)}`}
+              href={screen(brand, "prompts")}
+            />
+          </Parts>
+        </Figure>
+        <Figure
+          name="Visibility score"
+          value={number(totals.aiVisibilityScore)}
+          interval={totals.interval}
+          n={totals.resultCount}
+          href={answers(brand)}
+          chart={chart("score")}
+        >
+          <Parts>
+            <Part name="Named in (weight 60 %)" value={plural(totals.mentionAnswers, "answer")} href={named} />
+            <Part
+              name="Cited in (weight 25 %)"
+              value={plural(totals.citationAnswers, "answer")}
+              href={answers(brand, { cited: "true" })}
+            />
+            <Part name="Position factor (weight 15 %)" value={number(totals.positionFactor)} />
+          </Parts>
+        </Figure>
+        <Shown of={comparison} height={72}>
+          {({ share_of_voice: voice }) => (
+            <Figure
+              name="Share of voice"
+              value={percent(voice.overall_sov_pct)}
+              href={screen(brand, "competitors")}
+              chart={chart("voice")}
+            >
+              <Parts>
+                <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={named} />
+                <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
+              </Parts>
+            </Figure>
+          )}
+        </Shown>
+      </div>
+    </section>
   )
 }
 
-// Degraded warns of platforms that gave up over a fifth of their runs.
-export function Degraded({ platforms }: { platforms: string[] }) {
-  if (platforms.length === 0) return null
+const dimensions = { platform: "platform", region: "region", topic: "topic_id", model: "model" } as const
+const weak = 100 // answers, below which a group stands last
+
+// Groups are small trends, by platform or another dimension, each leading to the same screen filtered by it.
+function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
+  const by =
+    (Object.keys(dimensions) as (keyof typeof dimensions)[]).find((d) => d === query.value.get("by")) ?? "platform"
+  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { group_by: by, granularity: chosenGranularity() }))
+  const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
+  const totals = new Map(summary.data?.groups?.map((g) => [g.key, g.totals]))
+  const n = (key: string) => totals.get(key)?.resultCount ?? 0
+  const marks = (key: string, buckets: TrendBody["buckets"], drill: boolean) =>
+    buckets.map((b): Mark => ({
+      key,
+      x: b.date,
+      y: b.mention_rate_pct,
+      range: b.mention_rate_interval,
+      n: b.result_count,
+      href: drill ? answers(brand, { [dimensions[by]]: key, date_from: b.date, date_to: b.date }) : undefined,
+    }))
   return (
-    <Notice>
-      <strong>{platforms.join(", ")}</strong> answered fewer than four of five runs in this window: their figures show an outage first. Whether the score moved is judged without the days of the outage.
-    </Notice>
+    <Shown of={trend} height={200}>
+      {({ groups = [], buckets }) => (
+        <Multiples
+          name={`By ${by}`}
+          subtitle="Visibility rate on the same axes; grey: all answers"
+          unit="%"
+          tools={<Dimensions by={by} />}
+          charts={groups
+            .toSorted((a, b) => Number(n(a.key) < weak) - Number(n(b.key) < weak) || n(b.key) - n(a.key))
+            .map(({ key, name, buckets: days }) => {
+              const change = changes?.changes.find((c) => c.dimension === by && c.key === key)
+              const rate = totals.get(key)
+              return {
+                key,
+                title: name ?? (key || "not given"),
+                href: withParameters({ [dimensions[by]]: key }),
+                chip: (
+                  <>
+                    {rate && percent(rate.mentionRatePct)} {change && <Chip change={change} short />}{" "}
+                    {rate && <span class="soft small">n = {number(rate.resultCount)}</span>}
+                  </>
+                ),
+                series: [
+                  { key, name: name ?? key, slot: 0 as const, marks: marks(key, days, true) },
+                  {
+                    key: "all",
+                    name: "All answers",
+                    slot: 9 as const,
+                    quiet: true,
+                    marks: marks("all", buckets, false),
+                  },
+                ],
+              }
+            })}
+        />
+      )}
+    </Shown>
+  )
+}
+
+function Dimensions({ by }: { by: string }) {
+  return (
+    <nav class="segments" aria-label="Dimension">
+      {Object.keys(dimensions).map((name) => (
+        <a
+          key={name}
+          href={withParameters({ by: name === "platform" ? undefined : name })}
+          aria-current={name === by ? "true" : undefined}
+        >
+          {name[0]!.toUpperCase() + name.slice(1)}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+const mostRows = 5
+
+// BesideTheLeader has the first places, the brand among them, or after them where it is not.
+function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comparison }) {
+  const ranked = [comparison.brand, ...comparison.competitors]
+    .filter((c) => c.rank !== null)
+    .sort((a, b) => a.rank! - b.rank!)
+  const first = ranked.slice(0, mostRows)
+  const rows = first.includes(comparison.brand) ? first : [...first.slice(0, -1), comparison.brand]
+  const all = (
+    <a class="button plain tight" href={screen(brand, "competitors")}>
+      All competitors
+    </a>
+  )
+  const now = (c: Compared): Mark => ({
+    key: c.competitor_id ?? brand.id,
+    x: c.name,
+    y: c.mention_rate_pct,
+    range: c.mention_rate_interval,
+    n: c.result_count,
+    href: answers(brand, c.competitor_id ? { competitor_id: c.competitor_id } : { mentioned: "true" }),
+  })
+  return (
+    <Dots
+      name="Beside the leader"
+      subtitle="Share of the same answers that name each, with its 95 % interval"
+      unit="%"
+      domain={[0, 100]}
+      tools={all}
+      columns={["Rate", "Gap to you"]}
+      csv={{
+        url: question("competitor-comparison", brand, { table: "competitors" }),
+        file: `${brand.slug}-competitors.csv`,
+      }}
+      rows={rows.map((c) => ({
+        key: c.competitor_id ?? brand.id,
+        name: c.name,
+        own: !c.competitor_id,
+        now: now(c),
+        beside: [
+          <WithN text={percent(c.mention_rate_pct)} beside={bounds(c.mention_rate_interval)} />,
+          c.gap && <Chip change={c.gap} />,
+        ],
+      }))}
+    />
   )
 }
 
 const rowsOf = "platform,topic,prompt,competitor"
 
 // Moved has the rows that moved, or were left out or taken back; the file has all.
-function Moved({ brand, changes, from }: { brand: Brand; changes: Changes["changes"]; from: string }) {
-  const filter: Record<string, string> = { platform: "platform", topic: "topic_id", prompt: "prompt_id", competitor: "competitor_id" }
-  const rows = changes.filter((c) => c.since || !["within_noise", "too_little_data"].includes(c.verdict))
-  const csv = { url: question("visibility-changes", brand, { group_by: rowsOf, table: "changes" }), file: `${brand.slug}-changes.csv` }
+function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from: string }) {
+  const rows = changes.changes.filter((c) => c.since || !["within_noise", "too_little_data"].includes(c.verdict))
+  const csv = {
+    url: question("visibility-changes", brand, { group_by: rowsOf, table: "changes" }),
+    file: `${brand.slug}-changes.csv`,
+  }
   return (
     <Table
       name="What moved"
-      title={`Of ${number(changes.length)} platforms, topics, prompts and competitors`}
+      title={`Of ${number(changes.changes.length)} platforms, topics, prompts and competitors`}
       rows={rows}
       empty="None of them moved beyond noise, as far as there is data."
       tools={rows.length === 0 && <Download name="What moved" {...csv} />}
       columns={[
-        { name: "Name", long: true, cell: (c) => <a href={answers(brand, { [filter[c.dimension]!]: c.key })}>{c.name ?? "a deleted topic"}</a> },
+        {
+          name: "Name",
+          long: true,
+          cell: (c) => <a href={answers(brand, { [filters[c.dimension]!]: c.key })}>{c.name ?? "a deleted topic"}</a>,
+        },
         { name: "Kind", cell: (c) => c.dimension },
-        { name: "Verdict", long: true, cell: (c) => <Verdict change={c} from={from} rows={changes.length} /> },
+        { name: "Verdict", long: true, cell: (c) => <Verdict change={c} from={from} rows={changes.changes.length} /> },
       ]}
       csv={csv}
+      foot={
+        <div class="inside">
+          <Certainty perLook={changes.false_alarms.guarantee === "per_look"} />
+        </div>
+      }
     />
   )
 }
 
-// Platforms say where the brand is strong.
+// Platforms is the table behind the small trends.
 function Platforms({ brand }: { brand: Brand }) {
   const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: "platform" }))
   return (
@@ -227,41 +394,25 @@ function Platforms({ brand }: { brand: Brand }) {
           rows={groups}
           columns={[
             { name: "Platform", cell: (g) => <a href={answers(brand, { platform: g.key })}>{g.key}</a> },
-            { name: "Visibility rate", number: true, cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} /> },
+            {
+              name: "Visibility rate",
+              number: true,
+              cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} />,
+            },
             { name: "Interval", number: true, cell: (g) => bounds(g.totals.mentionRateInterval, "%") },
-            { name: "Score", number: true, cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} /> },
+            {
+              name: "Score",
+              number: true,
+              cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} />,
+            },
             { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
           ]}
-          csv={{ url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }), file: `${brand.slug}-platforms.csv` }}
+          csv={{
+            url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }),
+            file: `${brand.slug}-platforms.csv`,
+          }}
         />
       )}
     </Shown>
-  )
-}
-
-// TopCompetitors are the summary's. Their intervals, and the ids that their answers are found by, are the comparison's: it
-// may come later.
-function TopCompetitors({ brand, summary, compared }: { brand: Brand; summary: Summary; compared: Compared[] }) {
-  const rows = summary.topCompetitors.map((c) => ({ ...c, of: compared.find((one) => one.name === c.name) }))
-  const all = (
-    <a class="button plain tight" href={screen(brand, "competitors")}>
-      All competitors
-    </a>
-  )
-  return (
-    <Table
-      name="Top competitors"
-      title="By mentions in these answers"
-      rows={rows}
-      empty={<>These answers name none. {all}</>}
-      tools={all}
-      columns={[
-        { name: "Competitor", cell: (c) => (c.of ? <a href={answers(brand, { competitor_id: c.of.competitor_id })}>{c.name}</a> : c.name) },
-        { name: "Mentions", number: true, cell: (c) => number(c.mentions) },
-        { name: "Visibility score", number: true, cell: (c) => <WithN text={number(c.score)} beside={bounds(c.of?.interval ?? null)} /> },
-        { name: "n", number: true, cell: () => number(summary.totals.resultCount) },
-      ]}
-      csv={{ url: question("visibility-summary", brand, { table: "topCompetitors" }), file: `${brand.slug}-top-competitors.csv` }}
-    />
   )
 }

@@ -1,0 +1,217 @@
+import { useAnswer } from "../api.ts"
+import type {
+  Brand,
+  Bucket,
+  Comparison,
+  EntityBucket,
+  EntityTrend,
+  Interval,
+  Session,
+  Summary,
+  Trend as TrendBody,
+} from "../bodies.ts"
+import { Lines } from "../chart/lines.tsx"
+import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
+import { dayNumber } from "../chart/scale.ts"
+import { plural, shift, shortDate } from "../format.ts"
+import { question } from "../parts/filters.tsx"
+import { useNotes } from "../parts/notes.tsx"
+import { go, query, withParameters } from "../route.ts"
+import { answers } from "./drill.ts"
+
+// A Point is what the trend draws of a bucket, of the brand or of a competitor.
+type Point = Pick<Bucket, "date" | "mention_rate_pct" | "mention_rate_interval" | "ai_visibility_score" | "interval"> &
+  Pick<EntityBucket, "answers" | "sov_pct">
+
+// A Metric is a figure of an entity that the trend can show, chosen by its tile.
+interface Metric {
+  name: string
+  subtitle: string
+  unit: "%" | ""
+  value: (point: Point) => number | null
+  range?: (point: Point) => Interval
+}
+
+export const metrics: Record<string, Metric> = {
+  rate: {
+    name: "Visibility rate",
+    subtitle: "Share of answers that name the brand",
+    unit: "%",
+    value: (b) => b.mention_rate_pct,
+    range: (b) => b.mention_rate_interval,
+  },
+  score: {
+    name: "Visibility score",
+    subtitle: "Visibility score, 0 to 100",
+    unit: "",
+    value: (b) => b.ai_visibility_score,
+    range: (b) => b.interval,
+  },
+  voice: {
+    name: "Share of voice",
+    subtitle: "Mentions of the brand among those of the brand and its competitors; counts have no interval",
+    unit: "%",
+    value: (b) => b.sov_pct,
+  },
+}
+
+export const chosenMetric = () => (query.value.get("metric")! in metrics ? query.value.get("metric")! : "rate")
+
+interface Props {
+  brand: Brand
+  session: Session
+  trend: TrendBody
+  window: Summary["window"]
+  comparison?: Comparison
+}
+
+// Trend draws a metric per day or week: the brand's line with its band, the window before, competitors, and flags for what
+// to know before a drop is read as one.
+export function Trend({ brand, session, trend, window, comparison }: Props) {
+  const weekly = trend.granularity === "week"
+  const metric = metrics[chosenMetric()]!
+  const { date_from: from, date_to: to } = window
+  const length = dayNumber(to) - dayNumber(from) + 1
+  const granularity = weekly ? "week" : undefined
+  const earlier =
+    query.value.get("compare") === "none" ? undefined : { date_from: shift(from, -length), date_to: shift(from, -1) }
+  const entities = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity })).data?.entities ?? []
+  const before = useAnswer<EntityTrend>(
+    earlier ? question("entity-trend", brand, { granularity, ...earlier }) : null,
+  ).data
+  const notes = useNotes(brand, session, from, to)
+  const bucketFlags = new Map(
+    trend.buckets.map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))]),
+  )
+  const rivals = chosenRivals(comparison)
+
+  const marksOf = (key: string, buckets: Point[], more: (date: string) => Partial<Mark>) =>
+    buckets.map((b): Mark => ({
+      key,
+      x: b.date,
+      y: metric.value(b),
+      range: metric.range?.(b),
+      n: b.answers,
+      ...more(b.date),
+    }))
+  const own = new Map(trend.buckets.map((b) => [b.date, b]))
+  const lag = weekly ? dayNumber(monday(from)) - dayNumber(monday(shift(from, -length))) : length
+  const rate = trend.buckets.map((b) => ({ ...b, answers: b.result_count, sov_pct: null }))
+  const line: Series = {
+    key: brand.id,
+    name: brand.name,
+    slot: 0,
+    marks: marksOf(
+      brand.id,
+      metric === metrics.rate ? rate : (entities.find((e) => e.is_brand)?.buckets ?? []),
+      (date) => ({
+        notes: [...(bucketFlags.get(date) ?? []).map((f) => f.text), ...givenUp(own.get(date))],
+        href: answers(brand, daysCounted(date, weekly, window)),
+      }),
+    ),
+  }
+  const others = entities
+    .filter((e) => !e.is_brand)
+    .map((e): Series => ({
+      key: e.id,
+      name: e.name,
+      slot: (e.slot ?? 9) as Slot,
+      quiet: !rivals.includes(e.id),
+      marks: marksOf(e.id, e.buckets, (date) => ({
+        href: answers(brand, { ...daysCounted(date, weekly, window), competitor_id: e.id }),
+      })),
+    }))
+  const previous = before?.entities.find((e) => e.is_brand)?.buckets ?? []
+  const toggle = (id: string) => {
+    const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id].slice(-mostRivals)
+    go(withParameters({ rivals: next.join(",") || "none" }))
+  }
+  return (
+    <>
+      <Lines
+        name="Visibility trend"
+        subtitle={`${metric.subtitle}, by ${weekly ? "week" : "day"}`}
+        unit={metric.unit}
+        weekly={weekly}
+        tools={<Granularity weekly={weekly} />}
+        csv={{
+          url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }),
+          file: `${brand.slug}-trend.csv`,
+        }}
+        flags={[...[...bucketFlags.values()].flat(), ...notes.flags]}
+        series={[line, ...others]}
+        before={
+          earlier && previous.length > 0
+            ? {
+                key: "before",
+                name: `The ${length} days before`,
+                slot: 9,
+                marks: marksOf("before", previous, (date) => ({
+                  x: shift(date, lag),
+                  notes: [`on ${shortDate(date)}`],
+                  href: answers(brand, daysCounted(date, weekly, earlier)),
+                })),
+              }
+            : undefined
+        }
+        onToggle={toggle}
+        onNote={notes.onNote}
+        method="Each point counts the answers of its bucket; the band is the 95 % interval over its prompts. The dashed line has the days before, each under the day that it is compared with."
+      />
+      {notes.dialog}
+    </>
+  )
+}
+
+const mostRivals = 4
+
+// chosenRivals are the competitors with a line of their own: those of the address, else the one that leads.
+function chosenRivals(comparison?: Comparison): string[] {
+  const ids = query.value.get("rivals")
+  if (ids) return ids.split(",")
+  const leader = leaderOf(comparison)
+  return leader?.competitor_id ? [leader.competitor_id] : []
+}
+
+// leaderOf is the competitor of the first rank, or of the second after the brand.
+export function leaderOf(comparison?: Comparison) {
+  const ranked = (comparison?.competitors ?? []).filter((c) => c.rank !== null)
+  return ranked.sort((a, b) => a.rank! - b.rank!)[0]
+}
+
+const monday = (day: string) => shift(day, -((dayNumber(day) + 3) % 7))
+
+// daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.
+function daysCounted(date: string, weekly: boolean, window: Summary["window"]): Summary["window"] {
+  const last = weekly ? shift(date, 6) : date
+  return {
+    date_from: date < window.date_from ? window.date_from : date,
+    date_to: last > window.date_to ? window.date_to : last,
+  }
+}
+
+// flagsOf are what to know of a bucket before its value is read as the brand's.
+function flagsOf(trend: TrendBody, bucket: Bucket, days: Summary["window"]): Flag[] {
+  const moved = trend.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)
+  const flag = (kind: Flag["kind"], text: string): Flag => ({ day: bucket.date, kind, text })
+  return [
+    ...(moved ? [flag("moved", `the score moved ${moved.direction}`)] : []),
+    ...bucket.model_changes.map((c) => flag("model", `${c.platform} now ${c.now.join(", ")}`)),
+    ...bucket.degraded_platforms.map((platform) => flag("outage", `outage of ${platform}`)),
+  ]
+}
+
+const givenUp = (bucket?: Bucket) => (bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])
+
+function Granularity({ weekly }: { weekly: boolean }) {
+  return (
+    <nav class="segments" aria-label="Granularity">
+      <a href={withParameters({ granularity: undefined })} aria-current={weekly ? undefined : "true"}>
+        Days
+      </a>
+      <a href={withParameters({ granularity: "week" })} aria-current={weekly ? "true" : undefined}>
+        Weeks
+      </a>
+    </nav>
+  )
+}
