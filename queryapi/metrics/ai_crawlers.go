@@ -18,6 +18,7 @@ type crawlersBody struct {
 	PurposeBreakdown   []purposeCrawls  `json:"purpose_breakdown"`
 	StatusBreakdown    []statusRequests `json:"status_breakdown"`
 	TopPages           []pageCrawls     `json:"top_pages"` // ten at most
+	Buckets            []crawlBucket    `json:"buckets"`   // nil without granularity
 }
 
 type crawlerCrawls struct {
@@ -45,17 +46,34 @@ type pageCrawls struct {
 	Requests int64  `json:"requests"`
 }
 
+// crawlBucket has the requests for a purpose in a bucket.
+type crawlBucket struct {
+	Date               string `json:"date"` // the bucket's first day, which may lie before the window
+	Purpose            string `json:"purpose"`
+	Requests           int64  `json:"requests"`
+	VerifiedRequests   int64  `json:"verified_requests"`
+	UnverifiedRequests int64  `json:"unverified_requests"`
+	Errors             int64  `json:"errors"` // with a status of 400 or above
+}
+
 // aiCrawlers takes all common parameters and is filtered by brand, window and platform alone, as ai-traffic is.
 func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p := q.common(a.now())
+	p, granularity := q.common(a.now()), q.optionalGranularity()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, p.trafficFilter(caller.OrganizationID))
-	if err != nil {
+	filter := p.trafficFilter(caller.OrganizationID)
+	var rows []clickhouse.CrawlCount
+	var buckets []clickhouse.CrawlBucket
+	queries := []queryFunc{fetch(&rows, clickhouse.AICrawlers, filter)}
+	if granularity != "" {
+		bucketFilter := clickhouse.TrafficBucketFilter{TrafficFilter: filter, Granularity: granularity}
+		queries = append(queries, fetch(&buckets, clickhouse.CrawlBuckets, bucketFilter))
+	}
+	if err := a.runAll(ctx, queries...); err != nil {
 		return nil, err
 	}
 	body := crawlersBody{
@@ -79,6 +97,12 @@ func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query
 		case clickhouse.FacetPage:
 			body.TopPages = append(body.TopPages, pageCrawls{r.Name, r.Requests})
 		}
+	}
+	if granularity != "" {
+		body.Buckets = make([]crawlBucket, len(buckets))
+	}
+	for i, b := range buckets {
+		body.Buckets[i] = crawlBucket{dayText(b.Bucket), b.Purpose, b.Requests, b.Verified, b.Unverified, b.Errors}
 	}
 	return body, nil
 }

@@ -20,6 +20,8 @@ type trafficBody struct {
 	Goals             []goalTraffic     `json:"goals"`         // a row for each name and currency, a hundred at most
 	TotalGoals        uint64            `json:"total_goals"`   // rows without that limit
 	LandingPages      []landingTraffic  `json:"landing_pages"` // ten at most
+	Buckets           []trafficBucket   `json:"buckets"`       // nil without granularity
+	Comparison        *trafficChange    `json:"comparison"`    // nil without compare
 }
 
 type platformTraffic struct {
@@ -49,18 +51,60 @@ type landingTraffic struct {
 	Sessions int64  `json:"sessions"`
 }
 
+// trafficBucket has the visits that a platform sent in a bucket.
+type trafficBucket struct {
+	Date     string         `json:"date"` // the bucket's first day, which may lie before the window
+	Platform string         `json:"platform"`
+	Visits   int64          `json:"visits"`
+	Sessions int64          `json:"sessions"`
+	Goals    int64          `json:"goals"`
+	Values   []trafficValue `json:"values"` // other than 0, by currency
+}
+
+type trafficValue struct {
+	Currency *string     `json:"currency"` // ISO 4217, null unknown
+	Value    json.Number `json:"value"`    // exact, never a float
+}
+
+// trafficChange compares a window with as many days before it. Counts have no interval.
+type trafficChange struct {
+	Window   windowBody  `json:"window"` // the days before
+	Visits   countChange `json:"visits"`
+	Sessions countChange `json:"sessions"`
+	Goals    countChange `json:"goals"`
+}
+
+type countChange struct {
+	Before     int64 `json:"before"`
+	Difference int64 `json:"difference"` // the window's count minus before
+}
+
 // aiTraffic takes all common parameters and is filtered by brand, window and platform: a visit has no model, region or
 // prompt.
 func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	p := q.common(a.now())
+	granularity := q.optionalGranularity()
+	compare := q.oneOf("compare", "none", "previous") == "previous"
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, p.trafficFilter(caller.OrganizationID))
-	if err != nil {
+	filter, before := p.trafficFilter(caller.OrganizationID), p.window.before(int(p.window.days()))
+	var rows []clickhouse.Traffic
+	var buckets []clickhouse.VisitBucket
+	var changes []clickhouse.TrafficChange
+	queries := []queryFunc{fetch(&rows, clickhouse.AITraffic, filter)}
+	if granularity != "" {
+		bucketFilter := clickhouse.TrafficBucketFilter{TrafficFilter: filter, Granularity: granularity}
+		queries = append(queries, fetch(&buckets, clickhouse.VisitBuckets, bucketFilter))
+	}
+	if compare {
+		changeFilter := clickhouse.TrafficChangeFilter{TrafficFilter: filter, BeforeFrom: dateOf(before)}
+		queries = append(queries, fetch(&changes, clickhouse.VisitChange, changeFilter))
+	}
+	if err := a.runAll(ctx, queries...); err != nil {
 		return nil, err
 	}
 	body := trafficBody{
@@ -85,7 +129,30 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 			body.LandingPages = append(body.LandingPages, landingTraffic{r.Name, r.Sessions})
 		}
 	}
+	if granularity != "" {
+		body.Buckets = newTrafficBuckets(buckets)
+	}
+	for _, c := range changes {
+		body.Comparison = &trafficChange{
+			windowBody{dayText(before), dayText(p.window.before(1))},
+			countChange{c.VisitsBefore, c.VisitsDifference},
+			countChange{c.SessionsBefore, c.SessionsDifference},
+			countChange{c.GoalsBefore, c.GoalsDifference},
+		}
+	}
 	return body, nil
+}
+
+func newTrafficBuckets(rows []clickhouse.VisitBucket) []trafficBucket {
+	buckets := make([]trafficBucket, len(rows))
+	for i, r := range rows {
+		values := make([]trafficValue, len(r.Currencies))
+		for j, currency := range r.Currencies {
+			values[j] = trafficValue{nullIfEmpty(currency), json.Number(r.Amounts[j].String())}
+		}
+		buckets[i] = trafficBucket{dayText(r.Bucket), r.Platform, r.Visits, r.Sessions, r.Goals, values}
+	}
+	return buckets
 }
 
 // trafficFilter returns the filter of visits and crawls.

@@ -118,7 +118,12 @@ func TestCrawlersEqualThePlainestComputation(t *testing.T) {
 					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"}, []string{"claude", "none"}); f.Platforms != nil {
 						query.Set("platform", strings.Join(f.Platforms, ","))
 					}
-					st.wantBodyOf(t, asked[0], "/api/v1/ai-crawlers?"+query.Encode(), naive.Crawlers(appended, st.id(asked[0]), st.id(asked[1]), f))
+					granularity := pick(random, "", "day", "week", "month")
+					if granularity != "" {
+						query.Set("granularity", granularity)
+					}
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-crawlers?"+query.Encode(),
+						naive.Crawlers(appended, st.id(asked[0]), st.id(asked[1]), f, granularity))
 				}
 			}
 		})

@@ -73,6 +73,7 @@ func (s *stage) fill(t *testing.T) {
 		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
 	}
 	s.addFacts(t, append(facts, shown, own)...)
+	s.fillTraffic(t)
 }
 
 func theDocumentIsSentAsItIs(t *testing.T, s *stage) {

@@ -89,6 +89,16 @@ func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
 	}
 }
 
+// fillTraffic lands visits, goals and crawls of pages that each count sorts otherwise.
+func (s *stage) fillTraffic(t *testing.T) {
+	t.Helper()
+	day := dayText(today)
+	s.land(t, s.visitSink(t, 100), s.visits(t,
+		visitFact{On: day, Path: "/visited", Times: 3}, visitFact{On: day, Path: "/begun", Begins: true, Times: 2},
+		visitFact{On: day, Path: "/reached", Goal: "order", Value: "9.50", Currency: "EUR"}))
+	s.landCrawls(t, s.crawls(t, crawlFact{On: day, Path: "/crawled", Status: 404, Times: 2}))
+}
+
 // visitSink is a sink that has just started.
 func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
 	return sink.NewVisits(s.shard(t), remembered, prometheus.NewRegistry(), logTo(t))
@@ -129,7 +139,13 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"}, []string{"gemini", "perplexity"}); f.Platforms != nil {
 						query.Set("platform", strings.Join(f.Platforms, ","))
 					}
-					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), f))
+					granularity, compare := pick(random, "", "day", "week", "month"), pick(random, "none", "previous")
+					query.Set("compare", compare)
+					if granularity != "" {
+						query.Set("granularity", granularity)
+					}
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(),
+						naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), f, granularity, compare == "previous"))
 				}
 			}
 		})

@@ -34,6 +34,9 @@ var texts = map[string]*string{
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
 	clickhouse.AIPages.Name:           &clickhouse.AIPages.Text,
+	clickhouse.VisitBuckets.Name:      &clickhouse.VisitBuckets.Text,
+	clickhouse.VisitChange.Name:       &clickhouse.VisitChange.Text,
+	clickhouse.CrawlBuckets.Name:      &clickhouse.CrawlBuckets.Text,
 	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,
 	clickhouse.AnswersFound.Name:      &clickhouse.AnswersFound.Text,
 }
@@ -107,9 +110,13 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
 			for name, values := range map[string][]string{
 				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
-				"source_filter": {"all", "owned", "competitor", "external"}, "group_by": {"platform", "model", "region", "topic"},
+				"source_filter": {"all", "owned", "competitor", "external"}, "step": {"crawled", "cited", "visited", "converted"},
+				"compare": {"none", "previous"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
+			}
+			if o.reads("step") {
+				query.Set("sort_by", pick(h.random, "visits", "sessions", "citations", "crawls", "goals"))
 			}
 			if o.reads("compare_days") {
 				query.Set("group_by", "platform,topic,prompt,competitor")

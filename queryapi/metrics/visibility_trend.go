@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -84,10 +85,16 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 	return body, err
 }
 
-// granularity reads the width of buckets.
+// granularity reads the width of buckets; days are the default.
 func (q *query) granularity() clickhouse.Granularity {
-	return clickhouse.Granularity(
-		q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek), string(clickhouse.ByMonth)))
+	return cmp.Or(q.optionalGranularity(), clickhouse.ByDay)
+}
+
+// optionalGranularity reads the width of buckets; "" asks for none.
+func (q *query) optionalGranularity() clickhouse.Granularity {
+	word, _ := q.word("granularity",
+		string(clickhouse.ByDay), string(clickhouse.ByWeek), string(clickhouse.ByMonth))
+	return clickhouse.Granularity(word)
 }
 
 // trends returns the buckets of each group.

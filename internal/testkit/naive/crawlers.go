@@ -13,8 +13,8 @@ import (
 )
 
 // Crawlers computes /api/v1/ai-crawlers: the crawls of a brand that pass the days and platforms of f from the records
-// in the order of the log. Of those with one id the first counts.
-func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter) Body {
+// in the order of the log. Of those with one id the first counts. Without a granularity there are no buckets.
+func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, granularity string) Body {
 	type crawler struct{ name, operator, platform, purpose string }
 	type requests struct {
 		all, verified, unverified int
@@ -22,6 +22,8 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter) Bo
 	}
 	known, crawlers := map[[3]uuid.UUID]bool{}, map[crawler]requests{}
 	purposes, statuses, paths := map[string]int{}, map[string]int{}, map[string]int{}
+	type bucket struct{ date, purpose string }
+	buckets := map[bucket]*struct{ requests, verified, unverified, errors int }{}
 	var total requests
 	for _, c := range records {
 		id, day := [3]uuid.UUID{c.OrganizationID, c.BrandID, c.ID}, c.At.String()[:len("2006-01-02")]
@@ -43,6 +45,22 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter) Bo
 			}
 		}
 		crawlers[which] = of
+		in := bucket{bucketAt(c.At.UTC(), granularity), string(c.Purpose)}
+		if buckets[in] == nil {
+			buckets[in] = &struct{ requests, verified, unverified, errors int }{}
+		}
+		b := buckets[in]
+		b.requests++
+		switch {
+		case c.Verified == nil:
+		case *c.Verified:
+			b.verified++
+		default:
+			b.unverified++
+		}
+		if c.Status >= 400 {
+			b.errors++
+		}
 		purposes[string(c.Purpose)]++
 		statuses[strconv.Itoa(c.Status)]++
 		paths[c.Path]++
@@ -59,7 +77,21 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter) Bo
 			"requests": of.all, "verified_requests": of.verified, "unverified_requests": of.unverified,
 		})
 	}
+	var series []Body
+	if granularity != "" {
+		series = []Body{}
+		for _, key := range slices.SortedFunc(maps.Keys(buckets), func(a, b bucket) int {
+			return cmp.Or(strings.Compare(a.date, b.date), strings.Compare(a.purpose, b.purpose))
+		}) {
+			b := buckets[key]
+			series = append(series, Body{
+				"date": key.date, "purpose": key.purpose, "requests": b.requests,
+				"verified_requests": b.verified, "unverified_requests": b.unverified, "errors": b.errors,
+			})
+		}
+	}
 	return Body{
+		"buckets":        series,
 		"total_requests": total.all, "verified_requests": total.verified, "unverified_requests": total.unverified, "total_bytes": total.bytes,
 		"crawler_breakdown": breakdown,
 		"purpose_breakdown": rows(purposes, len(purposes), func(purpose string, n int) Body { return Body{"purpose": purpose, "requests": n} }),

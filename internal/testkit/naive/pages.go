@@ -12,8 +12,11 @@ import (
 )
 
 // Pages computes /api/v1/ai-pages of a brand from its readings, and from the crawls and visits of all, each once.
-// listed is as of Citations.
-func Pages(readings []Reading, crawls []event.Crawl, visits []event.Visit, organization, brand uuid.UUID, f Filter, limit int, listed func(host string) string) Body {
+// listed is as of Citations. A step of "" selects all pages.
+func Pages(
+	readings []Reading, crawls []event.Crawl, visits []event.Visit, organization, brand uuid.UUID, f Filter, step, sortBy string, limit int,
+	listed func(host string) string,
+) Body {
 	type counts struct{ crawls, citations, visits, sessions, goals int }
 	pages := map[string]*counts{}
 	at := func(address string) *counts {
@@ -53,15 +56,41 @@ func Pages(readings []Reading, crawls []event.Crawl, visits []event.Visit, organ
 			page.visits++
 		}
 	}
+	reaches := map[string]func(c *counts) bool{
+		"crawled":             func(c *counts) bool { return c.crawls > 0 },
+		"cited":               func(c *counts) bool { return c.citations > 0 },
+		"visited":             func(c *counts) bool { return c.visits > 0 },
+		"converted":           func(c *counts) bool { return c.goals > 0 },
+		"crawled_never_cited": func(c *counts) bool { return c.crawls > 0 && c.citations == 0 },
+		"cited_never_visited": func(c *counts) bool { return c.citations > 0 && c.visits == 0 },
+	}
+	steps := Body{}
+	for name, reach := range reaches {
+		n := 0
+		for _, c := range pages {
+			if reach(c) {
+				n++
+			}
+		}
+		steps[name] = n
+	}
+	sorted := map[string]func(c *counts) int{
+		"visits": func(c *counts) int { return c.visits }, "sessions": func(c *counts) int { return c.sessions },
+		"citations": func(c *counts) int { return c.citations }, "crawls": func(c *counts) int { return c.crawls },
+		"goals": func(c *counts) int { return c.goals },
+	}[sortBy]
 	rows := []Body{}
 	for _, page := range slices.SortedFunc(maps.Keys(pages), func(a, b string) int {
 		x, y := pages[a], pages[b]
-		return cmp.Or(y.visits-x.visits, y.citations-x.citations, y.crawls-x.crawls, strings.Compare(a, b))
+		return cmp.Or(sorted(y)-sorted(x), y.visits-x.visits, y.citations-x.citations, y.crawls-x.crawls, strings.Compare(a, b))
 	}) {
 		c := pages[page]
+		if step != "" && !reaches[step](c) {
+			continue
+		}
 		rows = append(rows, Body{"page": page, "crawls": c.crawls, "citations": c.citations, "visits": c.visits, "sessions": c.sessions, "goals": c.goals})
 	}
-	return Body{"total": len(rows), "pages": rows[:min(len(rows), limit)]}
+	return Body{"total": len(rows), "steps": steps, "pages": rows[:min(len(rows), limit)]}
 }
 
 // pageOf is the host and path of an address, whatever its scheme and query.

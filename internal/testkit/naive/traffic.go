@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -17,8 +18,92 @@ import (
 type Body = map[string]any
 
 // Traffic computes /api/v1/ai-traffic: the traffic of a brand that passes the days and platforms of f from the records
-// in the order of the log. Of those with one id the first counts.
-func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Body {
+// in the order of the log. Of those with one id the first counts. Without a granularity there are no buckets, without
+// compare no comparison.
+func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter, granularity string, compare bool) Body {
+	body := traffic(records, organization, brand, f)
+	body["buckets"], body["comparison"] = nil, nil
+	if granularity != "" {
+		body["buckets"] = trafficBuckets(records, organization, brand, f, granularity)
+	}
+	if compare {
+		before := f.before()
+		earlier := traffic(records, organization, brand, before)
+		change := func(name string) Body {
+			return Body{"before": earlier[name], "difference": body[name].(int) - earlier[name].(int)}
+		}
+		body["comparison"] = Body{
+			"window": Body{"date_from": before.From, "date_to": before.To},
+			"visits": change("total_visits"), "sessions": change("sessions"), "goals": change("reached"),
+		}
+	}
+	delete(body, "reached")
+	return body
+}
+
+// before is the same filter over as many days before.
+func (f Filter) before() Filter {
+	from, to := parseDay(f.From), parseDay(f.To)
+	f.From, f.To = from.Add(from.Sub(to)).AddDate(0, 0, -1).Format(time.DateOnly), from.AddDate(0, 0, -1).Format(time.DateOnly)
+	return f
+}
+
+func parseDay(text string) time.Time {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		panic(err)
+	}
+	return day
+}
+
+// trafficBuckets computes the traffic of each bucket by platform, as if it were all.
+func trafficBuckets(records []event.Visit, organization, brand uuid.UUID, f Filter, granularity string) []Body {
+	days, platforms := map[string][]string{}, map[string]bool{}
+	for day := parseDay(f.From); !day.After(parseDay(f.To)); day = day.AddDate(0, 0, 1) {
+		bucket := bucketAt(day, granularity)
+		days[bucket] = append(days[bucket], day.Format(time.DateOnly))
+	}
+	for _, v := range records {
+		platforms[v.Platform] = platforms[v.Platform] || among(f.Platforms, v.Platform)
+	}
+	buckets := []Body{}
+	for _, date := range slices.Sorted(maps.Keys(days)) {
+		for _, platform := range slices.Sorted(maps.Keys(platforms)) {
+			first, last := days[date][0], days[date][len(days[date])-1]
+			all := traffic(records, organization, brand, Filter{From: first, To: last, Platforms: []string{platform}})
+			if !platforms[platform] || all["total_visits"].(int)+all["reached"].(int) == 0 {
+				continue
+			}
+			sums := map[string]*big.Rat{}
+			for _, g := range all["goals"].([]Body) {
+				currency := ""
+				if text := g["currency"].(*string); text != nil {
+					currency = *text
+				}
+				value, _ := new(big.Rat).SetString(g["value"].(json.Number).String())
+				sums[currency] = new(big.Rat).Add(cmp.Or(sums[currency], new(big.Rat)), value)
+			}
+			values := []Body{}
+			for _, currency := range slices.Sorted(maps.Keys(sums)) {
+				if sums[currency].Sign() != 0 {
+					values = append(values, Body{"currency": unlessEmpty(currency), "value": decimalText(sums[currency])})
+				}
+			}
+			buckets = append(buckets, Body{
+				"date": date, "platform": platform, "visits": all["total_visits"], "sessions": all["sessions"],
+				"goals": all["reached"], "values": values,
+			})
+		}
+	}
+	return buckets
+}
+
+func decimalText(r *big.Rat) json.Number {
+	return json.Number(strings.TrimSuffix(strings.TrimRight(r.FloatString(6), "0"), "."))
+}
+
+// traffic computes the body without buckets and comparison; "reached" is how many goals were.
+func traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Body {
 	known := map[[3]uuid.UUID]bool{}
 	platforms, paths, countries, landings := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	visits, sessions := 0, 0
@@ -52,6 +137,7 @@ func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Bod
 		"sessions":           sessions,
 		"goals":              list[:min(len(list), 100)],
 		"total_goals":        len(list),
+		"reached":            len(goals),
 		"landing_pages":      rows(landings, 10, func(path string, n int) Body { return Body{"url": path, "sessions": n} }),
 	}
 }
@@ -86,8 +172,7 @@ func goalRows(goals []event.Goal) []Body {
 	})
 	made := []Body{}
 	for _, k := range keys {
-		value := strings.TrimSuffix(strings.TrimRight(worth[k].FloatString(6), "0"), ".")
-		made = append(made, Body{"name": k.name, "count": counts[k], "value": json.Number(value), "currency": unlessEmpty(k.currency)})
+		made = append(made, Body{"name": k.name, "count": counts[k], "value": decimalText(worth[k]), "currency": unlessEmpty(k.currency)})
 	}
 	return made
 }

@@ -79,14 +79,18 @@ func EntityTrend(readings []Reading, f Filter, granularity string, who Live, com
 
 // bucketOf is the first day of the bucket of an answer.
 func bucketOf(r Reading, granularity string) string {
-	at := r.Answer.AnsweredAt.UTC()
+	return bucketAt(r.Answer.AnsweredAt.UTC(), granularity)
+}
+
+// bucketAt is the first day of the bucket of an instant.
+func bucketAt(at time.Time, granularity string) string {
 	switch granularity {
 	case "week":
 		return monday(at)
 	case "month":
 		return at.Format("2006-01") + "-01"
 	}
-	return r.day()
+	return at.Format(time.DateOnly)
 }
 
 // competitorScore is over the pairs of an answer and a live competitor that it names.

@@ -764,3 +764,6 @@ DROP VIEW IF EXISTS landed_crawls;
 -- 0015_student_t.up.sql
 SELECT 1;
 
+-- 0016_months_and_gaps.up.sql
+SELECT 1;
+

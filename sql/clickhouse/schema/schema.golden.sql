@@ -40,6 +40,9 @@ CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiI
 -- answerscope_wilson
 CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
 
+-- answerscope_within
+CREATE FUNCTION answerscope_within AS (of_prompt, k, n, mean, margin, side) -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(0, mean + (side * margin)))), 1);
+
 -- ai_crawlers
 CREATE VIEW ai_crawlers
 COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [da76c861b774]'
@@ -154,24 +157,32 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [e68a3a79e873]'
-AS SELECT
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [09f215c7fdb3]'
+AS WITH
+    multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
+SELECT
     page,
-    sum(crawled) AS crawls,
-    sum(cited) AS citations,
-    sum(viewed) AS visits,
-    sum(begun) AS sessions,
-    sum(reached) AS goals,
-    count() OVER () AS total
+    sum(crawl_count) AS crawls,
+    sum(citation_count) AS citations,
+    sum(view_count) AS visits,
+    sum(session_count) AS sessions,
+    sum(goal_count) AS goals,
+    countIf(crawls > 0) OVER () AS crawled,
+    countIf(citations > 0) OVER () AS cited,
+    countIf(visits > 0) OVER () AS visited,
+    countIf(goals > 0) OVER () AS converted,
+    countIf((crawls > 0) AND (citations = 0)) OVER () AS crawled_never_cited,
+    countIf((citations > 0) AND (visits = 0)) OVER () AS cited_never_visited,
+    countIf(is_selected) OVER () AS total
 FROM
 (
     SELECT
         extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
-        sum(requests) AS crawled,
-        0 AS cited,
-        0 AS viewed,
-        0 AS begun,
-        0 AS reached
+        sum(requests) AS crawl_count,
+        0 AS citation_count,
+        0 AS view_count,
+        0 AS session_count,
+        0 AS goal_count
     FROM crawl_daily
     WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
     GROUP BY page
@@ -200,7 +211,9 @@ FROM
 ) AS parts
 GROUP BY page
 HAVING (((crawls + citations) + visits) + goals) > 0
+QUALIFY is_selected
 ORDER BY
+    multiIf({sort_by:String} = 'sessions', sessions, {sort_by:String} = 'citations', citations, {sort_by:String} = 'crawls', crawls, {sort_by:String} = 'goals', goals, visits) DESC,
     visits DESC,
     citations DESC,
     crawls DESC,
@@ -1280,6 +1293,27 @@ AS SELECT
 FROM answers
 ARRAY JOIN citations AS c
 WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
+
+-- crawl_buckets
+CREATE VIEW crawl_buckets
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [6939a2c7ab02]'
+AS SELECT
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+    purpose,
+    sum(crawl_daily.requests) AS requests,
+    sum(crawl_daily.verified) AS verified,
+    sum(crawl_daily.unverified) AS unverified,
+    sumIf(crawl_daily.requests, status >= 400) AS errors
+FROM crawl_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+GROUP BY
+    bucket,
+    purpose
+HAVING requests > 0
+ORDER BY
+    bucket ASC,
+    purpose ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- crawl_daily
 CREATE TABLE crawl_daily
@@ -3500,6 +3534,44 @@ ORDER BY
     log_topic ASC,
     log_partition ASC,
     log_offset ASC;
+
+-- visit_buckets
+CREATE VIEW visit_buckets
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [2316e5bb6843]'
+AS WITH
+    sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
+SELECT
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+    platform,
+    sumIf(visit_daily.visits, event = 'view') AS visits,
+    sumIf(visit_daily.sessions, event = 'view') AS sessions,
+    sumIf(visit_daily.visits, event = 'goal') AS goals,
+    sums.1 AS currencies,
+    sums.2 AS amounts
+FROM visit_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(visit_daily.platform)))
+GROUP BY
+    bucket,
+    platform
+HAVING (visits + goals) > 0
+ORDER BY
+    bucket ASC,
+    platform ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- visit_change
+CREATE VIEW visit_change
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [94a4458799c1]'
+AS SELECT
+    sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
+    sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
+    sumIf(visit_daily.visits, (event = 'goal') AND (day < {date_from:Date})) AS goals_before,
+    sumIf(visit_daily.visits, event = 'view') - (2 * visits_before) AS visits_difference,
+    sumIf(visit_daily.sessions, event = 'view') - (2 * sessions_before) AS sessions_difference,
+    sumIf(visit_daily.visits, event = 'goal') - (2 * goals_before) AS goals_difference
+FROM visit_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {before_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- visit_daily
 CREATE TABLE visit_daily
