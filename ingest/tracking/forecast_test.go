@@ -1,0 +1,96 @@
+package tracking_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
+)
+
+// Three prompts are asked daily on alpha, weekly on beta, never on a paused platform: in the 30 days after Sunday,
+// 1 November 2026 there are 30 daily checks and 5 weekly ones (2, 9, 16, 23, 30), so 3 × 35 = 105 runs. The cost of a
+// day is that of the estimate, and the sum that of the days.
+func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	for _, statement := range []string{
+		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'alpha', 'daily')",
+		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'beta', 'weekly')",
+		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency, is_enabled) VALUES ($1, 'alpha', 'alpha-small', 'hourly', false)",
+		"INSERT INTO public.brand_platforms (brand_id, platform, model, check_frequency) VALUES ($1, 'beta', 'other', 'manual')",
+	} {
+		if _, err := e.db.Exec(t.Context(), statement, e.brand.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs, _ := e.jobs(t)
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	f, err := jobs.Forecast(t.Context(), e.brand, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Days) != 35 || f.Runs != 105 || f.Days[0].Date != "2026-11-02" || f.Days[34].Date != "2026-12-01" || len(f.Refused) > 0 {
+		t.Fatalf("forecast %+v", f)
+	}
+	var costs []string
+	for _, d := range f.Days {
+		draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{}, []tracking.Target{{Platform: d.Platform, Slot: now}}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := draft.Estimate()
+		switch {
+		case want.Cost == nil:
+			if d.Cost != nil || f.Cost != nil {
+				t.Errorf("%+v: cost of an unknown price", d)
+			}
+		case d.Cost == nil || *d.Cost != want.Cost.Amount || d.Runs != want.Runs:
+			t.Errorf("%+v, estimate %+v", d, want)
+		default:
+			costs = append(costs, d.Cost.String())
+		}
+	}
+	if len(costs) == 35 && *f.Cost != tracking.SumCosts(costs) {
+		t.Errorf("the forecast costs %s, its days %s", *f.Cost, tracking.SumCosts(costs))
+	}
+	if got := tracking.SumCosts([]string{"0.1", "0.2", "0"}); got != json.Number("0.3") {
+		t.Errorf("0.1 + 0.2 = %s", got)
+	}
+}
+
+// What a brand's jobs cost is on the day on which they were started, the same as the job says; the progress by platform
+// adds up to its runs.
+func TestSpendingIsThatOfTheJobs(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(24)...)
+	jobs, _ := e.run(t)
+	id, err := jobs.Start(t.Context(), e.brand, tracking.Request{Platforms: []string{"alpha"}}, tracking.Caller{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, _ := e.finished(t, id)
+	today := j.CreatedAt.UTC()
+	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, e.brand.ID, today, today)
+	if err != nil || len(days) != 1 || days[0].Platform != "alpha" || days[0].Runs != 24 || days[0].GivenUp != 0 {
+		t.Fatalf("%+v, %v", days, err)
+	}
+	var cost string
+	if err := e.db.QueryRow(t.Context(), "SELECT cost::text FROM public.tracking_jobs WHERE id = $1", id).Scan(&cost); err != nil {
+		t.Fatal(err)
+	}
+	if tracking.SumCosts([]string{days[0].Cost}) != tracking.SumCosts([]string{cost}) {
+		t.Errorf("the day cost %s, the job %s", days[0].Cost, cost)
+	}
+	progress, err := e.db.TrackingProgress(t.Context(), e.brand.OrganizationID, id, time.Now())
+	if err != nil || len(progress) != 1 || progress[0].Answered != 24 || progress[0].Waiting != 0 || progress[0].RatePerMinute == nil || *progress[0].MinutesLeft != 0 {
+		t.Errorf("progress %+v, %v", progress, err)
+	}
+	stranger := e.addBrand(t, "Other")
+	if days, err := e.db.TrackingSpending(t.Context(), stranger.OrganizationID, e.brand.ID, today, today); err != nil || len(days) > 0 {
+		t.Errorf("another organization sees %+v, %v", days, err)
+	}
+	if rows, err := e.db.TrackingProgress(t.Context(), stranger.OrganizationID, id, time.Now()); err != nil || len(rows) > 0 {
+		t.Errorf("another organization sees %+v, %v", rows, err)
+	}
+}

@@ -1,0 +1,43 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// TrackingDay has the runs of a brand's jobs that were started on a UTC day, on one platform.
+type TrackingDay struct {
+	Day      time.Time `db:"day"`
+	Platform string    `db:"platform"`
+	Runs     int64     `db:"runs"`
+	GivenUp  int64     `db:"given_up"`
+	Cost     string    `db:"cost"` // of the ended runs, in US dollars; an estimate where a platform reports no usage
+}
+
+// TrackingSpending returns the days from one to another, both included, in their order. Jobs are deleted 90 days after
+// they ended.
+func (db *DB) TrackingSpending(
+	ctx context.Context, organization, brand uuid.UUID, from, to time.Time,
+) ([]TrackingDay, error) {
+	return queryAll[TrackingDay](ctx, db, "tracking_spending", organization, brand, from, to)
+}
+
+// PlatformProgress has the runs of a job on a platform. The rate and the time that is left are the job's, nil until 20
+// runs have ended.
+type PlatformProgress struct {
+	Platform      string   `db:"platform" json:"platform"`
+	Answered      int64    `db:"answered" json:"answered"`
+	GivenUp       int64    `db:"given_up" json:"given_up"`
+	Waiting       int64    `db:"waiting" json:"waiting"`
+	RatePerMinute *float64 `db:"rate_per_minute" json:"-"`
+	MinutesLeft   *int     `db:"minutes_left" json:"-"`
+}
+
+// TrackingProgress returns a row for each platform of a job as of an instant, none of an unknown job.
+func (db *DB) TrackingProgress(
+	ctx context.Context, organization, job uuid.UUID, now time.Time,
+) ([]PlatformProgress, error) {
+	return queryAll[PlatformProgress](ctx, db, "tracking_progress", organization, job, now)
+}
