@@ -16,7 +16,7 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 	for path, files := range map[string]map[string]string{
 		"/":                                     {"Brands": shown},
 		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&table=changes"},
-		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Share of voice by platform": "competitor-comparison?table=share_of_voice.by_platform"},
+		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors"},
 		"/brands/fernwood/prompts":              {"Performance": "prompt-performance?limit=100"},
 		"/brands/fernwood/prompts?show=tracked": {"Tracked prompts": "text,is_active,created_at,topic"},
 		"/brands/fernwood/answers":              {"Answers": "answers?limit=200"},

@@ -21,7 +21,6 @@ func (d *dashboard) showsTheAPIsRows(t *testing.T) {
 	for _, table := range []shownTable{
 		{"", "Overview", "Platforms", "visibility-summary?group_by=platform", "groups", 0, map[int]string{0: "key", 1: "totals.mentionRatePct", 4: "totals.resultCount"}, "totals.resultCount"},
 		{"", "Overview", "Visibility trend", "visibility-trend?", "buckets", 0, map[int]string{0: "date", 3: "result_count"}, ""},
-		{"competitors", "Competitors", "Visibility", "competitor-comparison?", "competitors", 1, map[int]string{0: "name", 1: "mention_rate_pct", 4: "avg_position", 5: "result_count"}, "appearance_count"},
 		{"sources?mentioned=false", "Sources", "Domains", "citations?mentioned=false&limit=30", "top_domains", 0, map[int]string{0: "domain", 2: "total_citations", 3: "usage_pct"}, "results_citing"},
 		{"sources?mentioned=false", "Sources", "Pages", "citations?mentioned=false&limit=30", "top_urls", 0, map[int]string{0: "url", 3: "total_citations", 4: "usage_pct"}, "results_citing"},
 		{"traffic", "Traffic", "Pages", "ai-pages?", "pages", 0, map[int]string{0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals"}, "citations"},

@@ -59,6 +59,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("trend", d.walksTheTrend)
 	t.Run("chart", d.drawsTheTrend)
 	t.Run("weeks", d.countsWeeks)
+	t.Run("competitors", d.comparesCompetitors)
 	t.Run("address", d.keepsItsStateInTheAddress)
 	t.Run("tables", d.sortsTables)
 	t.Run("keys", d.makesAndRevokesKeys)

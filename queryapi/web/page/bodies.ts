@@ -38,6 +38,7 @@ export interface Change {
   unadjusted: string | null
 }
 export interface Changes {
+  change: Change // of all answers
   changes: (Change & { dimension: string; key: string; name: string | null })[]
   false_alarms: { guarantee: "daily_looks" | "per_look" }
 }

@@ -5,7 +5,9 @@ import { number } from "../format.ts"
 // Bounds is a confidence interval, low–high, or that there is too little to know one.
 export function bounds(interval: Interval, unit = ""): string | null {
   if (!interval) return null
-  return "low" in interval ? `${number(interval.low)}–${number(interval.high)}${unit}` : "too little data"
+  if (!("low" in interval)) return "too little data"
+  const { low, high } = interval
+  return low < 0 ? `${number(low)} to ${number(high)}${unit}`.replaceAll("-", "−") : `${number(low)}–${number(high)}${unit}`
 }
 
 interface Props {

@@ -1,11 +1,19 @@
 import { useAnswer } from "../api.ts"
-import type { Brand, Compared, Comparison } from "../bodies.ts"
-import { number, percent } from "../format.ts"
-import { Bar, bounds, Figure } from "../parts/figure.tsx"
-import { FilterBar, question, Window } from "../parts/filters.tsx"
+import type { Brand, Changes, Compared, Comparison } from "../bodies.ts"
+import { Chip } from "../chart/chip.tsx"
+import { Dots } from "../chart/dots.tsx"
+import type { Mark, Slot } from "../chart/marks.ts"
+import { domainOf } from "../chart/scale.ts"
+import { daysOf, inUnit, none, number, ordinal, percent, plural, shift } from "../format.ts"
+import { bounds } from "../parts/figure.tsx"
+import { chosenWindow, FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Notice, Shown } from "../parts/state.tsx"
+import { Segments } from "../parts/segments.tsx"
+import { Empty, Shown } from "../parts/state.tsx"
 import { Table, WithN } from "../parts/table.tsx"
+import { query } from "../route.ts"
+import { OverTime, ShareOfVoice } from "./competitors_over_time.tsx"
+import { Places } from "./competitors_places.tsx"
 import { answers } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 
@@ -14,57 +22,258 @@ export function Competitors({ brand }: { brand: Brand }) {
   return (
     <Screen name="Competitors" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} />
-      <Shown of={comparison} height={320}>
-        {(c) => (c.brand.result_count === 0 ? <NoAnswers brand={brand} /> : <Compare brand={brand} comparison={c} />)}
+      <Shown of={comparison} height={420}>
+        {(c) => {
+          if (c.competitors.length === 0) return <NoCompetitors brand={brand} />
+          if (c.brand.result_count === 0) return <NoAnswers brand={brand} />
+          return (
+            <div class="stack">
+              <Ranking brand={brand} comparison={c} />
+              <OverTime brand={brand} comparison={c} />
+              <ShareOfVoice brand={brand} comparison={c} />
+              <Places brand={brand} comparison={c} />
+              <Visibility brand={brand} comparison={c} />
+            </div>
+          )
+        }}
       </Shown>
     </Screen>
   )
 }
 
-function Compare({ brand, comparison }: { brand: Brand; comparison: Comparison }) {
-  const voice = comparison.share_of_voice
-  const rows = [comparison.brand, ...comparison.competitors]
+function NoCompetitors({ brand }: { brand: Brand }) {
   return (
-    <div class="stack">
-      {comparison.competitors.length === 0 && <Notice kind="plain">No competitors are tracked yet: without them there is no share of voice.</Notice>}
-      <section class="card" aria-label="Figures">
-        <div class="figures">
-          <Figure name="Share of voice" value={percent(voice.overall_sov_pct)} />
-          <Figure name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={answers(brand, { mentioned: "true" })} />
-          <Figure name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
-        </div>
-      </section>
-      <Table<Compared>
-        name="Visibility"
-        title="Over the same answers; position: mean rank in those that name it; prompts: where it is named or cited"
-        rows={rows}
-        own={(r) => !r.competitor_id}
-        columns={[
-          { name: "Name", cell: (r) => <a href={answers(brand, r.competitor_id ? { competitor_id: r.competitor_id } : { mentioned: "true" })}>{r.name}</a> },
-          { name: "Visibility rate", number: true, cell: (r) => <Bar value={r.mention_rate_pct} own={!r.competitor_id} text={percent(r.mention_rate_pct)} /> },
-          { name: "Interval", number: true, cell: (r) => bounds(r.mention_rate_interval, "%") },
-          { name: "Score", number: true, cell: (r) => <WithN text={number(r.ai_visibility_score)} beside={bounds(r.interval)} /> },
-          { name: "Position", number: true, cell: (r) => number(r.avg_position) },
-          { name: "n", number: true, cell: (r) => number(r.result_count) },
-          { name: "Mentions", number: true, cell: (r) => number(r.total_mentions) },
-          { name: "Citations", number: true, cell: (r) => number(r.total_citations) },
-          { name: "Prompts", number: true, cell: (r) => <>{number(r.visible_prompts)} of {number(r.prompt_count)}</> },
-        ]}
-        csv={{ url: question("competitor-comparison", brand, { table: "competitors" }), file: `${brand.slug}-competitors.csv` }}
-      />
-      <Table
-        name="Share of voice by platform"
-        title="Mentions of the brand among those of the brand and its competitors"
-        rows={voice.by_platform}
-        columns={[
-          { name: "Platform", cell: (r) => <a href={answers(brand, { platform: r.platform, model: r.model_used || undefined })}>{r.platform}</a> },
-          { name: "Model", cell: (r) => r.model_used || "not given" },
-          { name: "Share of voice", number: true, cell: (r) => <Bar value={r.sov_pct} own text={percent(r.sov_pct)} /> },
-          { name: "Mentions", number: true, cell: (r) => number(r.brand_mentions) },
-          { name: "Of competitors", number: true, cell: (r) => number(r.competitor_mentions) },
-        ]}
-        csv={{ url: question("competitor-comparison", brand, { table: "share_of_voice.by_platform" }), file: `${brand.slug}-share-of-voice.csv` }}
-      />
+    <div class="card">
+      <Empty
+        title="No competitors"
+        action={
+          <a class="button primary" href={screen(brand, "settings")}>
+            Add a competitor
+          </a>
+        }
+      >
+        Add one: its history is read from the answers that are there.
+      </Empty>
     </div>
+  )
+}
+
+// ranked are the brand and its competitors by mention rate.
+export function ranked({ brand, competitors }: Pick<Comparison, "brand" | "competitors">): Compared[] {
+  return [brand, ...competitors].sort((a, b) => a.rank! - b.rank!)
+}
+
+// naming is the address of the answers that name an entity.
+export function naming(brand: Brand, { competitor_id }: Compared, more: Record<string, string> = {}): string {
+  return answers(brand, { ...more, ...(competitor_id ? { competitor_id } : { mentioned: "true" }) })
+}
+
+export const keyOf = (brand: Brand, { competitor_id }: Compared) => competitor_id ?? brand.id
+export const slotOf = ({ competitor_id, slot }: Compared) => (competitor_id ? (slot ?? 9) : 0) as Slot
+
+// A Metric is a figure by which entities are ranked.
+interface Metric {
+  name: string
+  subtitle: string
+  unit: "%" | ""
+  value: (row: Compared) => number | null
+  range?: (row: Compared) => Compared["interval"]
+  n: (row: Compared) => number
+  domain: (values: number[]) => [number, number]
+  reversed?: boolean
+}
+
+const metrics: Record<string, Metric> = {
+  rate: {
+    name: "Rate",
+    subtitle: "Share of the same answers that name each; the strip is the 95 % interval",
+    unit: "%",
+    value: (row) => row.mention_rate_pct,
+    range: (row) => row.mention_rate_interval,
+    n: (row) => row.result_count,
+    domain: () => [0, 100],
+  },
+  score: {
+    name: "Score",
+    subtitle: "Visibility score over the same answers; the strip is the 95 % interval",
+    unit: "",
+    value: (row) => row.ai_visibility_score,
+    range: (row) => row.interval,
+    n: (row) => row.result_count,
+    domain: () => [0, 100],
+  },
+  position: {
+    name: "Position",
+    subtitle: "Mean place in the answers that name each: 1 is named first",
+    unit: "",
+    value: (row) => row.avg_position,
+    n: (row) => row.appearance_count,
+    domain: (values) => [1, Math.max(2, ...values.map(Math.ceil))],
+    reversed: true,
+  },
+  citations: {
+    name: "Citations",
+    subtitle: "Citations of each one's own pages in the same answers",
+    unit: "",
+    value: (row) => row.total_citations,
+    n: (row) => row.result_count,
+    domain: (values) => domainOf(values, ""),
+  },
+}
+
+interface Props {
+  brand: Brand
+  comparison: Comparison
+}
+
+// Ranking has a row for each entity: its figure, that of the days before, and how far the brand is ahead of it.
+function Ranking({ brand, comparison }: Props) {
+  const metric = metrics[query.value.get("metric") ?? ""] ?? metrics.rate!
+  const judged = metric === metrics.rate // only rates have a gap
+  const { from, to } = chosenWindow()
+  const length = daysOf(from, to)
+  const daysBefore = `the ${length} days before`
+  const earlier = { date_from: shift(from, -length), date_to: shift(from, -1) }
+  const compares = query.value.get("compare") !== "none"
+  const past = useAnswer<Comparison>(compares ? question("competitor-comparison", brand, earlier) : null).data
+  const before = new Map(past && ranked(past).map((row) => [keyOf(brand, row), row]))
+  const mark = (row: Compared, x: string, window = {}): Mark => ({
+    key: keyOf(brand, row),
+    x,
+    y: metric.value(row),
+    range: metric.range?.(row),
+    n: metric.n(row),
+    href: naming(brand, row, window),
+  })
+  const last = metric.reversed ? Infinity : -1
+  const order = (row: Compared) => (metric.value(row) ?? last) * (metric.reversed ? 1 : -1)
+  const rows = ranked(comparison).sort((a, b) => order(a) - order(b))
+  const values = [...rows, ...before.values()].flatMap((row) => metric.value(row) ?? [])
+  return (
+    <Dots
+      name="Ranking"
+      finding={judged ? standing(comparison) : `By ${metric.name.toLowerCase()}`}
+      subtitle={compares ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
+      unit={metric.unit}
+      domain={metric.domain(values)}
+      reversed={metric.reversed}
+      tools={<Segments name="Metric" parameter="metric" options={metricNames} />}
+      csv={csvOf(brand)}
+      columns={[metric.name, ...(judged ? ["You are"] : []), ...(compares ? ["Before"] : [])]}
+      rows={rows.map((row) => {
+        const then = before.get(keyOf(brand, row))
+        return {
+          key: keyOf(brand, row),
+          name: row.name,
+          own: !row.competitor_id,
+          slot: slotOf(row),
+          now: mark(row, "this window"),
+          before: then && mark(then, daysBefore, earlier),
+          beside: [
+            <Value row={row} metric={metric} />,
+            ...(judged ? [<Gap row={row} all={rows.length} />] : []),
+            ...(compares ? [then ? shownAs(metric, then) : none] : []),
+          ],
+        }
+      })}
+      method={method}
+    />
+  )
+}
+
+const method =
+  "The gap is the difference of the two rates over the same answers, paired by prompt. Its interval decides " +
+  "whether you are ahead or behind, never the overlap of two strips."
+
+const metricNames = Object.entries(metrics).map(([value, { name }]) => [value, name] as const)
+
+function shownAs(metric: Metric, row: Compared): string {
+  const value = metric.value(row)
+  return value === null ? none : inUnit(value, metric.unit)
+}
+
+function Value({ row, metric }: { row: Compared; metric: Metric }) {
+  return <WithN text={shownAs(metric, row)} beside={metric.range ? bounds(metric.range(row)) : metric.n(row)} />
+}
+
+// Gap is where the brand is beside a competitor; of the brand it is its place among all.
+function Gap({ row, all }: { row: Compared; all: number }) {
+  if (!row.competitor_id) return <strong>{row.rank && `${ordinal(row.rank)} of ${number(all)}`}</strong>
+  if (!row.gap) return null
+  return (
+    <>
+      <Chip change={row.gap} />{" "}
+      {"low" in row.gap.interval! && <span class="with-n">{bounds(row.gap.interval)} points</span>}
+    </>
+  )
+}
+
+const list = new Intl.ListFormat("en-US")
+const mostNames = 3
+
+// standing says who is certainly ahead of the brand.
+function standing(comparison: Comparison): string {
+  const rivals = ranked(comparison).filter((row) => row.competitor_id)
+  const judged = (verdict: string) => rivals.filter((row) => row.gap?.verdict === verdict)
+  const behind = judged("behind").map((row) => row.name)
+  const more = behind.length > mostNames ? [`${number(behind.length - mostNames)} more`] : []
+  if (behind.length > 0) return `Ahead of you: ${list.format([...behind.slice(0, mostNames), ...more])}`
+  if (judged("too_little_data").length > 0) return "Too little data to say who is ahead"
+  return judged("level").length > 0 ? "Nobody is certainly ahead of you" : "You are ahead of every competitor"
+}
+
+export const csvOf = (brand: Brand) => ({
+  url: question("competitor-comparison", brand, { table: "competitors" }),
+  file: `${brand.slug}-competitors.csv`,
+})
+
+// Visibility has all figures, and whether each rate moved.
+function Visibility({ brand, comparison }: Props) {
+  const changes = useAnswer<Changes>(
+    question("visibility-changes", brand, { group_by: "competitor", metric: "mention_rate" }),
+  ).data
+  const moves = new Map(changes?.changes.map((c) => [c.key, c]))
+  return (
+    <Table<Compared>
+      name="Visibility"
+      title={`Over the same ${plural(comparison.brand.result_count, "answer")}; position: mean place in those that name it`}
+      rows={ranked(comparison)}
+      own={(row) => !row.competitor_id}
+      columns={[
+        { name: "Name", cell: (row) => <a href={naming(brand, row)}>{row.name}</a> },
+        {
+          name: "Visibility rate",
+          number: true,
+          cell: (row) => <WithN text={percent(row.mention_rate_pct)} beside={bounds(row.mention_rate_interval)} />,
+        },
+        {
+          name: "Moved",
+          number: true,
+          cell: (row) => {
+            const change = row.competitor_id ? moves.get(row.competitor_id) : changes?.change
+            return change && <Chip change={change} />
+          },
+        },
+        {
+          name: "Score",
+          number: true,
+          cell: (row) => <WithN text={number(row.ai_visibility_score)} beside={bounds(row.interval)} />,
+        },
+        { name: "Position", number: true, cell: (row) => number(row.avg_position) },
+        { name: "Mentions", number: true, cell: (row) => number(row.total_mentions) },
+        { name: "Share of voice", number: true, cell: (row) => percent(row.sov_pct) },
+        { name: "Citations", number: true, cell: (row) => number(row.total_citations) },
+        {
+          name: "Prompts",
+          number: true,
+          cell: (row) => (
+            <>
+              {number(row.visible_prompts)} of {number(row.prompt_count)}
+            </>
+          ),
+        },
+      ]}
+      csv={csvOf(brand)}
+    />
   )
 }

@@ -9,6 +9,7 @@ import { number, ordinal, percent, plural, shortDate } from "../format.ts"
 import { Bar, bounds, Figure, Part, Parts } from "../parts/figure.tsx"
 import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
@@ -223,6 +224,7 @@ function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; co
 }
 
 const dimensions = { platform: "platform", region: "region", topic: "topic_id", model: "model" } as const
+const dimensionNames = Object.keys(dimensions).map((name) => [name, name[0]!.toUpperCase() + name.slice(1)] as const)
 const weak = 100 // answers, below which a group stands last
 
 // Groups are small trends, by platform or another dimension, each leading to the same screen filtered by it.
@@ -249,7 +251,7 @@ function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
           name={`By ${by}`}
           subtitle="Visibility rate on the same axes; grey: all answers"
           unit="%"
-          tools={<Dimensions by={by} />}
+          tools={<Segments name="Dimension" parameter="by" options={dimensionNames} />}
           charts={groups
             .toSorted((a, b) => Number(n(a.key) < weak) - Number(n(b.key) < weak) || n(b.key) - n(a.key))
             .map(({ key, name, buckets: days }) => {
@@ -280,22 +282,6 @@ function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
         />
       )}
     </Shown>
-  )
-}
-
-function Dimensions({ by }: { by: string }) {
-  return (
-    <nav class="segments" aria-label="Dimension">
-      {Object.keys(dimensions).map((name) => (
-        <a
-          key={name}
-          href={withParameters({ by: name === "platform" ? undefined : name })}
-          aria-current={name === by ? "true" : undefined}
-        >
-          {name[0]!.toUpperCase() + name.slice(1)}
-        </a>
-      ))}
-    </nav>
   )
 }
 

@@ -16,6 +16,7 @@ import { dayNumber } from "../chart/scale.ts"
 import { plural, shift, shortDate } from "../format.ts"
 import { question } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
 
@@ -133,7 +134,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         subtitle={`${metric.subtitle}, by ${weekly ? "week" : "day"}`}
         unit={metric.unit}
         weekly={weekly}
-        tools={<Granularity weekly={weekly} />}
+        tools={<Segments name="Granularity" parameter="granularity" options={granularities} />}
         csv={{
           url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }),
           file: `${brand.slug}-trend.csv`,
@@ -163,6 +164,11 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   )
 }
 
+export const granularities = [
+  ["day", "Days"],
+  ["week", "Weeks"],
+] as const
+
 const mostRivals = 4
 
 // chosenRivals are the competitors with a line of their own: those of the address, else the one that leads.
@@ -182,7 +188,7 @@ export function leaderOf(comparison?: Comparison) {
 const monday = (day: string) => shift(day, -((dayNumber(day) + 3) % 7))
 
 // daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.
-function daysCounted(date: string, weekly: boolean, window: Summary["window"]): Summary["window"] {
+export function daysCounted(date: string, weekly: boolean, window: Summary["window"]): Summary["window"] {
   const last = weekly ? shift(date, 6) : date
   return {
     date_from: date < window.date_from ? window.date_from : date,
@@ -202,16 +208,3 @@ function flagsOf(trend: TrendBody, bucket: Bucket, days: Summary["window"]): Fla
 }
 
 const givenUp = (bucket?: Bucket) => (bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])
-
-function Granularity({ weekly }: { weekly: boolean }) {
-  return (
-    <nav class="segments" aria-label="Granularity">
-      <a href={withParameters({ granularity: undefined })} aria-current={weekly ? undefined : "true"}>
-        Days
-      </a>
-      <a href={withParameters({ granularity: "week" })} aria-current={weekly ? "true" : undefined}>
-        Weeks
-      </a>
-    </nav>
-  )
-}
