@@ -80,6 +80,37 @@ func (d *dashboard) showsMarks(t *testing.T, chart, unit string, want []mark) {
 	}
 }
 
+// walk goes over the marks of a figure by arrows, and returns those that it does not reach, and what else is wrong.
+const walk = `((figure) => {
+	const wrong = []
+	const stops = figure.querySelectorAll('[data-at][tabindex="0"]')
+	if (stops.length != 1) wrong.push(stops.length + " tab stops")
+	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
+	const left = new Set([...figure.querySelectorAll("[data-at]")].map((mark) => mark.dataset.at))
+	const at = () => document.activeElement.dataset.at
+	const go = (key, visit) => { for (let before; before != at(); ) { visit(); before = at(); press(key) } }
+	stops[0].focus()
+	go("ArrowUp", () => {})
+	go("ArrowDown", () => { press("Home"); go("ArrowRight", () => left.delete(at())) })
+	for (const mark of left) wrong.push("no arrow leads to " + figure.querySelector('[data-at="' + mark + '"]').ariaLabel)
+	const { key, value, n } = document.activeElement.dataset
+	const name = document.activeElement.ariaLabel
+	if (!name.includes(Number(value).toLocaleString("en-US")) || (n && !name.includes("n = " + Number(n).toLocaleString("en-US")))) wrong.push(key + " is called " + name)
+	return wrong
+})(document.querySelector('figure[aria-label=%q]'))`
+
+// walksMarks reaches each mark of a chart by arrows from its one tab stop. A tip says what has the focus, until Escape.
+func (d *dashboard) walksMarks(t *testing.T, chart string) {
+	t.Helper()
+	var wrong []string
+	if d.page.Eval(t, fmt.Sprintf(walk, chart), &wrong); len(wrong) > 0 {
+		t.Errorf("%q: %q", chart, wrong)
+	}
+	d.page.Await(t, `document.querySelector(".tip")`)
+	d.page.Press(t, "Escape")
+	d.page.Await(t, `!document.querySelector(".tip")`)
+}
+
 // rowsBehind returns the cells of a chart's table by the first one.
 func (d *dashboard) rowsBehind(t *testing.T, chart string) map[string][]string {
 	t.Helper()

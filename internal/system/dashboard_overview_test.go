@@ -148,6 +148,9 @@ func (d *dashboard) drawsPlatforms(t *testing.T) {
 		want = append(want, marksOf(g.Key, g.Buckets, rateOf)...)
 	}
 	d.showsMarks(t, "By platform", "%", want)
+	for _, chart := range []string{"Visibility trend", "By platform", "Beside the leader"} {
+		d.walksMarks(t, chart)
+	}
 }
 
 // saysHowItDoes reads the headline, and looks whether a phone shows it with the whole picture at once.
@@ -162,7 +165,7 @@ func (d *dashboard) saysHowItDoes(t *testing.T) {
 	d.ask(t, "visibility-summary?brand_id="+d.brand, &summary)
 	headline := d.text(t, `document.querySelector(".headline h2").textContent`)
 	start := fmt.Sprintf("Named in %s%% of %s answers. ", number(summary.Totals.Rate), number(summary.Totals.Count))
-	if !strings.HasPrefix(headline, start) || !regexp.MustCompile(`\d(st|nd|rd|th) of 6; \S.* (leads|is level) with [\d.]+%\.$`).MatchString(headline) {
+	if !strings.HasPrefix(headline, start) || !regexp.MustCompile(`\d(st|nd|rd|th)\x{a0}of\x{a0}6; \S.* leads with [\d.]+%\.$`).MatchString(headline) {
 		t.Errorf("the headline is %q", headline)
 	}
 	d.page.Show(t, 375, 900, "light")

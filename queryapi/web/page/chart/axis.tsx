@@ -37,8 +37,7 @@ export function Values({ y, domain, unit, left, right, count }: ValuesProps) {
 
 interface DaysProps {
   x: Scale
-  first: string
-  last: string
+  columns: string[]
   left: number
   right: number
   bottom: number
@@ -46,9 +45,9 @@ interface DaysProps {
 }
 
 // Days names at most seven days, and the zone where there is room.
-export function Days({ x, first, last, left, right, bottom, zone }: DaysProps) {
+export function Days({ x, columns, left, right, bottom, zone }: DaysProps) {
   const most = Math.max(2, Math.min(7, Math.floor((right - left) / 60)))
-  const ticks = dayTicks(first, last, most)
+  const ticks = dayTicks(columns, most)
   return (
     <g class="axis days" aria-hidden="true">
       {ticks.map((day) => (
@@ -56,7 +55,7 @@ export function Days({ x, first, last, left, right, bottom, zone }: DaysProps) {
           {shortDate(day)}
         </text>
       ))}
-      {zone && right - x(dayNumber(ticks.at(-1) ?? first)) > 60 && (
+      {zone && right - x(dayNumber(ticks.at(-1) ?? 0)) > 60 && (
         <text x={right} y={bottom + 18} text-anchor="end">
           {zone}
         </text>

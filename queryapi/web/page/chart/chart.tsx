@@ -238,13 +238,14 @@ export function Tip({ marks, unit, at, width, row, lines }: TipProps) {
   const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
   return (
     <div class="tip" style={{ ...side, top: `${top}px` }} aria-hidden="true">
-      <div class="soft small">{isDay(shown.x) ? date(String(shown.x)) : shown.x}</div>
+      {isDay(shown.x) && <div class="soft small">{date(String(shown.x))}</div>}
       {lines(place).map(
         ({ series, mark }) =>
           mark &&
           mark.y !== null && (
             <div key={series.key} class={mark === shown ? "active" : ""}>
-              <i class={`slot-${series.slot}`} /> {series.name} <b>{inUnit(mark.y, unit)}</b>{" "}
+              <i class={`slot-${series.slot}`} /> {series.name}
+              {!isDay(shown.x) && shown.x !== series.name && `, ${shown.x}`} <b>{inUnit(mark.y, unit)}</b>{" "}
               <span class="soft">{bounds(mark.range ?? null, unit)}</span>{" "}
               {mark.n !== undefined && <span class="soft small">n = {number(mark.n)}</span>}
             </div>

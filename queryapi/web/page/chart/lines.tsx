@@ -81,15 +81,7 @@ export function Lines(chart: LinesProps) {
                 <Hatch id={hatch} slot={9} />
               </defs>
               <Values y={plot.y} domain={plot.domain} unit={unit} left={margin.left} right={right} />
-              <Days
-                x={plot.x}
-                first={columns[0]!}
-                last={columns.at(-1)!}
-                left={margin.left}
-                right={right}
-                bottom={foot}
-                zone="UTC"
-              />
+              <Days x={plot.x} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
               <Flags spans={spans} plot={plot} hatch={hatch} />
               {loud.toReversed().map((s) => (
                 <Curve key={s.key} series={s} plot={plot} band={bands === "own" && s === series[0]} />
@@ -192,11 +184,14 @@ export function Lit({
   )
 }
 
+const strip = 3 // pixels beside a lone mark
+
 function bandOf(run: Mark[], { at, y }: Plot): string {
   const ranges = run.flatMap((m) => (m.range && "low" in m.range ? [{ x: at(m.x), ...m.range }] : []))
+  const edges = ranges.length === 1 ? [-strip, strip].map((by) => ({ ...ranges[0]!, x: ranges[0]!.x + by })) : ranges
   return areaPath(
-    ranges.map((r) => [r.x, y(r.high)]),
-    ranges.map((r) => [r.x, y(r.low)]),
+    edges.map((r) => [r.x, y(r.high)]),
+    edges.map((r) => [r.x, y(r.low)]),
   )
 }
 
@@ -246,7 +241,7 @@ function EndLabels({ series, plot, unit, named }: { series: Series[]; plot: Plot
   ends.sort((a, b) => a.y - b.y)
   ends.forEach((end, i) => (end.y = Math.max(end.y, (ends[i - 1]?.y ?? -Infinity) + labelHeight)))
   ends.reduceRight((foot, end) => (end.y = Math.min(end.y, foot)) - labelHeight, plot.height - plot.margin.bottom)
-  const x = plot.width - plot.margin.right
+  const x = Math.max(...ends.map((end) => plot.at(end.last.x)))
   return (
     <g class="ends" aria-hidden="true">
       {ends.map(({ series: s, last, y }) => (

@@ -52,14 +52,7 @@ export function Multiples(chart: MultiplesProps) {
                 right={width - margin.right}
                 count={2}
               />
-              <Days
-                x={plot.x}
-                first={columns[0]!}
-                last={columns.at(-1)!}
-                left={margin.left}
-                right={width - margin.right}
-                bottom={foot}
-              />
+              <Days x={plot.x} columns={columns} left={margin.left} right={width - margin.right} bottom={foot} />
               {c.series.toReversed().map((s) => (
                 <Curve key={s.key} series={s} plot={plot} band={s === c.series[0]} />
               ))}

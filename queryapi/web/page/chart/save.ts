@@ -47,11 +47,7 @@ function drawn(figure: HTMLElement): SVGSVGElement {
   const card = figure.closest(".card")!
   root.append(
     element("rect", { width: "100%", height: "100%", fill: getComputedStyle(card).backgroundColor }),
-    write(
-      card.querySelector("h2")!.textContent,
-      { x: 16, y: 28 },
-      getComputedStyle(card.querySelector("h2")!),
-    ),
+    write(card.querySelector("h2")!.textContent, { x: 16, y: 28 }, getComputedStyle(card.querySelector("h2")!)),
   )
   const add = (node: Element) => {
     const style = getComputedStyle(node)

@@ -65,15 +65,7 @@ export function Stack(chart: StackProps) {
                 {series.map((s) => s.hatched && <Hatch key={s.key} id={id + s.key} slot={s.slot} />)}
               </defs>
               <Values y={plot.y} domain={domain} unit={unit} left={margin.left} right={right} />
-              <Days
-                x={plot.x}
-                first={columns[0]!}
-                last={columns.at(-1)!}
-                left={margin.left}
-                right={right}
-                bottom={foot}
-                zone="UTC"
-              />
+              <Days x={plot.x} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
               <Flags spans={spans} plot={plot} hatch={id} />
               {series.map((s, row) => (
                 <Layer

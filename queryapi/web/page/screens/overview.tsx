@@ -1,6 +1,16 @@
 import type { ComponentChildren } from "preact"
 import { type Answered, useAnswer } from "../api.ts"
-import type { Brand, Change, Changes, Compared, Comparison, Session, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import type {
+  Brand,
+  Change,
+  Changes,
+  Compared,
+  Comparison,
+  Session,
+  Summary,
+  Totals,
+  Trend as TrendBody,
+} from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
 import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
@@ -30,11 +40,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       <FilterBar brand={brand} />
       <Shown of={summary} height={200}>
         {(s) =>
-          has ? (
-            <Headline brand={brand} summary={s} comparison={comparison.data} />
-          ) : (
-            <NoAnswers brand={brand} />
-          )
+          has ? <Headline brand={brand} summary={s} comparison={comparison.data} /> : <NoAnswers brand={brand} />
         }
       </Shown>
       {has && (
@@ -114,9 +120,12 @@ function placeOf(comparison?: Comparison): ComponentChildren {
   const leader = leaderOf(comparison)
   const rank = comparison?.brand.rank
   if (!leader || !rank) return null
-  const place = `${ordinal(rank)} of ${number(comparison.competitors.length + 1)}`
-  if (rank < leader.rank!) return `${place}, before ${leader.name} with ${percent(leader.mention_rate_pct)}.`
-  return `${place}; ${leader.name} ${leader.gap?.verdict === "behind" ? "leads" : "is level"} with ${percent(leader.mention_rate_pct)}.`
+  const place = `${ordinal(rank)}\u00a0of\u00a0${number(comparison.competitors.length + 1)}`
+  const rate = percent(leader.mention_rate_pct)
+  if (rank < leader.rank!) return `${place}, before ${leader.name} with ${rate}.`
+  return leader.gap?.verdict === "behind"
+    ? `${place}; ${leader.name} leads with ${rate}.`
+    : `${place}; ${leader.name}, with ${rate}, is not clearly ahead.`
 }
 
 const filters: Record<string, string> = {
@@ -125,6 +134,10 @@ const filters: Record<string, string> = {
   prompt: "prompt_id",
   competitor: "competitor_id",
 }
+
+// isApart says whether a platform has no verdict for a reason of its own.
+const isApart = (c: Changes["changes"][number]) =>
+  c.dimension === "platform" && ["outage", "model_changed"].includes(c.verdict)
 
 interface WhysProps {
   brand: Brand
@@ -136,7 +149,7 @@ interface WhysProps {
 function Whys({ brand, change, changes }: WhysProps) {
   const href = (c: Changes["changes"][number]) => answers(brand, { [filters[c.dimension]!]: c.key })
   const moved = changes.filter((c) => c.since && !c.unadjusted && c.dimension !== "competitor").slice(0, 3)
-  const apart = changes.filter((c) => c.dimension === "platform" && ["outage", "model_changed"].includes(c.verdict))
+  const apart = changes.filter(isApart)
   const rest = leftOut(change)
   if (moved.length + apart.length === 0 && !rest) return null
   return (
@@ -231,7 +244,9 @@ const weak = 100 // answers, below which a group stands last
 function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
   const by =
     (Object.keys(dimensions) as (keyof typeof dimensions)[]).find((d) => d === query.value.get("by")) ?? "platform"
-  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { group_by: by, granularity: chosenGranularity() }))
+  const trend = useAnswer<TrendBody>(
+    question("visibility-trend", brand, { group_by: by, granularity: chosenGranularity() }),
+  )
   const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const totals = new Map(summary.data?.groups?.map((g) => [g.key, g.totals]))
   const n = (key: string) => totals.get(key)?.resultCount ?? 0
@@ -335,9 +350,9 @@ function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comp
 
 const rowsOf = "platform,topic,prompt,competitor"
 
-// Moved has the rows that moved, or were left out or taken back; the file has all.
+// Moved has the rows that moved or were taken back, and platforms that were left out; the file has all.
 function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from: string }) {
-  const rows = changes.changes.filter((c) => c.since || !["within_noise", "too_little_data"].includes(c.verdict))
+  const rows = changes.changes.filter((c) => c.since || isApart(c))
   const csv = {
     url: question("visibility-changes", brand, { group_by: rowsOf, table: "changes" }),
     file: `${brand.slug}-changes.csv`,

@@ -145,7 +145,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
           earlier && previous.length > 0
             ? {
                 key: "before",
-                name: `The ${length} days before`,
+                name: length === 1 ? "The day before" : `The ${length} days before`,
                 slot: 9,
                 marks: marksOf("before", previous, (date) => ({
                   x: shift(date, lag),
