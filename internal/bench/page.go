@@ -21,10 +21,11 @@ var paging = struct {
 
 // page measures the dashboard in Chromium:
 //
-//   - the script, in bytes as gzip sends them;
+//   - the script and the style, in bytes as gzip sends them;
 //   - how long after its address was entered an overview shows its chart, with nothing cached and the processor slowed
-//     down: on the demo's data, 30 days, and over 10 M answers (those of query), 90 days. No two looks are at the same
-//     figures;
+//     down, and how far what it showed moved: on the demo's data, 30 days, and over 10 M answers (those of query), 90
+//     days. No two looks are at the same figures;
+//   - how long the list of an organization's brands takes, over 10 M answers, and how many requests;
 //   - how long what an overview asks takes first and when it is repeated, over 10 M answers, one client.
 func page(ctx context.Context, o Options, s *stack, r *Result) error {
 	chromium, err := browser.Start(ctx, "chromium", "")
@@ -36,12 +37,9 @@ func page(ctx context.Context, o Options, s *stack, r *Result) error {
 	if err != nil {
 		return err
 	}
-	bytes, err := demo.scriptBytes(ctx)
-	if err != nil {
+	if err := demo.weigh(ctx, r); err != nil {
 		return err
 	}
-	r.Figures["script_bytes"] = float64(bytes)
-	r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8d bytes gzipped", "script", bytes))
 	o.Progress("  the demo's overview")
 	if err := demo.measure(ctx, chromium, r, "demo"); err != nil {
 		return err
@@ -57,43 +55,101 @@ func page(ctx context.Context, o Options, s *stack, r *Result) error {
 	if err := large.measure(ctx, chromium, r, "ten-million"); err != nil {
 		return err
 	}
+	if err := large.listBrands(ctx, chromium, r); err != nil {
+		return err
+	}
 	return large.repeat(ctx, r)
 }
 
 // measure looks at the overviews of a site.
 func (d *dashboard) measure(ctx context.Context, chromium *browser.Browser, r *Result, name string) error {
-	tab, err := chromium.Open()
+	var addresses []string
+	for i := range paging.looks {
+		addresses = append(addresses, d.overview(i))
+	}
+	const curve = `document.querySelector('figure[aria-label="Visibility trend"] path.line[d]')`
+	took, tab, err := d.look(ctx, chromium, curve, addresses)
 	if err != nil {
 		return err
 	}
 	defer tab.Close()
-	if err := d.signIn(ctx, tab); err != nil {
-		return err
+	r.addTimes(name+"_chart", name, "to the first chart", took)
+	var shift float64
+	err = tab.Await(ctx, `!document.querySelector(".skeleton")`)
+	if err == nil {
+		err = tab.Eval("window.shift", &shift)
 	}
-	var took []time.Duration
-	for i := range paging.looks {
-		one, err := firstChart(ctx, tab, d.url+d.overview(i))
-		if err != nil {
-			return err
-		}
-		took = append(took, one)
+	if shift > 0 {
+		r.Figures[name+"_layout_shift"] = shift
 	}
-	slices.Sort(took)
-	for _, p := range []int{50, 95} {
-		r.Figures[fmt.Sprintf("%s_chart_p%d_ms", name, p)] = percentile(took, float64(p))
-	}
-	r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8.0f ms to the first chart at %d× throttle (p50), %.0f (p95)", name,
-		percentile(took, 50), paging.throttle, percentile(took, 95)))
-	return nil
+	r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8.3f layout shift", name, shift))
+	return err
 }
 
-// signIn gives a tab the session of the site's user, and slows it down.
-func (d *dashboard) signIn(ctx context.Context, tab *browser.Page) error {
+// listBrands looks at the list of an organization's brands.
+func (d *dashboard) listBrands(ctx context.Context, chromium *browser.Browser, r *Result) error {
+	rows := min(brandsOfOne, len(d.brands))
+	all := fmt.Sprintf(`document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d &&
+		!document.querySelector(".skeleton")`, rows)
+	took, tab, err := d.look(ctx, chromium, all, slices.Repeat([]string{"/"}, paging.looks))
+	if err != nil {
+		return err
+	}
+	defer tab.Close()
+	r.addTimes("brands", "brands", fmt.Sprintf("to a list of %d", rows), took)
+	var requests float64
+	err = tab.Eval(`performance.getEntriesByType("resource").filter((e) => e.initiatorType == "fetch").length`, &requests)
+	r.Figures["brands_requests"] = requests
+	r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8.0f requests", "brands", requests))
+	return err
+}
+
+// addTimes adds percentiles of how long looks took.
+func (r *Result) addTimes(figure, name, what string, took []time.Duration) {
+	for _, p := range []int{50, 95} {
+		r.Figures[fmt.Sprintf("%s_p%d_ms", figure, p)] = percentile(took, float64(p))
+	}
+	r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8.0f ms %s at %d× throttle (p50), %.0f (p95)", name,
+		percentile(took, 50), what, paging.throttle, percentile(took, 95)))
+}
+
+// look opens a tab of the site's user, slowed down, and returns, sorted, how long after each navigation there was what
+// an expression finds.
+func (d *dashboard) look(
+	ctx context.Context, chromium *browser.Browser, expression string, addresses []string,
+) (took []time.Duration, tab *browser.Page, err error) {
+	if tab, err = chromium.Open(); err != nil {
+		return nil, nil, err
+	}
+	if err := d.signIn(ctx, tab, expression); err != nil {
+		return nil, tab, err
+	}
+	for _, address := range addresses {
+		var ms float64
+		err := tab.Visit(ctx, d.url+address)
+		if err == nil {
+			err = tab.Await(ctx, "window.shown")
+		}
+		if err == nil {
+			err = tab.Eval("window.shown", &ms)
+		}
+		if err != nil {
+			return nil, tab, err
+		}
+		took = append(took, time.Duration(ms*float64(time.Millisecond)))
+	}
+	slices.Sort(took)
+	return took, tab, nil
+}
+
+// signIn gives a tab the session of the site's user, slows it down, and lets it watch for what an expression finds.
+func (d *dashboard) signIn(ctx context.Context, tab *browser.Page, expression string) error {
 	if err := tab.Visit(ctx, d.url+"/signin"); err != nil {
 		return err
 	}
 	var status int
-	err := tab.Eval(fmt.Sprintf(`fetch("/app/api/session", { method: "POST", headers: { "X-Answerscope": "1" }, body: JSON.stringify({ email: %q, password: %q }) }).then((r) => r.status)`, d.email, d.password), &status)
+	err := tab.Eval(fmt.Sprintf(`fetch("/app/api/session", { method: "POST", headers: { "X-Answerscope": "1" },
+		body: JSON.stringify({ email: %q, password: %q }) }).then((r) => r.status)`, d.email, d.password), &status)
 	if err == nil && status != 204 {
 		err = fmt.Errorf("sign in as %s: status %d", d.email, status)
 	}
@@ -104,8 +160,10 @@ func (d *dashboard) signIn(ctx context.Context, tab *browser.Page) error {
 		{"Network.enable", nil},
 		{"Network.setCacheDisabled", map[string]any{"cacheDisabled": true}},
 		{"Page.enable", nil},
-		{"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": chartWatch}},
-		{"Emulation.setDeviceMetricsOverride", map[string]any{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false}},
+		{"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(paintWatch, expression)}},
+		{"Emulation.setDeviceMetricsOverride", map[string]any{
+			"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false,
+		}},
 		{"Emulation.setCPUThrottlingRate", map[string]any{"rate": paging.throttle}},
 	} {
 		if err == nil {
@@ -115,25 +173,16 @@ func (d *dashboard) signIn(ctx context.Context, tab *browser.Page) error {
 	return err
 }
 
-// chartWatch keeps when the trend's curve was first painted.
-const chartWatch = `new MutationObserver((_, watch) => {
-	if (!document.querySelector('figure[aria-label="Visibility trend"] .curve[d]')) return
+// paintWatch keeps when what an expression finds was first painted, and how far what was there moved.
+const paintWatch = `new MutationObserver((_, watch) => {
+	if (!(%s)) return
 	watch.disconnect()
-	requestAnimationFrame(() => setTimeout(() => { window.charted = performance.now() }))
-}).observe(document, { childList: true, subtree: true })`
-
-// firstChart is how long after a navigation began its chart was painted.
-func firstChart(ctx context.Context, tab *browser.Page, url string) (time.Duration, error) {
-	err := tab.Visit(ctx, url)
-	if err == nil {
-		err = tab.Await(ctx, "window.charted")
-	}
-	var ms float64
-	if err == nil {
-		err = tab.Eval("window.charted", &ms)
-	}
-	return time.Duration(ms * float64(time.Millisecond)), err
-}
+	requestAnimationFrame(() => setTimeout(() => { window.shown = performance.now() }))
+}).observe(document, { childList: true, subtree: true })
+window.shift = 0
+new PerformanceObserver((list) => {
+	for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value
+}).observe({ type: "layout-shift", buffered: true })`
 
 // repeat asks what an overview asks, and the same again.
 func (d *dashboard) repeat(ctx context.Context, r *Result) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,22 +97,38 @@ func (s *stack) startLarge(ctx context.Context, progress func(string, ...any)) (
 	return d, err
 }
 
-var scripts = regexp.MustCompile(`<script[^>]* src="([^"]+)"`)
+var assets = regexp.MustCompile(`src="(/assets/\w+/)app\.js"`)
 
-// scriptBytes is the weight of the page's scripts as a browser gets them.
-func (d *dashboard) scriptBytes(ctx context.Context) (bytes int, err error) {
+// weigh measures the script and the style as a browser gets them: what the first screen waits for, and all.
+func (d *dashboard) weigh(ctx context.Context, r *Result) error {
 	document, err := fetch(ctx, d.url+"/signin", "identity")
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, m := range scripts.FindAllSubmatch(document, -1) {
-		script, err := fetch(ctx, d.url+string(m[1]), "gzip")
-		if err != nil {
-			return 0, err
+	base := assets.FindSubmatch(document)
+	if base == nil {
+		return errors.New("the document loads no script")
+	}
+	for _, part := range []struct {
+		name  string
+		files []string
+	}{
+		{"first", []string{"app.js", "first.js"}},
+		{"script", []string{"app.js", "first.js", "look.js", "manage.js", "chunk.js"}},
+		{"style", []string{"app.css"}},
+	} {
+		weight := 0
+		for _, file := range part.files {
+			text, err := fetch(ctx, d.url+string(base[1])+file, "gzip")
+			if err != nil {
+				return err
+			}
+			weight += len(text)
 		}
-		bytes += len(script)
+		r.Figures[part.name+"_bytes"] = float64(weight)
+		r.Lines = append(r.Lines, fmt.Sprintf("%-16s %8d bytes gzipped", part.name, weight))
 	}
-	return bytes, nil
+	return nil
 }
 
 // fetch returns a body as it was sent.

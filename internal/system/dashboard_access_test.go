@@ -39,6 +39,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/brands/fernwood/shopping", "Shopping"},
 		{"/brands/fernwood/tracking", "Tracking"},
 		{"/brands/fernwood/settings", "Settings"},
+		{"/brands/fernwood/report?parts=Overview,Traffic", "Report"},
 		{"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-02", "Overview"},
 		{"/brands/fernwood/nothing", "Not found"},
 	} {
@@ -52,7 +53,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		}
 		if first.width < 500 {
 			var seen bool
-			if d.page.Eval(t, `(() => { const at = document.querySelector("nav [aria-current]")?.getBoundingClientRect(); return !at || at.left >= 0 && at.right <= innerWidth })()`, &seen); !seen {
+			if d.page.Eval(t, `(() => { const at = document.querySelector("nav [aria-current]")?.getBoundingClientRect(); return !at?.width || at.left >= 0 && at.right <= innerWidth })()`, &seen); !seen {
 				t.Errorf("%s: the list of screens does not show the current one", screen.path)
 			}
 		}

@@ -119,6 +119,7 @@ func (d *dashboard) filtersCards(t *testing.T) {
 	var found struct{ Cards []struct{ Platform string } }
 	d.ask(t, "shopping-cards?limit=200&"+d.window(t)+"&brand_id="+d.brand, &found)
 	d.at(t, "/brands/fernwood/shopping", "Shopping")
+	d.opensFilter(t)
 	d.pick(t, "Platform", found.Cards[0].Platform)
 	d.page.Await(t, fmt.Sprintf(`location.search == "?platform=%s"`, found.Cards[0].Platform))
 	d.settled(t, "Shopping")

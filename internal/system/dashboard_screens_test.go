@@ -59,7 +59,7 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 		Answers []struct{ ID string }
 	}
 	for from, lead := range map[string]struct{ link, query string }{
-		"": {`figure[aria-label="Visibility rate"] a`, "&mentioned=true"}, "competitors": {"tbody tr.own th a", "&mentioned=true"},
+		"": {`figure[aria-label="Visibility rate"] .value a`, "&mentioned=true"}, "competitors": {"tbody tr.own th a", "&mentioned=true"},
 		"prompts": {"tbody th a", "&prompt_id="}, "sources": {`table[aria-label="Domains"] tbody th a`, "&domain="},
 	} {
 		d.at(t, "/brands/fernwood/"+from, strings.ToUpper(cmp.Or(from, "overview")[:1])+cmp.Or(from, "overview")[1:])
@@ -118,7 +118,7 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 func (d *dashboard) drawsTheTrend(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	for _, days := range []string{"7 days", "30 days"} {
-		d.click(t, days)
+		d.choosesWindow(t, days)
 		d.settled(t, "Overview")
 		var ticks []string
 		d.page.Eval(t, `[...document.querySelectorAll("figure.lines text.day")].map((text) => text.textContent)`, &ticks)
@@ -126,7 +126,6 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 			t.Errorf("the days of %s are %q", days, ticks)
 		}
 	}
-	d.page.Eval(t, `void (document.querySelector("details.more").open = true)`, nil)
 	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
 		t.Errorf("the chart is saved as %.600s", svg)
 	}
@@ -138,6 +137,7 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	if empty := d.text(t, `document.querySelector("main").innerText`); !strings.Contains(empty, "No answers") {
 		t.Errorf("an empty window shows %q", empty)
 	}
+	d.opensFilter(t)
 	if to := d.text(t, `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`); to != "2026-01-30" {
 		t.Errorf("a window that begins with January ends at %q", to)
 	}
@@ -151,7 +151,7 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	if stops != 1 || len(points) < 20 || !regexp.MustCompile(`^Fernwood, [A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).MatchString(points[0]) {
 		t.Fatalf("%d tab stops among %d points such as %q", stops, len(points), points[0])
 	}
-	d.page.Eval(t, `void document.querySelector('summary[aria-label="More: Visibility trend"]').focus()`, nil)
+	d.page.Eval(t, `void document.querySelector('button[aria-label="More: Visibility trend"]').focus()`, nil)
 	d.page.Press(t, "Tab")
 	for i, key := range []string{"", "ArrowLeft", "ArrowLeft", "ArrowRight", "Home", "End", "ArrowRight"} {
 		if key != "" {
@@ -212,6 +212,7 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 		return d.text(t, `document.querySelector('figure[aria-label="Visibility rate"]').textContent`)
 	}
 	whole := rate()
+	d.opensFilter(t)
 	choose("Platform", "perplexity-web")
 	d.page.Await(t, `location.search == "?platform=perplexity-web"`)
 	choose("Prompts", "false")
@@ -237,6 +238,7 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	d.at(t, "/brands/fernwood?platform=perplexity-web&branded=false", "Overview")
 	d.click(t, "Traffic") // whose platforms are others
 	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood/traffic?branded=false"`)
+	d.opensFilter(t)
 	choose("Platform", "chatgpt")
 	d.page.Await(t, `location.search == "?branded=false&platform=chatgpt"`)
 	d.click(t, "Overview")

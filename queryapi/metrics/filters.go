@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -12,7 +13,8 @@ type filtersBody struct {
 	Platforms []string      `json:"platforms"`
 	Models    []string      `json:"models"`
 	Regions   []string      `json:"regions"`
-	Topics    []filterTopic `json:"topics"` // by name
+	Topics    []filterTopic `json:"topics"`    // by name
+	Simulated bool          `json:"simulated"` // the simulator made one of the runs
 }
 
 type filterTopic struct {
@@ -28,11 +30,16 @@ func (a *API) filters(ctx context.Context, caller identity.Identity, q *query) (
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.FilterValues.All(ctx, a.warehouse, p.filter(caller.OrganizationID))
+	var rows []clickhouse.FilterValue
+	var simulated []clickhouse.Simulated
+	filter := p.filter(caller.OrganizationID)
+	err := a.runAll(ctx,
+		fetch(&rows, clickhouse.FilterValues, filter), fetch(&simulated, clickhouse.SimulatedAnswers, filter))
 	if err != nil {
 		return nil, err
 	}
 	body := filtersBody{Platforms: []string{}, Models: []string{}, Regions: []string{}, Topics: []filterTopic{}}
+	body.Simulated = slices.Contains(simulated, clickhouse.Simulated{Simulated: true})
 	for _, r := range rows {
 		switch clickhouse.GroupBy(r.Kind) {
 		case clickhouse.ByPlatform:

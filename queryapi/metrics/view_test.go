@@ -38,6 +38,7 @@ var texts = map[string]*string{
 	clickhouse.VisitChange.Name:       &clickhouse.VisitChange.Text,
 	clickhouse.CrawlBuckets.Name:      &clickhouse.CrawlBuckets.Text,
 	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,
+	clickhouse.SimulatedAnswers.Name:  &clickhouse.SimulatedAnswers.Text,
 	clickhouse.AnswersFound.Name:      &clickhouse.AnswersFound.Text,
 }
 

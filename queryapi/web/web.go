@@ -10,17 +10,18 @@
 //   - api.ts sends all requests: useAnswer reads, write changes, after which everything is read again. It turns errors
 //     into messages, and a lost session into a sign-in that returns to the screen.
 //   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
-//   - parts/ has the building blocks of screens: Screen and Frame, FilterBar, Figure with interval and n, Card, Table
-//     with Pages, Dialog, FormDialog and Confirm for a write, Field, useAction for another form, Shown for an answer
-//     that is awaited, Empty for the next step.
+//   - parts/ has the building blocks of screens: Screen and Frame, Toolbar (brand, window, filters, menu) with its
+//     Filters, Menu for what opens below a button, Icon, Figure with interval and n, Card, Table with Pages, Dialog,
+//     FormDialog and Confirm for a write, Field, useAction for another form, Shown for an answer that is awaited, Empty
+//     for the next step. keys.tsx has the single keys, preferences.ts what this browser chose.
 //   - chart/ has the pictures: marks.ts their shapes, a file each, and what they share: Chart (card, table behind,
 //     menu), useMarks (keys and pointer), scales, axes, and save.
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in a part, in the table of main.tsx and in
-// screens of web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. dashboard_screens_test.go compares it
-// with the API's bodies, dashboard_rows_test.go its tables. Texts of people and of answers are children of elements,
-// and addresses pass through parts/link.tsx.
+// screens of web.go, and a line in isAccessible of internal/system/dashboard_access_test.go.
+// dashboard_screens_test.go compares it with the API's bodies, dashboard_rows_test.go its tables. Texts of people and
+// of answers are children of elements, and addresses pass through parts/link.tsx.
 package web
 
 import (
@@ -58,6 +59,7 @@ var served embed.FS
 // screens of a brand are below /brands/{slug}.
 var screens = []string{
 	"", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
+	"report",
 }
 
 // policy lets the document load from this host only: no script of its own, no other host, no frame. A picture of a

@@ -109,6 +109,9 @@ var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 // FilterValues returns the values for filters of runs, sorted by kind, name and value in code-point order.
 var FilterValues = rollup[Filter, FilterValue]("filter_values")
 
+// SimulatedAnswers returns a row for each value, false before true.
+var SimulatedAnswers = query[Filter, Simulated]("simulated_answers")
+
 // RowNames returns the names of a brand's prompts, live topics and live competitors, sorted by kind, name and id.
 var RowNames = rollup[BrandFilter, FilterValue]("row_names")
 
@@ -234,6 +237,11 @@ type FilterValue struct {
 	Kind  string  `ch:"kind"`  // a GroupBy; of RowNames prompt, topic or competitor
 	Value string  `ch:"value"` // slug, region or id; never ""
 	Name  *string `ch:"name"`  // of a topic its present name, nil if deleted; else the value
+}
+
+// Simulated says whether the simulator made filtered runs.
+type Simulated struct {
+	Simulated bool `ch:"simulated"`
 }
 
 // SourceFilter selects citations by the owner of the cited page.

@@ -81,5 +81,9 @@ func Filters(readings []Reading, f Filter, topics map[uuid.UUID]string) Body {
 	for _, id := range ids {
 		named = append(named, Body{"id": id, "name": nameOf(id, "topic", topics)})
 	}
-	return Body{"platforms": values("platform"), "models": values("model"), "regions": values("region"), "topics": named}
+	simulated := slices.ContainsFunc(f.runs(readings), func(r Reading) bool { return r.Answer.Simulated })
+	return Body{
+		"platforms": values("platform"), "models": values("model"), "regions": values("region"), "topics": named,
+		"simulated": simulated,
+	}
 }

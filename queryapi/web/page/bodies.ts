@@ -4,7 +4,7 @@ export type Interval = { low: number; high: number } | { reason: string } | null
 export interface Session { userId: string; email: string; organizationId: string; role: string }
 export interface Brand { id: string; name: string; slug: string; industry: string; region: string; created_at: string }
 export interface Brands { brands: Brand[] }
-export interface Filters { platforms: string[]; models: string[]; regions: string[]; topics: { id: string; name: string | null }[] }
+export interface Filters { platforms: string[]; models: string[]; regions: string[]; topics: { id: string; name: string | null }[]; simulated: boolean }
 
 export interface Totals {
   resultCount: number

@@ -69,6 +69,8 @@ export function plural(n: number, one: string, many = one + "s"): string {
   return `${number(n)} ${n === 1 ? one : many}`
 }
 
+export const today = () => new Date().toISOString().slice(0, 10)
+
 // shift is a day some days later; what is no day stays as it is, for the API to refuse.
 export function shift(from: string, days: number): string {
   const midnight = Date.parse(from + "T00:00:00Z")

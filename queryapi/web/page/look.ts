@@ -3,6 +3,7 @@ import "./first.ts" // so that all that it has is shared
 export { Answers } from "./screens/answers.tsx"
 export { Competitors } from "./screens/competitors.tsx"
 export { Prompts } from "./screens/prompts.tsx"
+export { Report } from "./screens/report.tsx"
 export { Shopping } from "./screens/shopping.tsx"
 export { Sources } from "./screens/sources.tsx"
 export { Traffic } from "./screens/traffic.tsx"

@@ -23,6 +23,7 @@ const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Bra
   answers: later(() => look().then((m) => m.Answers)),
   sources: later(() => look().then((m) => m.Sources)),
   traffic: later(() => look().then((m) => m.Traffic)),
+  report: later(() => look().then((m) => m.Report)),
   shopping: later(() => look().then((m) => m.Shopping)),
   tracking: later(() => manage().then((m) => m.Tracking)),
   settings: later(() => manage().then((m) => m.BrandSettings)),

@@ -3438,6 +3438,15 @@ ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
 
+-- simulated_answers
+CREATE VIEW simulated_answers
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [f87f63b87169]'
+AS SELECT DISTINCT simulated
+FROM answers
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+ORDER BY simulated ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- stale_answers
 CREATE VIEW stale_answers
 COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [1d518232e817]'

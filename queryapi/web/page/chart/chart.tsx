@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { useEffect, useId, useState } from "preact/hooks"
 import { date, inUnit, number } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
+import { Icon } from "../parts/icon.tsx"
+import { Menu } from "../parts/menu.tsx"
 import { Download } from "../parts/table.tsx"
 import { type Cursor, isDay, type Place } from "./cursor.ts"
 import type { Base, Mark, Series } from "./marks.ts"
@@ -46,7 +48,22 @@ export function Chart({ kind = "", marks, has, summary, behind, legend, children
             </button>
           )}
           {csv && <Download url={csv.url} file={csv.file} name={name} />}
-          {has && <Menu name={name} method={method} figure={marks.box} />}
+          {has && (
+            <Menu name={`More: ${name}`} kind="button plain tight" shows={<Icon name="more" />}>
+              {(["svg", "png"] as const).map((kind) => (
+                <button
+                  key={kind}
+                  type="button"
+                  class="button plain tight"
+                  aria-label={`Download ${kind.toUpperCase()}: ${name}`}
+                  onClick={() => marks.box.current && save(marks.box.current, name, kind)}
+                >
+                  <Icon name="download" /> {kind.toUpperCase()}
+                </button>
+              ))}
+              {method && <div class="small soft">{method}</div>}
+            </Menu>
+          )}
         </div>
       </header>
       <div class="inside">
@@ -61,39 +78,6 @@ export function Chart({ kind = "", marks, has, summary, behind, legend, children
       </div>
       {behind && <Table name={name} behind={behind} folded={folded} />}
     </section>
-  )
-}
-
-// Menu holds what is wanted seldom: the picture as a file, and how it is computed.
-function Menu({ name, method, figure }: { name: string; method?: ComponentChildren; figure: Cursor["box"] }) {
-  const menu = useRef<HTMLDetailsElement>(null)
-  const close = (event: Event) => {
-    const left =
-      event instanceof KeyboardEvent
-        ? event.key === "Escape"
-        : !menu.current?.contains((event as FocusEvent).relatedTarget as Node)
-    if (left && menu.current) menu.current.open = false
-  }
-  return (
-    <details class="more" ref={menu} onFocusOut={close} onKeyDown={close}>
-      <summary class="button plain tight" aria-label={`More: ${name}`}>
-        ⋮
-      </summary>
-      <div>
-        {(["svg", "png"] as const).map((kind) => (
-          <button
-            key={kind}
-            type="button"
-            class="button plain tight"
-            aria-label={`Download ${kind.toUpperCase()}: ${name}`}
-            onClick={() => figure.current && save(figure.current, name, kind)}
-          >
-            {kind.toUpperCase()}
-          </button>
-        ))}
-        {method && <div class="small soft">{method}</div>}
-      </div>
-    </details>
   )
 }
 

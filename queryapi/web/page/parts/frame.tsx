@@ -1,11 +1,17 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useContext, useEffect, useState } from "preact/hooks"
 import { root, send } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
-import { go, path } from "../route.ts"
+import { density, hotkeys, theme } from "../preferences.ts"
+import { path } from "../route.ts"
 import { screens } from "../screens/list.ts"
+import { Brands } from "./toolbar.tsx"
 import { screen as addressOfScreen } from "./filters.tsx"
-import { Problem, useAction } from "./form.tsx"
+import { Problem, Select, useAction } from "./form.tsx"
+import { Chapter } from "./chapter.ts"
+import { Icon } from "./icon.tsx"
+import { KeyList, useKeys } from "./keys.tsx"
+import { Menu } from "./menu.tsx"
 
 interface Props {
   session?: Session
@@ -15,60 +21,41 @@ interface Props {
   children: ComponentChildren
 }
 
-// Frame is around every screen: where one can go, and the way out.
+// Frame is around every screen: where one can go, and the way out. On a phone a button opens it.
 export function Frame({ session, brands, brand, screen, children }: Props) {
-  const nav = useRef<HTMLElement>(null)
+  const [open, unfold] = useState(false)
+  const [listed, list] = useState(false)
   const { busy, failed, run } = useAction()
-  useEffect(() => {
-    const current = nav.current?.querySelector<HTMLElement>("[aria-current]") // on a phone, where the list scrolls
-    if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2
-  }, [path.value, brand?.id])
-  const here = (address: string) => (path.value === address ? "page" : undefined)
+  useKeys(brand, () => list(true))
+  useEffect(() => unfold(false), [path.value])
+  const here = (address: string) => (path.value === address ? ("page" as const) : undefined)
+  const pages = brand
+    ? screens.filter((s) => s.group > 0).map((s) => ({ ...s, href: addressOfScreen(brand, s.path), current: s.path === screen.split("/")[0] ? ("page" as const) : undefined }))
+    : [
+        { name: "Brands", href: "/", current: here("/"), group: 1 },
+        { name: "Organization", href: "/settings", current: here("/settings"), group: 1 },
+      ]
   return (
     <div class="frame">
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="side">
+      <header class={open ? "side open" : "side"}>
         <a class="logo" href="/">
           <Mark /> answerscope
         </a>
-        {brand && (
-          <label class="brand">
-            <span class="hidden">Brand</span>
-            <select value={brand.id} onInput={(event) => switchTo(brands, event.currentTarget.value, screen.split("/")[0]!)}>
-              {brands.map((b) => (
-                <option key={b.id} value={b.id}>
-                  {b.name}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <nav ref={nav} aria-label={brand ? brand.name : "Organization"}>
+        <button type="button" class="button tight unfold" aria-expanded={open} onClick={() => unfold(!open)}>
+          <Icon name="menu" /> Menu
+        </button>
+        <nav aria-label={brand ? brand.name : "Organization"}>
           <ul>
-            {brand &&
-              screens.map((s) => (
-                <li key={s.path}>
-                  <a href={addressOfScreen(brand, s.path)} aria-current={s.path === screen.split("/")[0] ? "page" : undefined}>
-                    {s.name}
-                  </a>
-                </li>
-              ))}
-            {!brand && (
-              <>
-                <li>
-                  <a href="/" aria-current={here("/")}>
-                    Brands
-                  </a>
-                </li>
-                <li>
-                  <a href="/settings" aria-current={here("/settings")}>
-                    Organization
-                  </a>
-                </li>
-              </>
-            )}
+            {pages.map(({ name, href, current, group }, i) => (
+              <li key={href} class={group === pages[i - 1]?.group ? "" : "apart"}>
+                <a href={href} aria-current={current}>
+                  {name}
+                </a>
+              </li>
+            ))}
           </ul>
         </nav>
         <div class="foot">
@@ -77,17 +64,40 @@ export function Frame({ session, brands, brand, screen, children }: Props) {
               Organization
             </a>
           )}
-          <span class="who" title={session?.email}>
-            {session?.email}
-          </span>
+          <Menu name={`Account: ${session?.email ?? ""}`} kind="button plain tight" shows={<><span class="who">{session?.email}</span> <Icon name="chevron" /></>}>
+            <Preferences onList={() => list(true)} />
+          </Menu>
           <button type="button" class="button tight" disabled={busy} onClick={() => run(signOut)}>
             Sign out
           </button>
         </div>
         <Problem text={failed} />
       </header>
-      {children}
+      <Brands.Provider value={brands}>{children}</Brands.Provider>
+      {listed && <KeyList onClose={() => list(false)} />}
     </div>
+  )
+}
+
+// Preferences are those of this browser.
+function Preferences({ onList }: { onList: () => void }) {
+  return (
+    <>
+      <Select label="Theme" value={theme.value} onInput={(value) => (theme.value = value)}>
+        <option value="">As the system</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </Select>
+      <label class="check">
+        <input type="checkbox" checked={density.value !== ""} onInput={() => (density.value = density.value ? "" : "compact")} /> Compact tables
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={hotkeys.value !== "off"} onInput={() => (hotkeys.value = hotkeys.value ? "" : "off")} /> Single keys
+      </label>
+      <button type="button" class="button tight" onClick={onList}>
+        List of keys
+      </button>
+    </>
   )
 }
 
@@ -102,32 +112,48 @@ export function Mark() {
   )
 }
 
-function switchTo(brands: Brand[], id: string, screen: string): void {
-  const next = brands.find((b) => b.id === id)
-  if (next) go(addressOfScreen(next, screen, { topic_id: undefined })) // a topic is of one brand
-}
-
 async function signOut(): Promise<void> {
   await send("DELETE", `${root}/session`)
+  localStorage.clear()
   location.replace("/signin")
   await new Promise(() => {}) // the page goes away
 }
 
+interface ScreenProps {
+  name: string
+  of?: string
+  bar?: ComponentChildren // the line above it, of a brand's screen, which has the brand's name
+  tools?: ComponentChildren
+  children: ComponentChildren
+}
+
 // Screen is a screen's main part, with its one heading of level 1.
-export function Screen({ name, of, tools, children }: { name: string; of?: string; tools?: ComponentChildren; children: ComponentChildren }) {
+export function Screen({ name, of, bar, tools, children }: ScreenProps) {
+  const chapter = useContext(Chapter)
   useEffect(() => {
-    document.title = [name, of, "answerscope"].filter(Boolean).join(" · ")
+    if (!chapter) document.title = [name, of, "answerscope"].filter(Boolean).join(" · ")
   }, [name, of])
+  if (chapter) {
+    return (
+      <section class="chapter" aria-label={name}>
+        <h2>{name}</h2>
+        {children}
+      </section>
+    )
+  }
   return (
-    <main id="main" tabIndex={-1}>
-      <div class="head">
-        <div>
-          <h1>{name}</h1>
-          {of && <p>{of}</p>}
+    <div class="content">
+      {bar}
+      <main id="main" tabIndex={-1}>
+        <div class="head">
+          <div>
+            <h1>{name}</h1>
+            {of && !bar && <p>{of}</p>}
+          </div>
+          {tools}
         </div>
-        {tools}
-      </div>
-      {children}
-    </main>
+        {children}
+      </main>
+    </div>
   )
 }

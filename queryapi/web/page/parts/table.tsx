@@ -1,8 +1,9 @@
 import type { ComponentChildren, RefObject } from "preact"
-import { useRef, useState } from "preact/hooks"
+import { useContext, useRef, useState } from "preact/hooks"
 import { asCSV, send, tables } from "../api.ts"
 import { number } from "../format.ts"
 import { go, query, withParameters } from "../route.ts"
+import { Chapter } from "./chapter.ts"
 import { useAction } from "./form.tsx"
 
 // changes is the header of a column of buttons, which is no part of a download.
@@ -33,6 +34,7 @@ interface Props<R> {
 // Table has in each row's first cell its name, and nothing else.
 export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, tools, foot }: Props<R>) {
   const table = useRef<HTMLTableElement>(null)
+  const chapter = useContext(Chapter)
   return (
     <section class="card">
       <header>
@@ -48,7 +50,7 @@ export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, 
       {rows.length === 0 ? (
         <div class="inside soft">{empty ?? "None."}</div>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label={`${name}, scrollable`}>
+        <div class="scroll" tabIndex={0} role="region" aria-label={`${chapter} ${name}, scrollable`.trim()}>
           <table aria-label={name} ref={table}>
             <thead>
               <tr>

@@ -2,19 +2,22 @@ import { metrics, root, useAnswer } from "../api.ts"
 import type { Answer, AnswerRow, Answers as Body, Brand } from "../bodies.ts"
 import { number, ordinal, plural, stamp, time } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { chosen, FilterBar, question, screen, Window } from "../parts/filters.tsx"
-import { Select } from "../parts/form.tsx"
+import { chosen, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
 import { Marked } from "../parts/marked.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Pages, Table } from "../parts/table.tsx"
+import { type Filter, Toolbar } from "../parts/toolbar.tsx"
 import { go, path, query, withParameters } from "../route.ts"
 import { NotFound } from "./not_found.tsx"
 import { NoAnswers } from "./overview.tsx"
 
 // narrowing are the parameters that lead here from a figure, with what each is called.
 const narrowing = { prompt_id: "of one prompt", competitor_id: "that name one competitor", domain: "that cite", url: "that cite", page: "that cite", category: "that cite a source of type" }
+
+const either = [["true", "yes"], ["false", "no"]] as const
+const filters: Filter[] = [{ name: "mentioned", label: "Brand named", options: either }, { name: "cited", label: "Brand cited", options: either }]
 
 // listed are all parameters of the list.
 function listed(): Record<string, string | undefined> {
@@ -29,22 +32,9 @@ export function Answers({ brand }: { brand: Brand }) {
 
 function List({ brand }: { brand: Brand }) {
   const found = useAnswer<Body>(question("answers", brand, listed()))
-  const { mentioned, cited, cursor } = listed()
-  const set = (name: string) => (value: string) => go(withParameters({ [name]: value, cursor: undefined }))
+  const { cursor } = listed()
   return (
-    <Screen name="Answers" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand}>
-        <Select label="Brand named" value={mentioned ?? ""} onInput={set("mentioned")}>
-          <option value="">All</option>
-          <option value="true">yes</option>
-          <option value="false">no</option>
-        </Select>
-        <Select label="Brand cited" value={cited ?? ""} onInput={set("cited")}>
-          <option value="">All</option>
-          <option value="true">yes</option>
-          <option value="false">no</option>
-        </Select>
-      </FilterBar>
+    <Screen name="Answers" of={brand.name} bar={<Toolbar brand={brand} more={filters} />}>
       <Narrowed />
       <Shown of={found} height={320}>
         {(page) =>
@@ -106,7 +96,7 @@ function One({ brand, id }: { brand: Brand; id: string }) {
     </a>
   )
   return (
-    <Screen name="Answers" of={brand.name} tools={back}>
+    <Screen name="Answers" of={brand.name} bar={<Toolbar brand={brand} only={[]} />} tools={back}>
       <Shown of={answer} height={420}>
         {(a) => <Whole answer={a} />}
       </Shown>

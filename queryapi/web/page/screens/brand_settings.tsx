@@ -8,6 +8,7 @@ import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
 
 interface Competitor { id: string; name: string; aliases: string[]; domains: string[] }
@@ -33,7 +34,7 @@ export function BrandSettings({ brand, session }: { brand: Brand; session: Sessi
   )
   const editable = mayEdit(session)
   return (
-    <Screen name="Settings" of={brand.name}>
+    <Screen name="Settings" of={brand.name} bar={<Toolbar brand={brand} timeless />}>
       <Shown of={rows} height={320}>
         {([row]) =>
           row && (

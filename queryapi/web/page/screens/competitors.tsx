@@ -6,11 +6,12 @@ import type { Mark, Slot } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
 import { daysOf, inUnit, none, number, ordinal, percent, plural, shift } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
-import { chosenWindow, FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Table, WithN } from "../parts/table.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { query } from "../route.ts"
 import { OverTime, ShareOfVoice } from "./competitors_over_time.tsx"
 import { Places } from "./competitors_places.tsx"
@@ -20,8 +21,7 @@ import { NoAnswers } from "./overview.tsx"
 export function Competitors({ brand }: { brand: Brand }) {
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   return (
-    <Screen name="Competitors" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand} />
+    <Screen name="Competitors" of={brand.name} bar={<Toolbar brand={brand} />}>
       <Shown of={comparison} height={420}>
         {(c) => {
           if (c.competitors.length === 0) return <NoCompetitors brand={brand} />

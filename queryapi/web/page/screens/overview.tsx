@@ -17,11 +17,12 @@ import type { Mark } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { number, ordinal, percent, plural, shortDate } from "../format.ts"
 import { Bar, bounds, Figure, Part, Parts } from "../parts/figure.tsx"
-import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
@@ -36,8 +37,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const window = summary.data?.window
   const has = summary.data?.totals.resultCount !== 0
   return (
-    <Screen name="Overview" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand} />
+    <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
       <Shown of={summary} height={200}>
         {(s) =>
           has ? <Headline brand={brand} summary={s} comparison={comparison.data} /> : <NoAnswers brand={brand} />

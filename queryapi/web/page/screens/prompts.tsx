@@ -4,12 +4,13 @@ import { refresh, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Prompt, PromptFigures, PromptPerformance, Session, Topic } from "../bodies.ts"
 import { number, percent, plural } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
-import { FilterBar, question, Window } from "../parts/filters.tsx"
+import { question } from "../parts/filters.tsx"
 import { FormDialog } from "../parts/dialog.tsx"
 import { Field, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Pages, Table, WithN } from "../parts/table.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
 import { answers } from "./drill.ts"
@@ -25,7 +26,6 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
   const editable = mayEdit(session)
   const tools = (
     <div class="line">
-      {!tracked && <Window />}
       {editable && (
         <button type="button" class="button primary" onClick={() => add(true)}>
           Add prompt
@@ -34,7 +34,7 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
     </div>
   )
   return (
-    <Screen name="Prompts" of={brand.name} tools={tools}>
+    <Screen name="Prompts" of={brand.name} bar={<Toolbar brand={brand} timeless={tracked} />} tools={tools}>
       <nav class="segments" aria-label="Prompts">
         <a href={withParameters({ show: undefined, offset: undefined })} aria-current={tracked ? undefined : "page"}>
           Performance
@@ -55,7 +55,6 @@ function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[
   const figures = useAnswer<PromptPerformance>(url)
   return (
     <>
-      <FilterBar brand={brand} />
       <Shown of={figures} height={240}>
         {({ prompts, next_cursor }) =>
           prompts.length === 0 && !cursor ? (

@@ -1,14 +1,15 @@
 import { useAnswer } from "../api.ts"
 import type { Brand, Card, Cards } from "../bodies.ts"
 import { number, stamp } from "../format.ts"
-import { chosenWindow, FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { type Filter, Toolbar } from "../parts/toolbar.tsx"
+import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Pages, Table } from "../parts/table.tsx"
-import { query, withParameters } from "../route.ts"
+import { query } from "../route.ts"
 
-const roles = { "": "All", own: "The brand's", competitor: "Competitors'", other: "Others'" }
+const roles: Filter[] = [{ name: "role", label: "Products", options: [["own", "The brand's"], ["competitor", "Competitors'"], ["other", "Others'"]] }]
 
 export function Shopping({ brand }: { brand: Brand }) {
   const role = query.value.get("role") ?? undefined
@@ -18,16 +19,7 @@ export function Shopping({ brand }: { brand: Brand }) {
   const cards = useAnswer<Cards>(ask({ role, cursor }))
   const newest = useAnswer<Cards>(ask({ platform: undefined, region: undefined, limit: "200" })).data?.cards ?? []
   return (
-    <Screen name="Shopping" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand} ofCards={{ platforms: newest.map((c) => c.platform).sort(), regions: newest.map((c) => c.region).filter(Boolean).sort() }}>
-        <nav class="segments" aria-label="Whose products">
-          {Object.entries(roles).map(([value, name]) => (
-            <a key={value} href={withParameters({ role: value, cursor: undefined })} aria-current={value === (role ?? "") ? "true" : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
-      </FilterBar>
+    <Screen name="Shopping" of={brand.name} bar={<Toolbar brand={brand} only={["platform", "region", "topic_id", "branded"]} platforms={newest.map((c) => c.platform).sort()} regions={newest.map((c) => c.region).filter(Boolean).sort()} more={roles} />}>
       <Shown of={cards} height={320}>
         {(page) =>
           page.cards.length === 0 ? (

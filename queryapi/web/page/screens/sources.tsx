@@ -2,18 +2,20 @@ import { useAnswer } from "../api.ts"
 import type { Brand, Citations } from "../bodies.ts"
 import { number, percent } from "../format.ts"
 import { Bar, Figure } from "../parts/figure.tsx"
-import { FilterBar, question, Window } from "../parts/filters.tsx"
-import { Select } from "../parts/form.tsx"
+import { question } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
-import { go, query, withParameters } from "../route.ts"
+import { type Filter, Toolbar } from "../parts/toolbar.tsx"
+import { query } from "../route.ts"
 import { answers } from "./drill.ts"
 
 // whose are the answers: of those that do not name the brand, the sources are where it is missing.
-const whose = { "": "All answers", true: "That name the brand", false: "That do not name it" }
-const filters = { "": "All", owned: "The brand's own", competitor: "Competitors'", external: "All others" }
+const filters: Filter[] = [
+  { name: "source_filter", label: "Sources", options: [["owned", "the brand's own"], ["competitor", "competitors'"], ["external", "all others"]] },
+  { name: "mentioned", label: "Brand named", options: [["true", "yes"], ["false", "no"]] },
+]
 
 export function Sources({ brand }: { brand: Brand }) {
   const source_filter = query.value.get("source_filter") ?? undefined
@@ -22,23 +24,7 @@ export function Sources({ brand }: { brand: Brand }) {
   const all = (table: string) => ask({ table, limit: "200" })
   const citations = useAnswer<Citations>(ask())
   return (
-    <Screen name="Sources" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand}>
-        <Select label="Sources" value={source_filter ?? ""} onInput={(value) => go(withParameters({ source_filter: value }))}>
-          {Object.entries(filters).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </Select>
-        <nav class="segments" aria-label="Which answers">
-          {Object.entries(whose).map(([value, name]) => (
-            <a key={value} href={withParameters({ mentioned: value })} aria-current={value === (mentioned ?? "") ? "true" : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
-      </FilterBar>
+    <Screen name="Sources" of={brand.name} bar={<Toolbar brand={brand} more={filters} />}>
       <Shown of={citations} height={320}>
         {(c) => (c.totals.citations === 0 ? <None /> : <Cited brand={brand} citations={c} mentioned={mentioned} csv={all} />)}
       </Shown>

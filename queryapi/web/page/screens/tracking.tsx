@@ -7,6 +7,7 @@ import { Choice, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Notice, Shown, Skeleton } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
 import { useProviders } from "./providers.tsx"
 import { SamplingPlan } from "./plan.tsx"
@@ -30,7 +31,7 @@ export function Tracking({ brand, session }: { brand: Brand; session: Session })
   const jobs = useAnswer<JobRow[]>(tables("tracking_jobs", { brand_id: `eq.${brand.id}`, select: "id,status,completed,total,cost,currency,failed_reason,result,created_at", order: "created_at.desc", limit: "50" }))
   const running = jobs.data?.find((j) => going(j.status))
   return (
-    <Screen name="Tracking" of={brand.name}>
+    <Screen name="Tracking" of={brand.name} bar={<Toolbar brand={brand} timeless />}>
       {running ? <Running key={running.id} id={running.id} editable={mayEdit(session)} /> : <RunNow brand={brand} editable={mayEdit(session)} />}
       <Schedules brand={brand} editable={mayEdit(session)} />
       <SamplingPlan brand={brand} />

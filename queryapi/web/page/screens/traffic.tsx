@@ -2,7 +2,8 @@ import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Crawlers, SitePages, Traffic as Body } from "../bodies.ts"
 import { country, number, plural } from "../format.ts"
 import { Bar, Figure } from "../parts/figure.tsx"
-import { FilterBar, screen, Window } from "../parts/filters.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
+import { screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
@@ -18,8 +19,7 @@ export function Traffic({ brand }: { brand: Brand }) {
   const ofAll = useAnswer<Body>(platform ? ask("ai-traffic", { platform: undefined }) : null)
   const everywhere = platform ? ofAll : traffic
   return (
-    <Screen name="Traffic" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand} platforms={everywhere.data?.platform_breakdown.map((p) => p.platform) ?? []} />
+    <Screen name="Traffic" of={brand.name} bar={<Toolbar brand={brand} only={["platform"]} platforms={everywhere.data?.platform_breakdown.map((p) => p.platform)} />}>
       {ofAll.failure && <Failed message={ofAll.failure.message} />}
       <Shown of={traffic} height={240}>
         {(t) => (t.total_visits === 0 ? <NoVisits brand={brand} /> : <Visits traffic={t} />)}

@@ -1,0 +1,101 @@
+import type { FunctionComponent } from "preact"
+import { metrics, useAnswer } from "../api.ts"
+import type { Brand, Filters, Session, Summary } from "../bodies.ts"
+import { number } from "../format.ts"
+import { Chapter } from "../parts/chapter.ts"
+import { chosen, question } from "../parts/filters.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Icon } from "../parts/icon.tsx"
+import { Shown } from "../parts/state.tsx"
+import { Toolbar, windowText } from "../parts/toolbar.tsx"
+import { go, query, withParameters } from "../route.ts"
+import { Competitors } from "./competitors.tsx"
+import { Overview } from "./overview.tsx"
+import { Prompts } from "./prompts.tsx"
+import { Shopping } from "./shopping.tsx"
+import { Sources } from "./sources.tsx"
+import { Traffic } from "./traffic.tsx"
+
+interface Props { brand: Brand; session: Session }
+
+const parts: Record<string, FunctionComponent<Props>> = { Overview, Competitors, Prompts, Sources, Shopping, Traffic }
+const usual = ["Overview", "Competitors", "Prompts", "Sources", "Traffic"]
+
+// Report has what other screens have, one below the other, for paper. The address has its parts, in the order in which
+// they were chosen.
+export function Report({ brand, session }: Props) {
+  const chosenParts = query.value.get("parts")?.split(",") ?? usual
+  const order = chosenParts.filter((name) => name in parts)
+  const choose = (name: string) => {
+    const next = order.includes(name) ? order.filter((one) => one !== name) : [...order, name]
+    go(withParameters({ parts: next.join(",") || "none" }))
+  }
+  return (
+    <Screen name="Report" of={brand.name} bar={<Toolbar brand={brand} />}>
+      <fieldset class="plain line screen-only">
+        <legend class="hidden">Parts, in the order in which they are chosen</legend>
+        {Object.keys(parts).map((name) => (
+          <label key={name} class="check">
+            <input type="checkbox" checked={order.includes(name)} onInput={() => choose(name)} /> {name}
+          </label>
+        ))}
+        <button type="button" class="button primary" disabled={order.length === 0} onClick={() => print()}>
+          <Icon name="print" /> Print
+        </button>
+      </fieldset>
+      <Cover brand={brand} />
+      {order.map((name) => {
+        const Part = parts[name]!
+        return (
+          <Chapter.Provider key={name} value={name}>
+            <Part brand={brand} session={session} />
+          </Chapter.Provider>
+        )
+      })}
+      <Method />
+    </Screen>
+  )
+}
+
+// Cover says of what the report is.
+function Cover({ brand }: { brand: Brand }) {
+  const { date_from, date_to } = chosen()
+  const summary = useAnswer<Summary>(question("visibility-summary", brand))
+  const filters = useAnswer<Filters>(metrics("filters", { brand_id: brand.id, date_from, date_to }))
+  return (
+    <Shown of={summary} height={60}>
+      {({ totals }) => (
+        <p>
+          <strong>{brand.name}</strong>, {windowText()}: {number(totals.resultCount)} answers to {number(totals.promptCount)} prompts
+          {filters.data && `, of ${filters.data.platforms.join(", ")}`}
+          {filters.data?.simulated && ". Some are simulated"}.
+        </p>
+      )}
+    </Shown>
+  )
+}
+
+// Method says in words what the figures are.
+function Method() {
+  return (
+    <section class="card" aria-labelledby="method">
+      <header>
+        <h2 id="method">How these figures are made</h2>
+      </header>
+      <div class="inside stack">
+        <p>
+          AI platforms are asked the same prompts again and again. The visibility rate is the share of their answers that name the brand. The share of voice is the brand's part of all mentions of it and its competitors. Citations are
+          the pages that answers name as their sources.
+        </p>
+        <p>
+          The same prompt gets different answers, so every rate has a 95 % interval: of 100 such intervals about 95 hold the rate that endless asking would give. n is the number of answers. Under five prompts there is too little
+          data for an interval.
+        </p>
+        <p>
+          “Moved” is said only of a change that the days before and after explain at least 20 times better than day-to-day noise. Gaps between brands are over the same answers, prompt by prompt. “Within noise” does not mean that
+          nothing changed, but that a smaller change than the one named may be unseen.
+        </p>
+      </div>
+    </section>
+  )
+}
