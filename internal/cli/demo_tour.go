@@ -125,7 +125,7 @@ func figure(n *float64) string {
 func (d *demo) question() string {
 	return fmt.Sprintf("SELECT ai_visibility_score FROM entity_visibility(organization_id = '%s', brand_id = '%s', "+
 		"date_from = '%s', date_to = '%s', platforms = [], models = [], regions = [], topics = [], branded = [], "+
-		"group_by = '') WHERE is_brand",
+		"group_by = '', prompts = []) WHERE is_brand",
 		d.organization.ID, d.brand.Brand.ID,
 		d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }

@@ -47,7 +47,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	filter := clickhouse.AnswerFilter{
 		Filter:      p.filter(caller.OrganizationID),
 		Sort:        clickhouse.AnswerSort(q.oneOf("sort", string(clickhouse.Newest), string(clickhouse.ByPrompt))),
-		Prompts:     q.ids("prompt_id", "the id of a prompt, a UUID"),
+		Prompts:     q.prompts(),
 		Competitors: q.ids("competitor_id", "the id of a competitor, a UUID"),
 		Sentiments:  q.words("sentiment", "positive", "neutral", "negative", "unknown"),
 		Mentioned:   q.boolean("mentioned"),

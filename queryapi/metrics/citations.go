@@ -52,7 +52,7 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 	p := q.common(a.now())
 	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources),
 		string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
-	limit, mentioned := q.number("limit", 50, 1, 200), q.boolean("mentioned")
+	limit, mentioned, prompts := q.number("limit", 50, 1, 200), q.boolean("mentioned"), q.prompts()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -61,6 +61,7 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 	}
 	rows, err := clickhouse.CitationSources.All(ctx, a.warehouse, clickhouse.CitationFilter{
 		Filter:    p.filter(caller.OrganizationID),
+		Prompts:   prompts,
 		Mentioned: mentioned,
 		Source:    clickhouse.SourceFilter(source),
 		Limit:     limit,

@@ -131,7 +131,13 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 		if mentioned != nil {
 			query.Set("mentioned", fmt.Sprint(*mentioned))
 		}
+		if random.IntN(2) == 0 {
+			filter.Prompt = new(s.id(pick(random, promptTexts...)))
+			query.Set("prompt_id", filter.Prompt.String())
+		}
 		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, filter, mentioned, source, limit, listed))
+		filter.Prompt = nil
+		query.Del("prompt_id")
 		query.Del("source_filter")
 		query.Del("mentioned")
 		s.compareCards(t, random, readings, filter, query)

@@ -83,7 +83,7 @@ type platformVoice struct {
 }
 
 func (a *API) competitorComparison(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, by := q.common(a.now()), q.groupBy()
+	p, filter := q.common(a.now()), clickhouse.GroupFilter{GroupBy: q.groupBy(), Prompts: q.prompts()}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,8 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 	if err != nil {
 		return nil, err
 	}
-	total, groups, err := totalAndGroups(ctx, a, p.filter(caller.OrganizationID), by,
+	filter.Filter = p.filter(caller.OrganizationID)
+	total, groups, err := totalAndGroups(ctx, a, filter,
 		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
 			return a.comparisons(ctx, brand, slots, filter)
 		},

@@ -37,7 +37,8 @@ type entityBucket struct {
 }
 
 func (a *API) entityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, granularity := q.common(a.now()), q.granularity()
+	p := q.common(a.now())
+	filter := clickhouse.TrendFilter{Prompts: q.prompts(), Granularity: q.granularity()}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -45,8 +46,8 @@ func (a *API) entityTrend(ctx context.Context, caller identity.Identity, q *quer
 	if err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.EntityTrend.All(ctx, a.warehouse,
-		clickhouse.TrendFilter{Filter: p.filter(caller.OrganizationID), Granularity: granularity})
+	filter.Filter = p.filter(caller.OrganizationID)
+	rows, err := clickhouse.EntityTrend.All(ctx, a.warehouse, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (a *API) entityTrend(ctx context.Context, caller identity.Identity, q *quer
 	if err != nil {
 		return nil, err
 	}
-	body := entityTrendBody{granularity, []entityTrend{}}
+	body := entityTrendBody{filter.Granularity, []entityTrend{}}
 	for i, r := range rows {
 		if i == 0 || r.ID != rows[i-1].ID {
 			body.Entities = append(body.Entities, entityTrend{

@@ -33,27 +33,29 @@ func (q *query) groupBy() clickhouse.GroupBy {
 	return clickhouse.GroupBy(by)
 }
 
-// totalAndGroups runs query for all answers and, unless by is NoGroups, for each group. toBody makes the group of a
-// body. Groups are sorted by answers descending, then by key; they are nil for NoGroups.
+// totalAndGroups runs query for all answers and, unless the filter has NoGroups, for each group. toBody makes the group
+// of a body. Groups are sorted by answers descending, then by key; they are nil for NoGroups.
 func totalAndGroups[F, G any](
-	ctx context.Context, a *API, filter clickhouse.Filter, by clickhouse.GroupBy,
+	ctx context.Context, a *API, filter clickhouse.GroupFilter,
 	query func(context.Context, clickhouse.GroupFilter) ([]group[F], error), toBody func(groupName, F) G,
 ) (total F, bodies []G, err error) {
 	var all, groups []group[F]
 	var values []clickhouse.FilterValue
+	ungrouped, by := filter, filter.GroupBy
+	ungrouped.GroupBy = clickhouse.NoGroups
 	queries, ctx := errgroup.WithContext(ctx)
 	queries.Go(func() (err error) {
-		all, err = query(ctx, clickhouse.GroupFilter{Filter: filter})
+		all, err = query(ctx, ungrouped)
 		return err
 	})
 	if by != clickhouse.NoGroups {
 		queries.Go(func() (err error) {
-			groups, err = query(ctx, clickhouse.GroupFilter{Filter: filter, GroupBy: by})
+			groups, err = query(ctx, filter)
 			return err
 		})
 	}
 	if by == clickhouse.ByTopic { // other groups are named by their key
-		queries.Go(func() error { return fetch(&values, clickhouse.FilterValues, filter)(ctx, a.warehouse) })
+		queries.Go(func() error { return fetch(&values, clickhouse.FilterValues, filter.Filter)(ctx, a.warehouse) })
 	}
 	if err := queries.Wait(); err != nil {
 		return total, nil, err

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -194,16 +195,28 @@ func (h *history) compare(t *testing.T) {
 		filter, query := h.randomFilter(h.random, slug)
 		query.Set("brand_id", h.ids[slug])
 		granularity := pick(h.random, "day", "week", "month")
-		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
+		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances", "rate", "change"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100),
+			Compared: h.random.IntN(2) == 0, Metric: pick(h.random, "score", "mention_rate")}
+		by := pick(h.random, "platform", "model", "region")
+		one, queryOfOne := filter, maps.Clone(query)
+		if h.random.IntN(2) == 0 {
+			one.Prompt = new(h.id(h.named(slug, pick(h.random, h.live("prompt", slug)...))))
+			queryOfOne.Set("prompt_id", one.Prompt.String())
+		}
 		for endpoint, want := range map[string]any{
-			"visibility-summary?":                               naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals), h.readings[slug], filter, brand),
-			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], filter, granularity, rivals), h.readings[slug], filter, brand),
-			"entity-trend?granularity=" + granularity + "&":     naive.EntityTrend(h.readings[slug], filter, granularity, brand, rivals),
-			"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
-			"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
-			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
+			"visibility-summary?": naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals), h.readings[slug], filter, brand),
+			"filters?":            naive.Filters(h.readings[slug], filter, h.topics),
+			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&compare=%s&metric=%s&", order.SortBy, order.Order, order.Limit, map[bool]string{true: "previous", false: "none"}[order.Compared], order.Metric): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
+			fmt.Sprintf("prompt-matrix?by=%s&limit=%d&", by, order.Limit): naive.Matrix(h.readings[slug], filter, brand, by, order.Limit, h.known()),
 		} {
 			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
+		}
+		for endpoint, want := range map[string]any{
+			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], one, granularity, rivals), h.readings[slug], one, brand),
+			"entity-trend?granularity=" + granularity + "&":     naive.EntityTrend(h.readings[slug], one, granularity, brand, rivals),
+			"competitor-comparison?":                            naive.Comparison(h.readings[slug], one, brand, rivals),
+		} {
+			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+queryOfOne.Encode(), want)
 		}
 		for range 2 {
 			h.compareAnswers(t, slug, filter, query, rivals)
@@ -242,7 +255,7 @@ func (h *history) known() map[uuid.UUID]naive.Prompt {
 			continue
 		}
 		if name, live := h.topics[*p.TopicID]; live {
-			known[p.ID] = naive.Prompt{Text: p.Text, Topic: &name}
+			known[p.ID] = naive.Prompt{Text: p.Text, Topic: &name, TopicID: p.TopicID}
 		}
 	}
 	return known

@@ -91,9 +91,9 @@ func (s *stage) seenInViews(t *testing.T) []string {
 	err := s.warehouse.QueryRow(t.Context(), fmt.Sprintf(`
 		SELECT groupArray(seen) FROM (
 			SELECT 'brand ' || name AS seen FROM dimension_brands FINAL WHERE id = '%[1]s' AND NOT deleted
-			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s, group_by = '') WHERE NOT is_brand
-			UNION ALL SELECT 'prompt ' || prompt_text FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '')
-			UNION ALL SELECT 'topic ' || assumeNotNull(topic_name) FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '') WHERE topic_name IS NOT NULL
+			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s, prompts = [], group_by = '') WHERE NOT is_brand
+			UNION ALL SELECT 'prompt ' || prompt_text FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [], changes = [])
+			UNION ALL SELECT 'topic ' || assumeNotNull(topic_name) FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [], changes = []) WHERE topic_name IS NOT NULL
 			UNION ALL SELECT '%[3]sprompt ' || text FROM dimension_prompts FINAL WHERE brand_id = '%[1]s' AND NOT deleted
 			UNION ALL SELECT '%[3]stopic ' || name FROM dimension_topics FINAL WHERE brand_id = '%[1]s' AND NOT deleted)`,
 		s.ids["lumen"], filter, unasked)).Scan(&seen)

@@ -94,6 +94,7 @@ var endpoints = []endpoint{
 	{path: "/ai-crawlers", answer: (*API).aiCrawlers, tables: tablesOf[crawlersBody]()},
 	{path: "/ai-pages", answer: (*API).aiPages, tables: tablesOf[sitePagesBody]()},
 	{path: "/prompt-performance", answer: (*API).promptPerformance, tables: tablesOf[promptsBody]()},
+	{path: "/prompt-matrix", answer: (*API).promptMatrix, tables: tablesOf[matrixBody]()},
 	{path: "/shopping-cards", answer: (*API).shoppingCards, tables: tablesOf[cardsBody]()},
 	{path: "/answers", answer: (*API).answers, tables: tablesOf[answersBody]()},
 	{path: "/answers/{id}", answer: (*API).answer, tables: tablesOf[answerBody]()},
@@ -259,6 +260,7 @@ const mimeCSV = "text/csv"
 type pageBody interface{ next() *string }
 
 func (b promptsBody) next() *string { return b.NextCursor }
+func (b matrixBody) next() *string  { return b.NextCursor }
 func (b cardsBody) next() *string   { return b.NextCursor }
 func (b answersBody) next() *string { return b.NextCursor }
 

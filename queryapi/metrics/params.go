@@ -59,6 +59,9 @@ func (p commonParams) filter(organization uuid.UUID) clickhouse.Filter {
 	}
 }
 
+// prompts reads the prompt whose answers alone count.
+func (q *query) prompts() []clickhouse.UUID { return q.ids("prompt_id", "the id of a prompt, a UUID") }
+
 const (
 	defaultDays = 30
 	maxDays     = 731 // two years, one of them a leap year

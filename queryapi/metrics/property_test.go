@@ -122,7 +122,7 @@ func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) 
 		t.Fatal(err)
 	}
 	shown := body
-	if strings.Contains(target, "/prompt-performance") {
+	if strings.Contains(target, "/prompt-") {
 		shown = string(naive.WithoutCursor([]byte(body)))
 	}
 	got, wanted := exactly(t, shown), exactly(t, string(text))

@@ -24,6 +24,7 @@ var texts = map[string]*string{
 	clickhouse.BrandVisibility.Name:   &clickhouse.BrandVisibility.Text,
 	clickhouse.ShareOfVoice.Name:      &clickhouse.ShareOfVoice.Text,
 	clickhouse.PromptPerformance.Name: &clickhouse.PromptPerformance.Text,
+	clickhouse.PromptMatrix.Name:      &clickhouse.PromptMatrix.Text,
 	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
 	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
 	clickhouse.CellDays.Name:          &clickhouse.CellDays.Text,
@@ -110,9 +111,9 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			query.Set("brand_id", h.ids["lumen"])
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
 			for name, values := range map[string][]string{
-				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
+				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances", "rate", "change"}, "order": {"asc", "desc"},
 				"source_filter": {"all", "owned", "competitor", "external"}, "step": {"crawled", "cited", "visited", "converted"},
-				"compare": {"none", "previous"}, "group_by": {"platform", "model", "region", "topic"},
+				"compare": {"none", "previous"}, "by": {"platform", "model", "region"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
 			}

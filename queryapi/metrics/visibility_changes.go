@@ -137,17 +137,22 @@ func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q
 	return body, err
 }
 
-// changeBeside judges the brand's score over all answers of a window, with the usual days before, while other runs.
+// changeBeside judges the brand's score over a window, of one prompt or all, with the usual days before, while other
+// runs.
 func (a *API) changeBeside(
-	ctx context.Context, filter clickhouse.Filter, window window, other func(context.Context) error,
+	ctx context.Context, filter clickhouse.GroupFilter, window window, other func(context.Context) error,
 ) (change Change, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return other(ctx) })
 	group.Go(func() error {
 		w := window.comparedWith(window.usualCompareDays())
-		basket, err := a.basket(ctx, clickhouse.CellFilter{Filter: filter, Metric: clickhouse.Score}, w)
+		row := verdict.Row{Entity: filter.BrandID.String()}
+		if len(filter.Prompts) > 0 {
+			row.Dimension, row.Key = verdict.ByPrompt, filter.Prompts[0].String()
+		}
+		basket, err := a.basket(ctx, clickhouse.CellFilter{Filter: filter.Filter, Metric: clickhouse.Score}, w)
 		if err == nil {
-			change = newChange(basket.Judge(w, verdict.Row{Entity: filter.BrandID.String()}))
+			change = newChange(basket.Judge(w, row))
 		}
 		return err
 	})

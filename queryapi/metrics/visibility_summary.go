@@ -83,9 +83,9 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 		Brand:  brandName{brand.ID.String(), brand.Name},
 		Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
 	}
-	filter := p.filter(caller.OrganizationID)
+	filter := clickhouse.GroupFilter{Filter: p.filter(caller.OrganizationID), GroupBy: by}
 	body.Totals.Change, err = a.changeBeside(ctx, filter, p.window, func(ctx context.Context) (err error) {
-		body.summaryFigures, body.Groups, err = totalAndGroups(ctx, a, filter, by, a.summaries,
+		body.summaryFigures, body.Groups, err = totalAndGroups(ctx, a, filter, a.summaries,
 			func(name groupName, f summaryFigures) summaryGroup { return summaryGroup{name, f} })
 		return err
 	})
@@ -98,8 +98,8 @@ func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]g
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
 	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
-	err := a.runAll(ctx,
-		fetch(&entities, clickhouse.EntityVisibility, filter), fetch(&degraded, clickhouse.DegradedPlatforms, window))
+	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
+		fetch(&degraded, clickhouse.DegradedPlatforms, window.Runs()))
 	if err != nil {
 		return nil, err
 	}

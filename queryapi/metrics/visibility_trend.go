@@ -62,16 +62,18 @@ type modelChange struct {
 }
 
 func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, by, granularity := q.common(a.now()), q.groupBy(), q.granularity()
+	p, granularity := q.common(a.now()), q.granularity()
+	filter := clickhouse.GroupFilter{GroupBy: q.groupBy(), Prompts: q.prompts()}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	body, filter := trendBody{Granularity: granularity, Changes: []trendChange{}}, p.filter(caller.OrganizationID)
+	filter.Filter = p.filter(caller.OrganizationID)
+	body := trendBody{Granularity: granularity, Changes: []trendChange{}}
 	change, err := a.changeBeside(ctx, filter, p.window, func(ctx context.Context) (err error) {
-		body.trendFigures, body.Groups, err = totalAndGroups(ctx, a, filter, by,
+		body.trendFigures, body.Groups, err = totalAndGroups(ctx, a, filter,
 			func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[trendFigures], error) {
 				return a.trends(ctx, clickhouse.BucketFilter{GroupFilter: filter, Granularity: granularity})
 			},
@@ -103,8 +105,8 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	var changes []clickhouse.ModelChange
 	var outages []clickhouse.DegradedPlatform
 	err := a.runAll(ctx,
-		fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter),
-		fetch(&outages, clickhouse.DegradedPlatforms, filter))
+		fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter.Runs()),
+		fetch(&outages, clickhouse.DegradedPlatforms, filter.Runs()))
 	if err != nil {
 		return nil, err
 	}

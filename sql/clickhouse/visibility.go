@@ -28,10 +28,11 @@ const (
 	ByTopic    GroupBy = "topic" // the key is the topic's id
 )
 
-// GroupFilter is a Filter whose answers are summed by group. Groups without answers are left out.
+// GroupFilter is a Filter, also by prompt, whose answers are summed by group. Groups without answers are left out.
 type GroupFilter struct {
 	Filter
 	GroupBy GroupBy `ch:"group_by"`
+	Prompts []UUID  `ch:"prompts"` // one or, if empty, all
 }
 
 // BrandFilter selects a brand.
@@ -57,9 +58,20 @@ type BucketFilter struct {
 	Granularity Granularity `ch:"granularity"`
 }
 
-// TrendFilter is a Filter whose answers are summed by bucket.
+// Runs returns the filter of the runs of all prompts, by which platforms are judged.
+func (f BucketFilter) Runs() RunFilter { return RunFilter{f.Filter, f.GroupBy, f.Granularity} }
+
+// RunFilter is a Filter whose runs are summed by group and bucket.
+type RunFilter struct {
+	Filter
+	GroupBy     GroupBy     `ch:"group_by"`
+	Granularity Granularity `ch:"granularity"`
+}
+
+// TrendFilter is a Filter, also by prompt, whose answers are summed by bucket.
 type TrendFilter struct {
 	Filter
+	Prompts     []UUID      `ch:"prompts"` // one or, if empty, all
 	Granularity Granularity `ch:"granularity"`
 }
 
@@ -73,14 +85,24 @@ type ListFilter struct {
 type PromptFilter struct {
 	ListFilter
 	PromptCursor
-	SortBy string `ch:"sort_by"` // visibility, mentions, citations, appearances
+	SortBy string `ch:"sort_by"` // visibility, mentions, citations, appearances, rate, change
 	Order  string `ch:"order"`   // desc, asc
+
+	Moved   []UUID    `ch:"moved"`   // if sorted by change: the prompts that moved
+	Changes []float64 `ch:"changes"` // by so many points, in the order of Moved; other prompts by 0
 }
 
 // PromptCursor is the position of a prompt in a list; the zero value is the start.
 type PromptCursor struct {
 	SortedBy float64 `ch:"after"`
 	ID       string  `ch:"after_prompt"` // lower-case text
+}
+
+// MatrixFilter is a ListFilter of prompts whose answers are summed by group.
+type MatrixFilter struct {
+	ListFilter
+	GroupBy  GroupBy `ch:"group_by"`
+	AfterRow string  `ch:"after_row"` // SortKey of the last row before; "": the start
 }
 
 // EntityVisibility returns, for each group, the brand's row, then a row for each live competitor by name in code-point
@@ -100,11 +122,15 @@ var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 // PromptPerformance returns the prompts that have answers in the window.
 var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
+// PromptMatrix returns the prompts that have answers in the window, those that name the brand last, by topic, then by
+// rate ascending.
+var PromptMatrix = rollup[MatrixFilter, PromptCells]("prompt_matrix")
+
 // DegradedPlatforms returns, for each group and bucket, the platforms that gave up over a fifth of the runs.
-var DegradedPlatforms = rollup[BucketFilter, DegradedPlatform]("degraded_platforms")
+var DegradedPlatforms = rollup[RunFilter, DegradedPlatform]("degraded_platforms")
 
 // ModelChanges returns, for each group, the buckets in which served models changed.
-var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
+var ModelChanges = rollup[RunFilter, ModelChange]("model_changes")
 
 // FilterValues returns the values for filters of runs, sorted by kind, name and value in code-point order.
 var FilterValues = rollup[Filter, FilterValue]("filter_values")
@@ -210,7 +236,33 @@ type Prompt struct {
 	MentionRatePct     *float64 `ch:"mention_rate_pct"`
 	MentionRateLow     *float64 `ch:"mention_rate_low"`
 	MentionRateHigh    *float64 `ch:"mention_rate_high"`
+	Branded            bool     `ch:"branded"`      // an answer was asked for while the prompt named the brand
+	AvgPosition        *float64 `ch:"avg_position"` // over answers that mention it
 	SortedBy           *float64 `ch:"sorted_by"`
+}
+
+// PromptCells has the rate of answers to a prompt that name the brand: over all answers, and by group in lists of the
+// same length. Percentages have one decimal; ends of intervals are nil under 5 answers.
+type PromptCells struct {
+	ID             UUID     `ch:"prompt_id"`
+	Text           string   `ch:"prompt_text"`
+	TopicID        UUID     `ch:"topic_id"`   // of the prompt's present topic; nil: none, or deleted
+	TopicName      *string  `ch:"topic_name"` // likewise
+	Branded        bool     `ch:"branded"`    // an answer was asked for while the prompt named the brand
+	Answers        int64    `ch:"answers"`
+	MentionAnswers int64    `ch:"mention_answers"`
+	Rate           *float64 `ch:"rate"`
+	Low            *float64 `ch:"low"`
+	High           *float64 `ch:"high"`
+
+	Groups              []string   `ch:"groups"` // keys, ascending
+	GroupAnswers        []int64    `ch:"group_answers"`
+	GroupMentionAnswers []int64    `ch:"group_mention_answers"`
+	GroupRates          []*float64 `ch:"group_rates"`
+	GroupLows           []*float64 `ch:"group_lows"`
+	GroupHighs          []*float64 `ch:"group_highs"`
+
+	SortKey string `ch:"sort_key"`
 }
 
 // DegradedPlatform is a platform with an outage in a bucket.
@@ -261,6 +313,7 @@ var SourceTypes = []string{"owned", "competitor", "forum", "social", "review", "
 // CitationFilter is a Filter of citations; lists have at most Limit rows.
 type CitationFilter struct {
 	Filter
+	Prompts   []UUID       `ch:"prompts"`
 	Mentioned []bool       `ch:"mentioned"` // whether the answers mention the brand
 	Source    SourceFilter `ch:"source_filter"`
 	Limit     uint32       `ch:"limit"`

@@ -19,6 +19,7 @@ type ChangeFilter struct {
 	CompareDays int                 // 0: as many as the window has, 28 at least
 	GroupBy     []string            // platform, topic, prompt, competitor
 	Changed     map[string][]string // days on which a platform changed, by its slug
+	OnePrompt   string              // the id of the prompt that change is about; "": all
 }
 
 // ChangeNames are how things are called now; topics are those that live.
@@ -38,6 +39,10 @@ func Changes(readings []Reading, f ChangeFilter, who Live, competitors []Live, n
 	ask := func(entity Live, dimension, key string) *Change {
 		change := Judge(runs, Question{entity.ID.String(), dimension, key, from, to, compareDays, f.changedDays()})
 		return &change
+	}
+	whole := ask(who, "", "")
+	if f.OnePrompt != "" {
+		whole = ask(who, "prompt", f.OnePrompt)
 	}
 	type row struct {
 		dimension, key string
@@ -85,13 +90,17 @@ func Changes(readings []Reading, f ChangeFilter, who Live, competitors []Live, n
 	return Body{
 		"brand": who, "metric": f.Metric, "window": Body{"date_from": f.From, "date_to": f.To},
 		"compare": Body{"date_from": dayText(from - compareDays), "date_to": dayText(from - 1)},
-		"change":  ask(who, "", "").body(), "changes": changes,
+		"change":  whole.body(), "changes": changes,
 	}
 }
 
 // WithChange adds to the body of a summary or trend what it says of a change of the score over all answers.
 func WithChange(body Body, readings []Reading, f Filter, who Live) Body {
-	change := Changes(readings, ChangeFilter{Filter: f, Metric: "score"}, who, nil, ChangeNames{})["change"].(Body)
+	asked := ChangeFilter{Filter: f.everyPrompt(), Metric: "score"}
+	if f.Prompt != nil {
+		asked.OnePrompt = f.Prompt.String()
+	}
+	change := Changes(readings, asked, who, nil, ChangeNames{})["change"].(Body)
 	if totals, summary := body["totals"].(Body); summary {
 		totals["change"] = change
 		return body

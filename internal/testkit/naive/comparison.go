@@ -13,11 +13,11 @@ import (
 // Comparison computes /api/v1/competitor-comparison: a brand beside its live competitors.
 func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body {
 	all := answers(f.runs(readings))
-	main := compared(who.Name, count(all, brand))
+	main := f.compared(who.Name, count(all, brand))
 	main["id"] = who.ID
 	others := []Body{}
 	for _, c := range byName(competitors) {
-		row := compared(c.Name, count(all, rival(c.ID)))
+		row := f.compared(c.Name, count(all, rival(c.ID)))
 		row["competitor_id"], row["slot"] = c.ID, c.Slot
 		row["gap"] = gap(count(all, brand), count(all, rival(c.ID)))
 		others = append(others, row)
@@ -97,12 +97,12 @@ func gap(ours, theirs counts) any {
 	}
 }
 
-func compared(name string, c counts) Body {
+func (f Filter) compared(name string, c counts) Body {
 	return Body{
 		"name": name, "result_count": c.answers, "avg_visibility_score": c.averageVisibility(), "total_mentions": c.mentions, "total_citations": c.citations,
 		"appearance_count": c.mentionAnswers, "visible_prompts": len(c.visible), "prompt_count": len(c.asked),
-		"visibility_rate_pct": c.visibilityRate(), "ai_visibility_score": c.score(), "interval": c.interval(),
-		"mention_rate_pct": c.mentionRate(), "mention_rate_interval": c.mentionRateInterval(), "avg_position": rounded(rat(c.places), c.mentionAnswers, 1),
+		"visibility_rate_pct": c.visibilityRate(), "ai_visibility_score": c.score(), "interval": f.interval(c, c.points),
+		"mention_rate_pct": c.mentionRate(), "mention_rate_interval": f.interval(c, c.named), "avg_position": rounded(rat(c.places), c.mentionAnswers, 1),
 	}
 }
 

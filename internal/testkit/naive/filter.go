@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,24 @@ type Filter struct {
 	Region    *string
 	Topic     *uuid.UUID
 	Branded   *bool
+	Prompt    *uuid.UUID // of trends, comparisons and citations
+}
+
+// everyPrompt is the filter of the runs by which platforms are judged.
+func (f Filter) everyPrompt() Filter {
+	f.Prompt = nil
+	return f
+}
+
+// interval is that of the mean of the points: of one prompt's answers Wilson's, else clustered by prompt.
+func (f Filter) interval(t counts, points map[uuid.UUID]*big.Rat) *Interval {
+	if f.Prompt == nil {
+		return t.clustered(points, 0)
+	}
+	if one := t.ofPrompt(points[*f.Prompt]); one != nil || t.answers == 0 {
+		return one
+	}
+	return &Interval{Reason: "too_few_prompts"}
 }
 
 // runs are the window's runs after filters, given-up ones too. Shopping answers stay out of every metric.
@@ -37,6 +56,7 @@ func (f Filter) passes(r Reading) bool {
 	case f.Region != nil && !strings.EqualFold(a.Region, *f.Region):
 	case f.Topic != nil && (a.Prompt.TopicID == nil || *a.Prompt.TopicID != *f.Topic):
 	case f.Branded != nil && r.Branded != *f.Branded:
+	case f.Prompt != nil && a.Prompt.ID != *f.Prompt:
 	default:
 		return true
 	}

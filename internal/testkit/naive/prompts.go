@@ -5,21 +5,25 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/uuid/v5"
 )
 
 // Prompt is how a prompt is called now, or last was.
 type Prompt struct {
-	Text  string
-	Topic *string // the present name of the topic that it has; nil: none, or deleted
+	Text    string
+	Topic   *string    // the present name of the topic that it has; nil: none, or deleted
+	TopicID *uuid.UUID // likewise
 }
 
 // PromptOrder is what the parameters of the list say.
 type PromptOrder struct {
-	SortBy string // visibility, mentions, citations or appearances
-	Order  string // asc or desc
-	Limit  int
+	SortBy   string // visibility, mentions, citations, appearances, rate or change
+	Order    string // asc or desc
+	Limit    int
+	Compared bool   // with the days before
+	Metric   string // that is compared
 }
 
 // more stands for a cursor, which is opaque.
@@ -39,6 +43,17 @@ func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known m
 		id := r.Answer.Prompt.ID.String()
 		of[id] = append(of[id], r)
 	}
+	changes := map[any]Body{}
+	if o.Compared || o.SortBy == "change" {
+		all := Changes(readings, ChangeFilter{Filter: f, Metric: o.Metric, GroupBy: []string{"prompt"}}, who, nil, ChangeNames{})
+		for _, change := range all["changes"].([]Body) {
+			key := change["key"]
+			for _, name := range []string{"dimension", "key", "name", "entity"} {
+				delete(change, name)
+			}
+			changes[key] = change
+		}
+	}
 	rows := map[string]Body{}
 	for id, some := range of {
 		t, key := count(some, brand), some[0].Answer.Prompt.ID
@@ -48,10 +63,19 @@ func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known m
 			"appearance_count": t.mentionAnswers, "avg_visibility": t.averageVisibility(), "total_mentions": t.mentions,
 			"total_citations": t.citations, "avg_competitor_score": competitorScore(some, competitors), "ai_visibility_score": t.score(),
 			"interval": t.ofPrompt(t.points[key]), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.ofPrompt(t.named[key]),
+			"branded": slices.ContainsFunc(some, func(r Reading) bool { return r.Branded }), "position": rounded(rat(t.places), t.mentionAnswers, 1),
+			"change": nil,
+		}
+		moved := 0.0
+		if change, judged := changes[id]; judged {
+			rows[id]["change"] = change
+			if strings.HasPrefix(change["verdict"].(string), "moved_") {
+				moved = *change["since"].(Body)["difference"].(figure)
+			}
 		}
 		sortedBy[id] = map[string]float64{
 			"visibility": *t.averageVisibility(), "mentions": float64(t.mentions), "citations": float64(t.citations),
-			"appearances": float64(t.mentionAnswers),
+			"appearances": float64(t.mentionAnswers), "rate": *t.mentionRate(), "change": moved,
 		}[o.SortBy]
 		if o.Order == "desc" {
 			sortedBy[id] *= -1

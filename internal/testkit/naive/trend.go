@@ -10,36 +10,39 @@ import (
 // Trend computes /api/v1/visibility-trend of a brand, by "day", "week" or "month": a bucket for each day, ISO week or
 // month that has answers. Weeks and months have no score.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
-	runs, byDate := map[string][]Reading{}, map[string][]Reading{}
+	runs, platformRuns := map[string][]Reading{}, map[string][]Reading{}
+	for _, r := range f.everyPrompt().runs(readings) {
+		platformRuns[bucketOf(r, granularity)] = append(platformRuns[bucketOf(r, granularity)], r)
+	}
 	for _, r := range f.runs(readings) {
-		date := bucketOf(r, granularity)
-		runs[date] = append(runs[date], r)
-		if !r.givenUp() {
-			byDate[date] = append(byDate[date], r)
-		}
+		runs[bucketOf(r, granularity)] = append(runs[bucketOf(r, granularity)], r)
 	}
 	buckets := []Body{}
 	serving := map[string][]string{} // platform and requested model → served models, of the last bucket that has any
-	for _, date := range slices.Sorted(maps.Keys(byDate)) {
-		t := count(byDate[date], brand)
-		bucket := Body{
-			"date": date, "result_count": t.answers, "ai_visibility_score": t.score(), "avg_visibility_score": t.averageVisibility(),
-			"total_mentions": t.mentions, "total_citations": t.citations, "interval": t.interval(),
-			"avg_competitor_score": competitorScore(byDate[date], competitors), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.mentionRateInterval(), "model_changed": false, "model_changes": []Body{},
-			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(runs[date]),
-		}
-		if granularity != "day" {
-			bucket["ai_visibility_score"] = nil
-		}
-		serves := served(byDate[date])
+	for _, date := range slices.Sorted(maps.Keys(platformRuns)) {
+		changes := []Body{}
+		serves := served(answers(platformRuns[date]))
 		for _, who := range slices.Sorted(maps.Keys(serves)) {
 			if before, there := serving[who]; there && !slices.Equal(before, serves[who]) {
 				platform, model, _ := strings.Cut(who, "\x00")
-				bucket["model_changed"] = true
-				bucket["model_changes"] = append(bucket["model_changes"].([]Body),
-					Body{"platform": platform, "model": model, "before": before, "now": serves[who]})
+				changes = append(changes, Body{"platform": platform, "model": model, "before": before, "now": serves[who]})
 			}
 			serving[who] = serves[who]
+		}
+		all := answers(runs[date])
+		if len(all) == 0 {
+			continue
+		}
+		t := count(all, brand)
+		bucket := Body{
+			"date": date, "result_count": t.answers, "ai_visibility_score": t.score(), "avg_visibility_score": t.averageVisibility(),
+			"total_mentions": t.mentions, "total_citations": t.citations, "interval": f.interval(t, t.points),
+			"avg_competitor_score": competitorScore(all, competitors), "mention_rate_pct": t.mentionRate(),
+			"mention_rate_interval": f.interval(t, t.named), "model_changed": len(changes) > 0, "model_changes": changes,
+			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(platformRuns[date]),
+		}
+		if granularity != "day" {
+			bucket["ai_visibility_score"] = nil
 		}
 		buckets = append(buckets, bucket)
 	}
@@ -67,7 +70,7 @@ func EntityTrend(readings []Reading, f Filter, granularity string, who Live, com
 			}
 			buckets = append(buckets, Body{
 				"date": date, "answers": t.answers, "mention_answers": t.mentionAnswers, "mention_rate_pct": t.mentionRate(),
-				"mention_rate_interval": t.mentionRateInterval(), "ai_visibility_score": t.score(), "interval": t.interval(),
+				"mention_rate_interval": f.interval(t, t.named), "ai_visibility_score": t.score(), "interval": f.interval(t, t.points),
 				"mentions": t.mentions, "sov_pct": rounded(rat(100*t.mentions), ours+theirs, 1), "citations": t.citations,
 			})
 		}

@@ -34,6 +34,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
           AND (own OR has(live, entity_id))
         GROUP BY group_key, bucket, prompt_id
     ),
@@ -90,11 +91,11 @@ SELECT
     answerscope_round(answerscope_ratio(rivals_visibility, rivals_named), 1)         AS avg_competitor_score,
     answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
     answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
     answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high
 FROM buckets
 ORDER BY group_key, bucket
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

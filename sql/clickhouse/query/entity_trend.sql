@@ -31,6 +31,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
           AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY bucket, entity_id, prompt_id
     ),
@@ -95,11 +96,11 @@ SELECT
     mentions,
     citations,
     answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
     answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY bucket)), 1) AS sov_pct
 FROM measured
 ORDER BY is_brand DESC, name, entity_id, bucket

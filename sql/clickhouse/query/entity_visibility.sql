@@ -35,6 +35,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
           AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY group_key, entity_id, prompt_id
     ),
@@ -120,11 +121,11 @@ SELECT
     answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
     answerscope_round(answerscope_ratio(positions, mention_answers), 1)              AS avg_position,
     answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
     answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
     answerscope_round(gap, 1)                                                        AS rate_gap,

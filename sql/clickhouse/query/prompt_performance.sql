@@ -1,5 +1,5 @@
 -- prompt_performance: a brand's figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text.
--- At most limit after prompt after_prompt, whose sorted_by was after; from the first on if that is ''.
+-- Sorted by change, the prompts of moved have changes, any other has 0. At most limit after prompt after_prompt, whose sorted_by was after; from the first on if that is ''.
 WITH
     (
         SELECT groupArray(id)
@@ -14,9 +14,11 @@ WITH
         SELECT
             prompt_id,
             sum(entity_prompt_daily.answers)                     AS answers,
+            sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) AS branded_answers,
             sumIf(entity_prompt_daily.mention_answers, own)      AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own)     AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own)     AS inverse_position,
+            sumIf(entity_prompt_daily.positions, own)            AS positions,
             sumIf(entity_prompt_daily.mentions, own)             AS mentions,
             sumIf(entity_prompt_daily.citations, own)            AS citations,
             sumIf(entity_prompt_daily.visibility, own)           AS visibility,
@@ -32,7 +34,7 @@ WITH
           AND answerscope_matches_code({models:Array(String)}, model)
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({branded:Array(Bool)}, entity_prompt_daily.branded)
           AND (own OR has(live, entity_id))
         GROUP BY prompt_id
         HAVING answers > 0
@@ -53,10 +55,14 @@ SELECT
     answerscope_round(answerscope_ratio(100 * mention_answers, answers), 1)                     AS mention_rate_pct,
     answerscope_round(answerscope_wilson(mention_answers, interval_answers, -1.96), 1)                    AS mention_rate_low,
     answerscope_round(answerscope_wilson(mention_answers, interval_answers, 1.96), 1)                     AS mention_rate_high,
+    CAST(branded_answers > 0 AS Bool)                                                           AS branded,
+    answerscope_round(answerscope_ratio(positions, mention_answers), 1)                         AS avg_position,
     multiIf(
         {sort_by:String} = 'mentions', toFloat64(mentions),
         {sort_by:String} = 'citations', toFloat64(citations),
         {sort_by:String} = 'appearances', toFloat64(mention_answers),
+        {sort_by:String} = 'rate', mention_rate_pct,
+        {sort_by:String} = 'change', {changes:Array(Float64)}[indexOf({moved:Array(UUID)}, prompt_id)],
         avg_visibility)                                                                         AS sorted_by
 FROM prompts
 LEFT JOIN

@@ -27,6 +27,7 @@ WHERE organization_id = {organization_id:UUID}
   AND answerscope_matches_code({regions:Array(String)}, region)
   AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
   AND answerscope_matches({branded:Array(Bool)}, branded)
+  AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
   AND (entity_id = {brand_id:UUID} OR has(live, entity_id))
 GROUP BY GROUPING SETS ((group_key, bucket), (group_key, bucket, platform, model))
 HAVING answers > 0

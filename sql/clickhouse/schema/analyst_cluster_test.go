@@ -134,7 +134,7 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 			}
 		}
 		march := "organization_id = '" + ana.OrganizationID.String() + "', brand_id = '01010000-0000-0000-0000-000000000000', date_from = '2026-03-01', date_to = '2026-03-31', platforms = [], models = [], regions = [], topics = [], branded = []"
-		if rows, _, err := ask("SELECT toUInt64(sum(answers)), [''] FROM entity_visibility(" + march + ", group_by = '')"); err != nil || rows != 2 {
+		if rows, _, err := ask("SELECT toUInt64(sum(answers)), [''] FROM entity_visibility(" + march + ", prompts = [], group_by = '')"); err != nil || rows != 2 {
 			t.Errorf("%d answers in a view, %v; want 2", rows, err)
 		}
 		if _, _, err := ask("SELECT count(), [''] FROM newest_cards(" + march + ", roles = [], before = '', after_answer = '', after_position = 0, after_card = '', limit = 10)"); err != nil {

@@ -45,7 +45,7 @@ CREATE FUNCTION answerscope_within AS (of_prompt, k, n, mean, margin, side) -> a
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [da76c861b774]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [3fd29f1addb2]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -97,7 +97,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [1f1ad414dff1]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [e8e278e490d6]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -223,7 +223,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [3abcd313b328]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [adc7bb3a41a0]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -265,7 +265,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [f44777dc117d]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [8d809147c289]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -502,7 +502,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [89cd25785282]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [c015b1261a40]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -558,7 +558,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [310b57f4c013]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [30f20ded68e7]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -586,7 +586,7 @@ AS WITH
             sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (own OR has(live, entity_id))
         GROUP BY
             group_key,
             bucket,
@@ -635,11 +635,11 @@ SELECT
     round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
     round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
     round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
 FROM buckets
 ORDER BY
     group_key ASC,
@@ -673,7 +673,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [4bc815c71756]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [bae1c958b01f]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -710,7 +710,7 @@ FROM
                 sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
                 ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND (own OR has(live, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -767,11 +767,11 @@ FROM
         round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
         round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
         round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -816,7 +816,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [5136753a8aef]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [cf3f87026e87]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -853,7 +853,7 @@ FROM
                 sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
                 ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND (own OR has(live, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -910,11 +910,11 @@ FROM
         round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
         round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
         round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -934,7 +934,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [457556cbd94c]'
+COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [5fec9d8f1cff]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -1067,23 +1067,80 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [2bf1a90129c5]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [a87c7101f4ec]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    cited AS
+    (
+        SELECT
+            domain,
+            url,
+            title,
+            source_type,
+            model,
+            entry,
+            answers,
+            citations,
+            citing_answers,
+            citing_answers_source,
+            domain_answers,
+            domain_answers_source
+        FROM citation_daily
+        WHERE empty({prompts:Array(UUID)}) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned))
+        UNION ALL
+        SELECT
+            domain,
+            url,
+            title,
+            source_type,
+            model,
+            reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)),
+            sign * (url = ''),
+            sign * (url != ''),
+            sign * (of_answer = 1),
+            sign * (of_answer_source = 1),
+            sign * (of_domain = 1),
+            sign * (of_domain_source = 1)
+        FROM
+        (
+            SELECT
+                sign,
+                model,
+                citations.url,
+                citations.title,
+                citations.cited,
+                citations.domain,
+                arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
+                arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
+            FROM answers
+            WHERE notEmpty({prompts:Array(UUID)}) AND has({prompts:Array(UUID)}, prompt_id) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+        ) AS landed
+        ARRAY JOIN
+            arrayPushFront(landed.citations.url, '') AS url,
+            arrayPushFront(landed.citations.title, '') AS title,
+            arrayPushFront(landed.citations.cited, true) AS is_cited,
+            arrayPushFront(landed.citations.domain, '') AS domain,
+            arrayPushFront(source_types, '') AS source_type,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
+        WHERE is_cited
+    ),
     entries AS
     (
         SELECT
-            any(citation_daily.domain) AS domain,
-            any(citation_daily.url) AS url,
-            any(citation_daily.title) AS title,
-            any(citation_daily.source_type) AS type,
-            any(citation_daily.model) AS requested,
-            sum(citation_daily.answers) AS answers,
-            sum(citation_daily.citations) AS citations,
-            sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+            any(cited.domain) AS domain,
+            any(cited.url) AS url,
+            any(cited.title) AS title,
+            any(cited.source_type) AS type,
+            any(cited.model) AS requested,
+            sum(cited.answers) AS answers,
+            sum(cited.citations) AS citations,
+            sum(if({source_filter:String} = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
             sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
-        FROM citation_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+        FROM cited
+        WHERE ({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor')))
         GROUP BY entry
         HAVING (citations > 0) OR (answers > 0)
     )
@@ -1143,7 +1200,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [4da87b97904e]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [4ce6a2fa3119]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1153,22 +1210,85 @@ FROM
 (
     WITH
         ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+        cited AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                domain,
+                url,
+                title,
+                source_type,
+                model,
+                entry,
+                answers,
+                citations,
+                citing_answers,
+                citing_answers_source,
+                domain_answers,
+                domain_answers_source
+            FROM citation_daily
+            WHERE empty(CAST([], 'Array(UUID)')) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned))
+            UNION ALL
+            SELECT
+                organization_id,
+                brand_id,
+                domain,
+                url,
+                title,
+                source_type,
+                model,
+                reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)),
+                sign * (url = ''),
+                sign * (url != ''),
+                sign * (of_answer = 1),
+                sign * (of_answer_source = 1),
+                sign * (of_domain = 1),
+                sign * (of_domain_source = 1)
+            FROM
+            (
+                SELECT
+                    organization_id,
+                    brand_id,
+                    sign,
+                    model,
+                    citations.url,
+                    citations.title,
+                    citations.cited,
+                    citations.domain,
+                    arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
+                    arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
+                FROM answers
+                WHERE notEmpty(CAST([], 'Array(UUID)')) AND has(CAST([], 'Array(UUID)'), prompt_id) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), CAST(mention_count > 0, 'Bool')))
+            ) AS landed
+            ARRAY JOIN
+                arrayPushFront(landed.citations.url, '') AS url,
+                arrayPushFront(landed.citations.title, '') AS title,
+                arrayPushFront(landed.citations.cited, true) AS is_cited,
+                arrayPushFront(landed.citations.domain, '') AS domain,
+                arrayPushFront(source_types, '') AS source_type,
+                arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
+            WHERE is_cited
+        ),
         entries AS
         (
             SELECT
                 organization_id,
                 brand_id,
-                any(citation_daily.domain) AS domain,
-                any(citation_daily.url) AS url,
-                any(citation_daily.title) AS title,
-                any(citation_daily.source_type) AS type,
-                any(citation_daily.model) AS requested,
-                sum(citation_daily.answers) AS answers,
-                sum(citation_daily.citations) AS citations,
-                sum(if('all' = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+                any(cited.domain) AS domain,
+                any(cited.url) AS url,
+                any(cited.title) AS title,
+                any(cited.source_type) AS type,
+                any(cited.model) AS requested,
+                sum(cited.answers) AS answers,
+                sum(cited.citations) AS citations,
+                sum(if('all' = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
                 sum(if('all' = 'all', domain_answers, domain_answers_source)) AS citing_domain
-            FROM citation_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned)) AND (('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+            FROM cited
+            WHERE ('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor')))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -1416,7 +1536,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [2ff2eafa7a51]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [eb24edb834a2]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1496,7 +1616,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [98dc858c537e]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [b377e066dd66]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1510,7 +1630,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [66e3c92bcc79]'
+COMMENT 'the last dead letter of each partition. [9b920db2bcf9]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1541,7 +1661,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [b1808a88af79]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [cf500e21b88f]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1560,7 +1680,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [85bf12dc707c]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [9241e8bcf1c4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1605,7 +1725,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [ec71b188fd26]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [5803b6444df6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1626,7 +1746,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [958f0257a2d6]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [1152e65ef50f]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -1823,7 +1943,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [72c7829fab9c]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [9d733c59e042]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1846,7 +1966,7 @@ AS WITH
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
             sum(asked) OVER (PARTITION BY bucket, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             bucket,
             entity_id,
@@ -1914,11 +2034,11 @@ SELECT
     mentions,
     citations,
     round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
     round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS sov_pct
 FROM measured
 ORDER BY
@@ -1930,7 +2050,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [a62036ec7e51]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [1aabf661f862]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1956,7 +2076,7 @@ AS WITH
             sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt,
             sumIf(mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
             entity_id,
@@ -2063,11 +2183,11 @@ SELECT
     round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
     round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
     round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -2116,7 +2236,7 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap_high` Nullable(Float64),
     `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [f97d736c5c21]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [1e18fd5e3796]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2151,7 +2271,7 @@ FROM
                 sum(asked) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked_of_prompt,
                 sumIf(mention_answers, entity_id = brand_id) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS brand_named
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -2252,11 +2372,11 @@ FROM
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
         round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
         round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1) + 0) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1) + 0) AS interval_high,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
         round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
         if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
         round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
         round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -2284,7 +2404,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [21930b469313]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [4b1727c850a2]'
 AS SELECT
     platform,
     prompt,
@@ -2382,7 +2502,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [6c883f41ced8]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [f1c5048431a7]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2404,7 +2524,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [a641e176d43e]'
+COMMENT 'every visit to a brand’s site as it was recorded. [e4549019acbd]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2434,7 +2554,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [0ec3aeb60680]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [501ea50b750a]'
 AS SELECT
     kind,
     value,
@@ -2473,7 +2593,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [3cbe8c28560d]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [fdd20e81987b]'
 AS SELECT
     day,
     id,
@@ -2518,7 +2638,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [1058e9039144]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [332114220c0c]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2537,7 +2657,7 @@ GROUP BY
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [c968797edd49]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [ae9acd2d0aad]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2548,7 +2668,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [839f324a9495]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [51292aafb21d]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2578,7 +2698,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [9ef1c3ed34b0]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [68beab416c94]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2645,7 +2765,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [d917d9fc56be]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [a048328d0428]'
 AS WITH
     served AS
     (
@@ -2699,7 +2819,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [8db121987889]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [60a0d68364f3]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -2783,7 +2903,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [e107c3f9c6fd]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [b3aefd324994]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2874,7 +2994,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [52260010976e]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [9b94e8557c1a]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2885,7 +3005,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [19ff6a3d67f4]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [bf8ec4e046ed]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2944,7 +3064,7 @@ FROM
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [f9bb095da1b6]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [cd6e60929b46]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -2977,9 +3097,85 @@ ORDER BY
     prompt_id ASC,
     day ASC;
 
+-- prompt_matrix
+CREATE VIEW prompt_matrix
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [779a4e3bb1b7]'
+AS WITH
+    cells AS
+    (
+        SELECT
+            prompt_id,
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+            sum(entity_prompt_daily.answers) AS answers,
+            sumIf(entity_prompt_daily.answers, branded) AS branded_answers,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            if(answers < 5, NULL, answers) AS interval_answers
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (entity_id = {brand_id:UUID})
+        GROUP BY
+            prompt_id,
+            group_key
+        HAVING answers > 0
+    ),
+    prompts AS
+    (
+        SELECT
+            prompt_id,
+            sum(cells.answers) AS answers,
+            CAST(sum(cells.branded_answers) > 0, 'Bool') AS branded,
+            sum(cells.mention_answers) AS mention_answers,
+            if(answers < 5, NULL, answers) AS interval_answers,
+            arraySort(groupArray((group_key, cells.answers, cells.mention_answers, round(((100 * cells.mention_answers) / nullIf(cells.answers, 0)) + (sign((100 * cells.mention_answers) / nullIf(cells.answers, 0)) * 1e-9), 1) + 0, round(((100 * ((cells.mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((-1.96 * -1.96) / 4))))) / (cells.interval_answers + (-1.96 * -1.96))) + (sign((100 * ((cells.mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((-1.96 * -1.96) / 4))))) / (cells.interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0, round(((100 * ((cells.mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((1.96 * 1.96) / 4))))) / (cells.interval_answers + (1.96 * 1.96))) + (sign((100 * ((cells.mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((1.96 * 1.96) / 4))))) / (cells.interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0))) AS row
+        FROM cells
+        GROUP BY prompt_id
+    )
+SELECT
+    prompts.prompt_id AS prompt_id,
+    prompt.text AS prompt_text,
+    if(topic.deleted OR (topic.name = ''), NULL, topic.name) AS topic_name,
+    if(isNull(topic_name), toUUID('00000000-0000-0000-0000-000000000000'), topic.id) AS topic_id,
+    branded,
+    answers,
+    mention_answers,
+    round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS rate,
+    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS low,
+    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS high,
+    row.1 AS groups,
+    row.2 AS group_answers,
+    row.3 AS group_mention_answers,
+    row.4 AS group_rates,
+    row.5 AS group_lows,
+    row.6 AS group_highs,
+    concat(toString(toUInt8(branded)), if(isNull(topic_name), '1', concat('0', topic_name, '')), leftPad(toString(toUInt16(round(10 * assumeNotNull(rate)))), 4, '0'), toString(prompt_id)) AS sort_key
+FROM prompts
+LEFT JOIN
+(
+    SELECT
+        id,
+        text,
+        topic_id
+    FROM dimension_prompts
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+) AS prompt ON prompt.id = prompts.prompt_id
+LEFT JOIN
+(
+    SELECT
+        id,
+        name,
+        deleted
+    FROM dimension_topics
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+) AS topic ON topic.id = prompt.topic_id
+WHERE sort_key > {after_row:String}
+ORDER BY sort_key ASC
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [024fe030acb3]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [3ffa2421e86e]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2994,9 +3190,11 @@ AS WITH
         SELECT
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
+            sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) AS branded_answers,
             sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+            sumIf(entity_prompt_daily.positions, own) AS positions,
             sumIf(entity_prompt_daily.mentions, own) AS mentions,
             sumIf(entity_prompt_daily.citations, own) AS citations,
             sumIf(entity_prompt_daily.visibility, own) AS visibility,
@@ -3005,7 +3203,7 @@ AS WITH
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
             if(answers < 5, NULL, answers) AS interval_answers
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, entity_prompt_daily.branded)) AND (own OR has(live, entity_id))
         GROUP BY prompt_id
         HAVING answers > 0
     )
@@ -3025,7 +3223,9 @@ SELECT
     round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
     round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
     round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
-    multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
+    CAST(branded_answers > 0, 'Bool') AS branded,
+    round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+    multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), {sort_by:String} = 'rate', mention_rate_pct, {sort_by:String} = 'change', {changes:Array(Float64)}[indexOf({moved:Array(UUID)}, prompt_id)], avg_visibility) AS sorted_by
 FROM prompts
 LEFT JOIN
 (
@@ -3075,9 +3275,11 @@ CREATE VIEW prompt_performance_last_30_days
     `mention_rate_pct` Nullable(Float64),
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64),
+    `branded` Bool,
+    `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [e165bf772d54]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [9b60e20ea78a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3101,9 +3303,11 @@ FROM
                 brand_id,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
+                sumIf(entity_prompt_daily.answers, entity_prompt_daily.branded) AS branded_answers,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+                sumIf(entity_prompt_daily.positions, own) AS positions,
                 sumIf(entity_prompt_daily.mentions, own) AS mentions,
                 sumIf(entity_prompt_daily.citations, own) AS citations,
                 sumIf(entity_prompt_daily.visibility, own) AS visibility,
@@ -3112,7 +3316,7 @@ FROM
                 ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
                 if(answers < 5, NULL, answers) AS interval_answers
             FROM entity_prompt_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), entity_prompt_daily.branded)) AND (own OR has(live, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -3137,7 +3341,9 @@ FROM
         round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
         round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
         round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
-        multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
+        CAST(branded_answers > 0, 'Bool') AS branded,
+        round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+        multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), 'visibility' = 'rate', mention_rate_pct, 'visibility' = 'change', CAST([], 'Array(Float64)')[indexOf(CAST([], 'Array(UUID)'), prompt_id)], avg_visibility) AS sorted_by
     FROM prompts
     LEFT JOIN
     (
@@ -3181,7 +3387,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [f3b443aaca6e]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [c8396d1c9b94]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -3220,7 +3426,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- served_models
 CREATE VIEW served_models
-COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [aa9f14cdaf6a]'
+COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [15198dfc5446]'
 AS SELECT
     lower(platform) AS platform,
     lower(model) AS model,
@@ -3244,7 +3450,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [4f40e51fc7e3]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [752b9134c9cc]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3263,7 +3469,7 @@ SELECT
     sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
     round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
 FROM entity_prompt_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
 GROUP BY
     GROUPING SETS (
         (group_key, bucket),
@@ -3293,7 +3499,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [38126c454e8e]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [22734b03db29]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3321,7 +3527,7 @@ FROM
         sumIf(mentions, entity_id != brand_id) AS competitor_mentions,
         round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
     FROM entity_prompt_daily
-    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live, entity_id))
+    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live, entity_id))
     GROUP BY
         GROUPING SETS (
             (organization_id, brand_id, group_key, bucket),
@@ -3449,7 +3655,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [1d518232e817]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [4f98ed03948a]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3470,7 +3676,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [4d57a17d1866]'
+COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [115cfedf0742]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -3503,7 +3709,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [a635f09bc0f4]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [4d4875ffa59f]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -3522,7 +3728,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [4ab9764be296]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [248f06df7afb]'
 AS SELECT
     landing,
     month,
