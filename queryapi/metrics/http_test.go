@@ -90,9 +90,9 @@ func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 		status int
 		body   string
 	}{
-		{foreign + "&granularity=month", 400, `{"error":"granularity: want one of day, week, got \"month\""}`},
-		{foreign + "&granularity=", 400, `{"error":"granularity: want one of day, week, got an empty value"}`},
-		{foreign + "&granularity=day&granularity=day", 400, `{"error":"granularity: want one of day, week, once, got it 2 times"}`},
+		{foreign + "&granularity=year", 400, `{"error":"granularity: want one of day, week, month, got \"year\""}`},
+		{foreign + "&granularity=", 400, `{"error":"granularity: want one of day, week, month, got an empty value"}`},
+		{foreign + "&granularity=day&granularity=day", 400, `{"error":"granularity: want one of day, week, month, once, got it 2 times"}`},
 		{foreign + "&model=", 400, `{"error":"model: want model slugs separated by commas, got an empty value"}`},
 		{foreign, 404, `{"error":"brand_id: no such brand in your organization; GET /api/v1/brands lists them"}`},
 		{foreign + "&granularty=day", 400, `{"error":"\"granularty\": want a parameter of this endpoint, the nearest is granularity"}`},

@@ -208,14 +208,14 @@ func TestTheContractCanBeBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{
-		{`"model_changed":false`, `"model_changed":false,"extra":1`},
-		{`"model_changed":false`, `"model_change":false`},
+		{`"model_changed":true`, `"model_changed":false,"extra":1`},
+		{`"model_changed":true`, `"model_change":true`},
 		{`"total_mentions":3`, `"total_mentions":3.5`},
 		{`"total_mentions":3`, `"total_mentions":null`},
 		{`"date":"2026-03-02"`, `"date":"2026-02-30"`},
 		{`"high":78.5,`, ``},
 		{`"high":78.5`, `"high":178.5`},
-		{`"day"`, `"month"`},
+		{`"day"`, `"year"`},
 	} {
 		broken := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
 		if bytes.Equal(broken, text) || valid(o.responses[200].body, string(broken)) == nil {

@@ -40,9 +40,6 @@ CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiI
 -- answerscope_wilson
 CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
 
--- answerscope_within
-CREATE FUNCTION answerscope_within AS (of_prompt, k, n, mean, margin, side) -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(0, mean + (side * margin)))), 1);
-
 -- ai_crawlers
 CREATE VIEW ai_crawlers
 COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [3fd29f1addb2]'
@@ -3646,7 +3643,7 @@ ARRAY JOIN
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [f87f63b87169]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [a6768980b80d]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
