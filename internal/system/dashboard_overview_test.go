@@ -170,7 +170,7 @@ func (d *dashboard) saysHowItDoes(t *testing.T) {
 	}
 	d.page.Show(t, 375, 900, "light")
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] svg').clientWidth < 350`)
-	if foot := d.text(t, `Math.round(document.querySelector('figure[aria-label="Visibility trend"] svg').getBoundingClientRect().bottom + scrollY) + ""`); len(foot) > 3 || foot > "800" {
+	if foot := d.text(t, `Math.round(document.querySelector('figure[aria-label="Visibility trend"] svg').getBoundingClientRect().bottom + scrollY) + ""`); len(foot) > 3 || foot > "640" {
 		t.Errorf("on a phone the picture ends at %s px", foot)
 	}
 	d.page.Show(t, 1280, 900, "light")

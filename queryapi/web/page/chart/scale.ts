@@ -11,11 +11,9 @@ export function linear([from, to]: Pair, [start, end]: Pair): Scale {
   return (value) => start + ((value - from) / (to - from)) * (end - start)
 }
 
-// band divides pixels into equal columns with a gap of 2 between them, or less where they are narrow.
-export function band(count: number, [start, end]: Pair): { at: Scale; width: number; step: number } {
-  const step = (end - start) / Math.max(1, count)
-  const width = Math.max(1, Math.min(48, step - Math.min(2, step / 4)))
-  return { at: (i) => start + i * step + (step - width) / 2, width, step }
+// barWidth is the width of a bar in a column of so many pixels, with a gap of 2 beside it, or less where it is narrow.
+export function barWidth(column: number): number {
+  return Math.max(1, Math.min(48, column - Math.min(2, column / 4)))
 }
 
 // domainOf reaches from 0, or the least value below it, to a round number above all values; shares end at 100.

@@ -6,7 +6,7 @@ import { type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
 import { columnsOf, Curve, gridOf, hasValue, type Plot, plotOf, valuesOf } from "./lines.tsx"
 import type { Series, StackProps } from "./marks.ts"
-import { areaPath, band, dayNumber, domainOf, linear, type Pair, runsOf, stepOf } from "./scale.ts"
+import { areaPath, barWidth, dayNumber, domainOf, linear, type Pair, runsOf, stepOf } from "./scale.ts"
 
 interface Part {
   low: number
@@ -21,6 +21,7 @@ export function Stack(chart: StackProps) {
   const grid = gridOf(series, columns)
   const parts = partsOf(grid)
   const marks = useMarks(grid, { unit, end: true, onNote })
+  const area = as === "area" && columns.length > 1
   const id = useId()
   const spans = spansOf(flags, stepOf(columns))
   const tops = [...parts.flat().map((p) => p.high), ...valuesOf(before ? [before] : []), rule?.value ?? 0]
@@ -51,7 +52,10 @@ export function Stack(chart: StackProps) {
         const tall = width < 480 ? Math.min(height, 200) : height
         const margin = { top: flags.length > 0 ? 22 : 10, right: 16, bottom: 26, left: 48 }
         const [right, foot] = [width - margin.right, tall - margin.bottom]
-        const plot = { ...plotOf(columns, domain, width, tall, margin), ...columnScale(columns, margin.left, right) }
+        const plot = {
+          ...plotOf(columns, domain, width, tall, margin),
+          ...columnScale(columns, area, margin.left, right),
+        }
         return (
           <>
             <svg
@@ -75,7 +79,7 @@ export function Stack(chart: StackProps) {
                   grid={grid}
                   parts={parts[row]!}
                   plot={plot}
-                  area={as === "area"}
+                  area={area}
                   hatch={s.hatched ? id + s.key : undefined}
                   spot={(column) => marks.spot(row, column, s.name)}
                 />
@@ -116,13 +120,13 @@ function partsOf(grid: Grid): Part[][] {
   )
 }
 
-// columnScale puts each day in the middle of a column of equal width.
-function columnScale(columns: string[], left: number, right: number): { x: Plot["x"]; at: Plot["at"]; wide: number } {
+// columnScale puts each day in the middle of a column of equal width; an area reaches from edge to edge.
+function columnScale(columns: string[], area: boolean, left: number, right: number) {
   const [first, last] = [dayNumber(columns[0] ?? 0), dayNumber(columns.at(-1) ?? 0)]
   const step = stepOf(columns)
-  const { width, step: room } = band((last - first) / step + 1, [left, right])
-  const x = linear([first - step / 2, last + step / 2], [left, Math.max(left + 1, right)])
-  return { x, at: (day) => x(dayNumber(day)), wide: Math.min(width, room) }
+  const beside = area ? 0 : step / 2
+  const x = linear([first - beside, last + beside], [left, Math.max(left + 1, right)])
+  return { x, at: (day: string | number) => x(dayNumber(day)), wide: barWidth(x(step) - x(0)) }
 }
 
 function nearestPart(grid: Grid, parts: Part[][], columns: string[], plot: Plot) {

@@ -26,7 +26,7 @@ import { Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
-import { chosenMetric, leaderOf, Trend } from "./trend.tsx"
+import { chosenMetric, daysCounted, leaderOf, Trend } from "./trend.tsx"
 
 export function Overview({ brand, session }: { brand: Brand; session: Session }) {
   const granularity = chosenGranularity()
@@ -34,6 +34,8 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   const changes = useAnswer<Changes>(question("visibility-changes", brand, { group_by: rowsOf }))
+  const by = chosenDimension()
+  const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const window = summary.data?.window
   const has = summary.data?.totals.resultCount !== 0
   return (
@@ -58,10 +60,10 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       )}
       {window && has && (
         <>
-          <Groups brand={brand} changes={changes.data} />
+          <Groups brand={brand} by={by} summary={groups} window={window} changes={changes.data} />
           <Shown of={comparison}>{(c) => <BesideTheLeader brand={brand} comparison={c} />}</Shown>
           <Shown of={changes}>{(c) => <Moved brand={brand} changes={c} from={window.date_from} />}</Shown>
-          <Platforms brand={brand} />
+          <GroupTable brand={brand} by={by} summary={groups} />
         </>
       )}
     </Screen>
@@ -240,14 +242,21 @@ const dimensions = { platform: "platform", region: "region", topic: "topic_id", 
 const dimensionNames = Object.keys(dimensions).map((name) => [name, name[0]!.toUpperCase() + name.slice(1)] as const)
 const weak = 100 // answers, below which a group stands last
 
+const chosenDimension = () =>
+  (Object.keys(dimensions) as (keyof typeof dimensions)[]).find((d) => d === query.value.get("by")) ?? "platform"
+
+interface GroupsProps {
+  brand: Brand
+  by: keyof typeof dimensions
+  summary: Answered<Summary>
+  window: Summary["window"]
+  changes?: Changes
+}
+
 // Groups are small trends, by platform or another dimension, each leading to the same screen filtered by it.
-function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
-  const by =
-    (Object.keys(dimensions) as (keyof typeof dimensions)[]).find((d) => d === query.value.get("by")) ?? "platform"
-  const trend = useAnswer<TrendBody>(
-    question("visibility-trend", brand, { group_by: by, granularity: chosenGranularity() }),
-  )
-  const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
+function Groups({ brand, by, summary, window, changes }: GroupsProps) {
+  const granularity = chosenGranularity()
+  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { group_by: by, granularity }))
   const totals = new Map(summary.data?.groups?.map((g) => [g.key, g.totals]))
   const n = (key: string) => totals.get(key)?.resultCount ?? 0
   const marks = (key: string, buckets: TrendBody["buckets"], drill: boolean) =>
@@ -257,7 +266,9 @@ function Groups({ brand, changes }: { brand: Brand; changes?: Changes }) {
       y: b.mention_rate_pct,
       range: b.mention_rate_interval,
       n: b.result_count,
-      href: drill ? answers(brand, { [dimensions[by]]: key, date_from: b.date, date_to: b.date }) : undefined,
+      href: drill
+        ? answers(brand, { ...daysCounted(b.date, granularity === "week", window), [dimensions[by]]: key })
+        : undefined,
     }))
   return (
     <Shown of={trend} height={200}>
@@ -383,18 +394,21 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
   )
 }
 
-// Platforms is the table behind the small trends.
-function Platforms({ brand }: { brand: Brand }) {
-  const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: "platform" }))
+// GroupTable has the figures of the small trends, over the whole window.
+function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "summary">) {
+  const name = Object.fromEntries(dimensionNames)[by]!
   return (
     <Shown of={summary}>
       {({ groups = [] }) => (
         <Table
-          name="Platforms"
+          name={`${name}s`}
           title="Where the brand is named"
           rows={groups}
           columns={[
-            { name: "Platform", cell: (g) => <a href={answers(brand, { platform: g.key })}>{g.key}</a> },
+            {
+              name,
+              cell: (g) => <a href={answers(brand, { [dimensions[by]]: g.key })}>{g.name ?? (g.key || "not given")}</a>,
+            },
             {
               name: "Visibility rate",
               number: true,
@@ -409,8 +423,8 @@ function Platforms({ brand }: { brand: Brand }) {
             { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
           ]}
           csv={{
-            url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }),
-            file: `${brand.slug}-platforms.csv`,
+            url: question("visibility-summary", brand, { group_by: by, table: "groups" }),
+            file: `${brand.slug}-${by}s.csv`,
           }}
         />
       )}

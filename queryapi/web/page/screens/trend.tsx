@@ -14,7 +14,7 @@ import { Lines } from "../chart/lines.tsx"
 import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
 import { dayNumber } from "../chart/scale.ts"
 import { plural, shift, shortDate } from "../format.ts"
-import { question } from "../parts/filters.tsx"
+import { compares, question } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { go, query, withParameters } from "../route.ts"
@@ -74,8 +74,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   const { date_from: from, date_to: to } = window
   const length = dayNumber(to) - dayNumber(from) + 1
   const granularity = weekly ? "week" : undefined
-  const earlier =
-    query.value.get("compare") === "none" ? undefined : { date_from: shift(from, -length), date_to: shift(from, -1) }
+  const earlier = compares() ? { date_from: shift(from, -length), date_to: shift(from, -1) } : undefined
   const entities = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity })).data?.entities ?? []
   const before = useAnswer<EntityTrend>(
     earlier ? question("entity-trend", brand, { granularity, ...earlier }) : null,
