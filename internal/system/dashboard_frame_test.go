@@ -52,6 +52,7 @@ func (d *dashboard) filtersInAPopover(t *testing.T) {
 	d.page.Show(t, 1280, 900, "light")
 	d.click(t, "7 days")
 	d.page.Await(t, `!document.querySelector(".panel:not([hidden])") && `+focused+` == "Window: 7 days"`)
+	d.settled(t, "Overview")
 	d.click(t, "More")
 	d.hasNoFindings(t, "More", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")

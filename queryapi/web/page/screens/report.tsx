@@ -7,7 +7,7 @@ import { chosen, question } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { Shown } from "../parts/state.tsx"
-import { Toolbar, windowText } from "../parts/toolbar.tsx"
+import { Toolbar } from "../parts/toolbar.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { Competitors } from "./competitors.tsx"
 import { Overview } from "./overview.tsx"
@@ -57,7 +57,7 @@ export function Report({ brand, session }: Props) {
   )
 }
 
-// Cover says of what the report is.
+// Cover says how much the report is made of.
 function Cover({ brand }: { brand: Brand }) {
   const { date_from, date_to } = chosen()
   const summary = useAnswer<Summary>(question("visibility-summary", brand))
@@ -66,9 +66,7 @@ function Cover({ brand }: { brand: Brand }) {
     <Shown of={summary} height={60}>
       {({ totals }) => (
         <p>
-          <strong>{brand.name}</strong>, {windowText()}: {number(totals.resultCount)} answers to {number(totals.promptCount)} prompts
-          {filters.data && `, of ${filters.data.platforms.join(", ")}`}
-          {filters.data?.simulated && ". Some are simulated"}.
+          {number(totals.resultCount)} answers to {number(totals.promptCount)} prompts{filters.data && `, of ${filters.data.platforms.join(", ")}`}.
         </p>
       )}
     </Shown>
