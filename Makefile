@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients page page-packages pictures
+.PHONY: help build product binary test test-crash lint alerts demo up bench sbom clean java browsers fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +56,7 @@ page: page-packages ## bundle the dashboard, after a change of its sources (quer
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
 	@go generate ./$(PAGE)
 
-pictures: build browsers ## take the pictures of the dashboard anew (docs/pictures), from the demo's data
+pictures: build browsers fonts ## take the pictures of the dashboard anew (docs/pictures), from the demo's data
 	@go run ./docs/pictures $(BIN)/answerscope docs/pictures
 
 alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
@@ -125,6 +125,16 @@ browsers:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium firefox-esr >&2 </dev/null; \
 	else \
 	  echo "Chromium or Firefox is missing. Debian: sudo apt-get install -y chromium firefox-esr" >&2; exit 1; \
+	fi
+
+# Chinese, Japanese and Korean, for the pictures of the dashboard.
+fonts:
+	@if fc-list :lang=ja 2>/dev/null | grep -q .; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing a font …" >&2; apt-get update -qq >&2 && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends fontconfig fonts-noto-cjk >&2 </dev/null; \
+	else \
+	  echo "A font for Japanese is missing. Debian: sudo apt-get install -y fontconfig fonts-noto-cjk" >&2; exit 1; \
 	fi
 
 # Built from the Go module proxy, so that everyone lints with the same version.

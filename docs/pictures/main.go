@@ -40,6 +40,7 @@ type picture struct {
 
 var pictures = []picture{
 	{"overview.png", "?", "", 1280, 1060, "light"},
+	{"answers.png", "/answers?mentioned=true&", "", 1280, 860, "light"},
 	{"competitors.png", "/competitors?", "", 1280, 860, "dark"},
 	{"answer.png", "/answers?mentioned=true&platform=perplexity-web&", "best rain jacket for hiking", 1280, 860, "light"},
 	{"phone.png", "?", "", 375, 1300, "dark"},

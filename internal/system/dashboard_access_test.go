@@ -20,7 +20,7 @@ var looks = []look{{1280, "light"}, {375, "dark"}, {375, "light"}, {1280, "dark"
 func (d *dashboard) isAccessible(t *testing.T) {
 	titles := map[string]bool{}
 	found := struct{ Answers []struct{ ID string } }{}
-	d.ask(t, "answers?mentioned=true&limit=1&brand_id="+d.brand, &found)
+	d.ask(t, "answers?mentioned=true&limit=2&brand_id="+d.brand, &found)
 	for i, screen := range []struct{ path, name string }{
 		{"/", "Brands"},
 		{"/settings", "Settings"},
@@ -34,6 +34,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/brands/fernwood/prompts?show=tracked", "Prompts"},
 		{"/brands/fernwood/answers?mentioned=true&domain=fernwood.example", "Answers"},
 		{"/brands/fernwood/answers/" + found.Answers[0].ID, "Answers"},
+		{"/brands/fernwood/answers/" + found.Answers[0].ID + "?with=" + found.Answers[1].ID, "Answers"},
 		{"/brands/fernwood/sources", "Sources"},
 		{"/brands/fernwood/traffic", "Traffic"},
 		{"/brands/fernwood/shopping", "Shopping"},

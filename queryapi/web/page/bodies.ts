@@ -209,6 +209,7 @@ export interface AnswerRow {
   answered_at: string
   mentioned: boolean
   position: number | null
+  cited: boolean
   sentiment: string
   citations_count: number
   excerpt: string
