@@ -180,7 +180,7 @@ function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; co
   })
   const named = answers(brand, { mentioned: "true" })
   return (
-    <section class="card tiles" aria-label="Figures">
+    <section class="card tiles" aria-label="Figures of visibility">
       <div class="figures">
         <Figure
           name="Visibility rate"
@@ -277,7 +277,7 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
           name={`By ${by}`}
           subtitle="Visibility rate on the same axes; grey: all answers"
           unit="%"
-          tools={<Segments name="Dimension" parameter="by" options={dimensionNames} />}
+          tools={<Segments name="Dimension of the small trends" parameter="by" options={dimensionNames} />}
           charts={groups
             .toSorted((a, b) => Number(n(a.key) < weak) - Number(n(b.key) < weak) || n(b.key) - n(a.key))
             .map(({ key, name, buckets: days }) => {

@@ -133,7 +133,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         subtitle={`${metric.subtitle}, by ${weekly ? "week" : "day"}`}
         unit={metric.unit}
         weekly={weekly}
-        tools={<Segments name="Granularity" parameter="granularity" options={granularities} />}
+        tools={<Segments name="Granularity of the trend" parameter="granularity" options={granularities} />}
         csv={{
           url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }),
           file: `${brand.slug}-trend.csv`,
