@@ -23,7 +23,7 @@ func (d *dashboard) showsTheAPIsRows(t *testing.T) {
 		{"", "Overview", "Visibility trend", "visibility-trend?", "buckets", 0, map[int]string{0: "date", 3: "result_count"}, ""},
 		{"sources?mentioned=false", "Sources", "Domains", "citations?mentioned=false&limit=30", "top_domains", 0, map[int]string{0: "domain", 2: "total_citations", 3: "usage_pct"}, "results_citing"},
 		{"sources?mentioned=false", "Sources", "Pages", "citations?mentioned=false&limit=30", "top_urls", 0, map[int]string{0: "url", 3: "total_citations", 4: "usage_pct"}, "results_citing"},
-		{"traffic", "Traffic", "Pages", "ai-pages?", "pages", 0, map[int]string{0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals"}, "citations"},
+		{"traffic?step=visited", "Traffic", "Pages", "ai-pages?step=visited", "pages", 0, map[int]string{0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals"}, "citations"},
 		{"shopping", "Shopping", "Shopping cards", "shopping-cards?", "cards", 0, map[int]string{0: "product_title", 2: "position"}, ""},
 	} {
 		t.Run(table.heading+" "+table.name, func(t *testing.T) { d.showsRows(t, table) })

@@ -61,6 +61,8 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("chart", d.drawsTheTrend)
 	t.Run("weeks", d.countsWeeks)
 	t.Run("competitors", d.comparesCompetitors)
+	t.Run("traffic", d.drawsTheTraffic)
+	t.Run("spending", d.drawsTheSpending)
 	t.Run("address", d.keepsItsStateInTheAddress)
 	t.Run("tables", d.sortsTables)
 	t.Run("keys", d.makesAndRevokesKeys)

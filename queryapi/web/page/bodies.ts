@@ -158,16 +158,68 @@ export interface Traffic {
   platform_breakdown: { platform: string; visits: number }[]
   country_breakdown: { country: string | null; visits: number }[]
   goals: { name: string; count: number; value: number; currency: string | null }[]
+  buckets: TrafficBucket[] | null
+  comparison: {
+    window: { date_from: string; date_to: string }
+    visits: CountChange
+    sessions: CountChange
+    goals: CountChange
+  } | null
 }
+export interface TrafficBucket {
+  date: string
+  platform: string
+  visits: number
+  sessions: number
+  goals: number
+  values: { currency: string | null; value: number }[]
+}
+interface CountChange { before: number; difference: number }
 export interface Crawlers {
   total_requests: number
   verified_requests: number
   unverified_requests: number
   crawler_breakdown: { crawler: string; operator: string; platform: string | null; purpose: string; requests: number; verified_requests: number; unverified_requests: number }[]
+  buckets: CrawlBucket[] | null
+}
+export interface CrawlBucket {
+  date: string
+  purpose: "training" | "search" | "user"
+  requests: number
+  verified_requests: number
+  unverified_requests: number
+  errors: number
 }
 export interface SitePages {
   total: number
+  steps: {
+    crawled: number
+    cited: number
+    visited: number
+    converted: number
+    crawled_never_cited: number
+    cited_never_visited: number
+  }
   pages: { page: string; crawls: number; citations: number; visits: number; sessions: number; goals: number }[]
+}
+export interface Spending {
+  date_from: string
+  date_to: string
+  days: { date: string; platform: string; runs: number; given_up: number; cost: number }[]
+  cost: number
+  month: { date_from: string; cost: number }
+  forecast: {
+    days: { date: string; platform: string; runs: number; cost: number | null }[]
+    runs: number
+    cost: number | null
+    refused: { platform: string; reason: string }[]
+  }
+  budget: Budget
+}
+export interface JobPlatforms {
+  platforms: { platform: string; answered: number; given_up: number; waiting: number }[]
+  rate_per_minute: number | null
+  minutes_left: number | null
 }
 export interface Card {
   id: string

@@ -13,6 +13,13 @@ export function percent(value: number | null | undefined): string {
   return value === null || value === undefined ? none : numbers.format(value) + "%"
 }
 
+const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
+// money is an amount to two decimals.
+export function money(amount: number, currency = "USD"): string {
+  return `${amount > 0 && amount < 0.01 ? "< 0.01" : cents.format(amount)} ${currency}`
+}
+
 // inUnit is a value with its unit: 40.5%, 12.3 USD.
 export function inUnit(value: number, unit: string): string {
   return number(value) + (unit === "%" ? unit : unit && " " + unit)

@@ -1,8 +1,8 @@
 // What the screens that run prompts share.
 import { useEffect, useState } from "preact/hooks"
 import { Failure, root, send, tables } from "../api.ts"
-import type { Brand } from "../bodies.ts"
-import { number, plural } from "../format.ts"
+import type { Brand, JobPlatforms } from "../bodies.ts"
+import { money as inMoney, number, plural } from "../format.ts"
 import { Notice } from "../parts/state.tsx"
 
 interface Money { amount: number; currency: string }
@@ -10,7 +10,7 @@ export interface Estimate { runs: number; cost: Money | null; byPlatform: { plat
 export interface Job { status: string; progress: { phase: string; completed: number; total: number }; failedReason: string | null }
 export const going = (status: string) => status === "waiting" || status === "active"
 
-const money = (cost: Money) => `${number(cost.amount)} ${cost.currency}`
+const money = (cost: Money) => inMoney(cost.amount, cost.currency)
 
 // useJob follows a job until it has finished, also where an answer fails to come, and calls then.
 export function useJob(id: string | null, then: (ended: Job) => void): { job: Job | null; failed: string } {
@@ -50,6 +50,59 @@ export function Progress({ job }: { job: Job | null }) {
         {phase === "landing" ? "All runs have ended; their answers are on the way to the figures." : `${number(completed)} of ${plural(total, "run")}, ${phase}`}
       </p>
     </div>
+  )
+}
+
+// PlatformProgress is how far a job is on each platform, and how long the rest takes. It is asked for again with each step
+// of the job; where that fails, the progress above it says why.
+export function PlatformProgress({ id, job }: { id: string; job: Job | null }) {
+  const [progress, set] = useState<JobPlatforms | null>(null)
+  useEffect(() => {
+    let current = true
+    send<JobPlatforms>("GET", `${root}/tracking/job/${id}/platforms`).then(
+      (next) => current && set(next),
+      () => {},
+    )
+    return () => void (current = false)
+  }, [id, job])
+  if (!progress) return null
+  const { platforms, rate_per_minute: rate, minutes_left: left } = progress
+  return (
+    <>
+      {rate !== null && left !== null && (
+        <p class="soft">
+          {plural(rate, "run")} a minute{left > 0 && `, about ${plural(left, "minute")} to go`}
+        </p>
+      )}
+      <table aria-label="Progress by platform">
+        <thead>
+          <tr>
+            <th scope="col">Platform</th>
+            <th scope="col" class="long" />
+            <th scope="col" class="number">Answered</th>
+            <th scope="col" class="number">Given up</th>
+            <th scope="col" class="number">Waiting</th>
+          </tr>
+        </thead>
+        <tbody>
+          {platforms.map((p) => (
+            <tr key={p.platform}>
+              <th scope="row">{p.platform}</th>
+              <td class="long">
+                <span class="parts-bar" aria-hidden="true">
+                  <i style={{ flexGrow: p.answered }} />
+                  <i class="bad" style={{ flexGrow: p.given_up }} />
+                  <i class="rest" style={{ flexGrow: p.waiting }} />
+                </span>
+              </td>
+              <td class="number">{number(p.answered)}</td>
+              <td class="number">{number(p.given_up)}</td>
+              <td class="number">{number(p.waiting)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   )
 }
 

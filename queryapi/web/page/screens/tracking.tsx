@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 import { Failure, refresh, root, send, tables, useAnswer, version, write } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
-import { number, time } from "../format.ts"
+import { money, number, time } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Choice, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
@@ -11,7 +11,8 @@ import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
 import { useProviders } from "./providers.tsx"
 import { SamplingPlan } from "./plan.tsx"
-import { Asks, type Estimate, going, Progress, useJob } from "./running.tsx"
+import { Asks, type Estimate, going, PlatformProgress, Progress, useJob } from "./running.tsx"
+import { RunsPerDay, Spending } from "./spending.tsx"
 
 interface JobRow {
   id: string
@@ -33,6 +34,8 @@ export function Tracking({ brand, session }: { brand: Brand; session: Session })
   return (
     <Screen name="Tracking" of={brand.name} bar={<Toolbar brand={brand} timeless />}>
       {running ? <Running key={running.id} id={running.id} editable={mayEdit(session)} /> : <RunNow brand={brand} editable={mayEdit(session)} />}
+      <Spending brand={brand} />
+      <RunsPerDay brand={brand} />
       <Schedules brand={brand} editable={mayEdit(session)} />
       <SamplingPlan brand={brand} />
       <Shown of={jobs} height={160}>
@@ -95,8 +98,9 @@ function Running({ id, editable }: { id: string; editable: boolean }) {
         )
       }
     >
-      <div class="inside">
+      <div class="inside stack">
         <Progress job={job} />
+        <PlatformProgress id={id} job={job} />
         <Problem text={failed || action.failed} />
       </div>
     </Card>
@@ -115,7 +119,7 @@ function Jobs({ brand, jobs }: { brand: Brand; jobs: JobRow[] }) {
         { name: "Started", tight: true, cell: (j) => time(j.created_at) },
         { name: "State", cell: (j) => <span class={j.status === "completed" ? "tag own" : j.status === "failed" ? "tag warn" : "tag"}>{j.status}</span> },
         { name: "Runs", number: true, cell: (j) => <>{number(j.completed)} <span class="with-n">of {number(j.total)}</span></> },
-        { name: "Cost", number: true, cell: (j) => `${number(j.cost)} ${j.currency}` },
+        { name: "Cost", number: true, cell: (j) => <span title={`${number(j.cost)} ${j.currency}`}>{money(j.cost, j.currency)}</span> },
         { name: "Given up", long: true, cell: (j) => j.failed_reason ?? failures(j) },
       ]}
       csv={{ url: tables("tracking_jobs", { brand_id: `eq.${brand.id}`, select: "created_at,status,completed,total,cost,currency,failed_reason,result", order: "created_at.desc" }), file: `${brand.slug}-jobs.csv` }}

@@ -1,36 +1,64 @@
 import { metrics, useAnswer } from "../api.ts"
-import type { Brand, Crawlers, SitePages, Traffic as Body } from "../bodies.ts"
+import type { Brand, Crawlers, Session, SitePages, Traffic as Body } from "../bodies.ts"
+import { Funnel } from "../chart/funnel.tsx"
+import type { Series, Slot } from "../chart/marks.ts"
+import { Stack } from "../chart/stack.tsx"
 import { country, number, plural } from "../format.ts"
-import { Bar, Figure } from "../parts/figure.tsx"
-import { Toolbar } from "../parts/toolbar.tsx"
-import { screen } from "../parts/filters.tsx"
+import { Bar } from "../parts/figure.tsx"
+import { chosenWindow, compares, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
-import { query } from "../route.ts"
+import { Toolbar } from "../parts/toolbar.tsx"
+import { query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
+import { type Ask, granularityOf, Visits } from "./visits.tsx"
 
-export function Traffic({ brand }: { brand: Brand }) {
-  const [date_from, date_to, platform] = ["date_from", "date_to", "platform"].map((name) => query.value.get(name) ?? undefined)
-  const ask = (endpoint: string, more: Record<string, string | undefined> = {}) => metrics(endpoint, { brand_id: brand.id, date_from, date_to, platform, ...more })
-  const traffic = useAnswer<Body>(ask("ai-traffic"))
-  const crawlers = useAnswer<Crawlers>(ask("ai-crawlers"))
-  const pages = useAnswer<SitePages>(ask("ai-pages", { platform: undefined }))
-  const ofAll = useAnswer<Body>(platform ? ask("ai-traffic", { platform: undefined }) : null)
-  const everywhere = platform ? ofAll : traffic
+export function Traffic({ brand, session }: { brand: Brand; session: Session }) {
+  const [date_from, date_to, platform] = ["date_from", "date_to", "platform"].map(
+    (name) => query.value.get(name) ?? undefined,
+  )
+  const { from, to } = chosenWindow()
+  const granularity = granularityOf(from, to)
+  const ask: Ask = (endpoint, more = {}) =>
+    metrics(endpoint, { brand_id: brand.id, date_from, date_to, platform, ...more })
+  const traffic = useAnswer<Body>(ask("ai-traffic", { granularity, compare: compares() ? "previous" : undefined }))
+  const crawlers = useAnswer<Crawlers>(ask("ai-crawlers", { granularity }))
+  const platforms = useAnswer<Body>(platform ? ask("ai-traffic", { platform: undefined }) : null)
+  const everywhere = platform ? platforms : traffic
+  const has = traffic.data && traffic.data.total_visits > 0
   return (
-    <Screen name="Traffic" of={brand.name} bar={<Toolbar brand={brand} only={["platform"]} platforms={everywhere.data?.platform_breakdown.map((p) => p.platform)} />}>
-      {ofAll.failure && <Failed message={ofAll.failure.message} />}
-      <Shown of={traffic} height={240}>
-        {(t) => (t.total_visits === 0 ? <NoVisits brand={brand} /> : <Visits traffic={t} />)}
+    <Screen
+      name="Traffic"
+      of={brand.name}
+      bar={
+        <Toolbar
+          brand={brand}
+          only={["platform"]}
+          platforms={everywhere.data?.platform_breakdown.map((p) => p.platform)}
+        />
+      }
+    >
+      {platforms.failure && <Failed message={platforms.failure.message} />}
+      <Shown of={traffic} height={320}>
+        {(t) =>
+          t.total_visits === 0 ? (
+            <NoVisits brand={brand} />
+          ) : (
+            <Visits brand={brand} session={session} traffic={t} ask={ask} />
+          )
+        }
       </Shown>
-      <Shown of={pages} height={240}>
-        {(p) => <Pages brand={brand} pages={p} csv={ask("ai-pages", { platform: undefined, limit: "200" })} platform={platform} />}
+      <Way brand={brand} ask={ask} platform={platform} />
+      <Shown of={crawlers} height={240}>
+        {(c) => <Crawled brand={brand} crawlers={c} granularity={granularity} ask={ask} />}
       </Shown>
-      <div class="columns">
-        {traffic.data && traffic.data.total_visits > 0 && <Visitors brand={brand} traffic={traffic.data} ask={ask} />}
-        <Shown of={crawlers}>{(c) => <Crawled brand={brand} crawlers={c} ask={ask} />}</Shown>
-      </div>
+      {has && (
+        <div class="columns">
+          <Visitors brand={brand} traffic={traffic.data!} ask={ask} />
+        </div>
+      )}
     </Screen>
   )
 }
@@ -46,50 +74,162 @@ function NoVisits({ brand }: { brand: Brand }) {
           </a>
         }
       >
-        No AI platform sent visitors in this window, or the brand's site has no pixel yet.
+        No AI platform sent visitors in this window, or the brand's site has no pixel yet: Settings has its snippet, and
+        checks whether it works.
       </Empty>
     </div>
   )
 }
 
-function Visits({ traffic }: { traffic: Body }) {
+const steps = [
+  { key: "crawled", name: "Crawled" },
+  { key: "cited", name: "Cited" },
+  { key: "visited", name: "Visited" },
+  { key: "converted", name: "With a goal" },
+] as const
+
+const stops = [
+  ["crawled_never_cited", "Crawled, never cited"],
+  ["cited_never_visited", "Cited, never visited"],
+] as const
+
+// Way is how far the pages of the site come: what crawlers read, answers cite, people visit, and what they do there.
+// Visits of platforms and citations have slugs of their own, so it is of all platforms.
+function Way({ brand, ask, platform }: { brand: Brand; ask: Ask; platform?: string }) {
+  const step = query.value.get("step") ?? undefined
+  const sort_by = query.value.get("sort_by") ?? undefined
+  const all = { platform: undefined }
+  const whole = useAnswer<SitePages>(ask("ai-pages", all))
+  const chosen = useAnswer<SitePages>(step || sort_by ? ask("ai-pages", { ...all, step, sort_by }) : null)
+  const pages = step || sort_by ? chosen : whole
   return (
-    <section class="card" aria-label="Figures">
-      <div class="figures">
-        <Figure name="Visits from AI platforms" value={number(traffic.total_visits)} />
-        <Figure name="Sessions" value={number(traffic.sessions)} />
-      </div>
-    </section>
+    <>
+      <Shown of={whole} height={240}>
+        {({ total, steps: reached }) =>
+          total > 0 && (
+            <Funnel
+              name="Way of a page"
+              finding={`${plural(total, "page")}: ${number(reached.crawled)} crawled, ${number(reached.cited)} cited, ${number(reached.visited)} visited, ${number(reached.converted)} with a goal`}
+              subtitle={`Pages that reach each step, not people${platform ? "; of all platforms" : ""}`}
+              unit=""
+              steps={steps.map(({ key, name }) => ({
+                key,
+                name,
+                value: reached[key],
+                text: plural(reached[key], "page"),
+                href: withParameters({ step: step === key ? undefined : key }),
+              }))}
+              method="Each bar counts pages of which there is at least one crawl, citation, visit or goal. The steps count different things, and a visited page need not be cited, so no rate leads from one to the next."
+            />
+          )
+        }
+      </Shown>
+      <Shown of={pages} height={240}>
+        {(p) => <Pages brand={brand} pages={p} steps={p.steps} csv={ask("ai-pages", { ...all, step, sort_by, limit: "200" })} />}
+      </Shown>
+    </>
   )
 }
 
-// Pages is how far each page of the site comes: what crawlers read, answers cite, people visit, and what they do there.
-function Pages({ brand, pages, csv, platform }: { brand: Brand; pages: SitePages; csv: string; platform?: string }) {
-  const whatever = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
+type Page = SitePages["pages"][number]
+const sorts = [
+  ["visits", "Visits"],
+  ["citations", "Cited"],
+  ["crawls", "Crawled"],
+  ["goals", "Goals"],
+] as const
+
+// forCrawlers are files that no person opens.
+const forCrawlers = (page: Page) => /\/(robots\.txt|sitemap[^/]*\.xml)$/.test(page.page)
+
+interface PagesProps {
+  brand: Brand
+  pages: SitePages
+  steps: SitePages["steps"]
+  csv: string
+}
+
+function Pages({ brand, pages, steps: reached, csv }: PagesProps) {
+  const every = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
+  const stop = ([key, name]: (typeof stops)[number]) => [key, `${name} ${number(reached[key])}`] as const
+  const shown = pages.pages.filter((page) => !forCrawlers(page))
+  const files = pages.pages.filter(forCrawlers)
+  const most = (count: keyof Page) => Math.max(...pages.pages.map((page) => Number(page[count])))
+  const highest = { crawls: most("crawls"), citations: most("citations"), visits: most("visits"), goals: most("goals") }
+  const columns = [
+    { name: "Page", long: true, cell: (r: Page) => <a href={answers(brand, { ...every, page: r.page })}>{r.page}</a> },
+    { name: "Crawled", number: true, cell: (r: Page) => number(r.crawls) },
+    { name: "Cited", number: true, cell: (r: Page) => number(r.citations) },
+    { name: "Visits", number: true, cell: (r: Page) => number(r.visits) },
+    { name: "Landings", number: true, cell: (r: Page) => number(r.sessions) },
+    { name: "Goals", number: true, cell: (r: Page) => number(r.goals) },
+    { name: "Way", cell: (r: Page) => <Strip page={r} highest={highest} /> },
+  ]
   return (
     <Table
       name="Pages"
-      title={`Crawled, cited, visited, converted${platform ? ", of all platforms" : ""}: ${plural(pages.pages.length, "page")} of ${number(pages.total)}, the most visited first`}
-      rows={pages.pages}
-      empty="No page of the brand's site was crawled, cited or visited."
-      columns={[
-        { name: "Page", long: true, cell: (r) => <a href={answers(brand, { ...whatever, page: r.page })}>{r.page}</a> },
-        { name: "Crawled", number: true, cell: (r) => number(r.crawls) },
-        { name: "Cited", number: true, cell: (r) => number(r.citations) },
-        { name: "Visits", number: true, cell: (r) => number(r.visits) },
-        { name: "Sessions", number: true, cell: (r) => number(r.sessions) },
-        { name: "Goals", number: true, cell: (r) => number(r.goals) },
-      ]}
+      title={`${plural(shown.length, "page")} of ${number(pages.total)}. Landings are sessions that began on the page. The way has a cell each for crawled, cited, visited and goals, darker for more on a logarithmic scale.`}
+      rows={shown}
+      empty={query.value.has("step") ? "No page does." : "No page of the brand's site was crawled, cited or visited. Import an access log with answerscope crawlers import."}
+      tools={
+        <>
+          <Segments name="Step" parameter="step" options={[["", "All"], ...stops.map(stop)]} />
+          <Segments name="Sort by" parameter="sort_by" options={sorts} />
+        </>
+      }
+      columns={columns}
       csv={{ url: csv, file: `${brand.slug}-site-pages.csv` }}
+      foot={
+        files.length > 0 && (
+          <details class="inside">
+            <summary>{plural(files.length, "file")} for crawlers</summary>
+            <table aria-label="Files for crawlers">
+              <thead>
+                <tr>
+                  <th scope="col">File</th>
+                  <th scope="col" class="number">Crawled</th>
+                  <th scope="col" class="number">Visits</th>
+                </tr>
+              </thead>
+              <tbody>
+                {files.map((file) => (
+                  <tr key={file.page}>
+                    <th scope="row">{file.page}</th>
+                    <td class="number">{number(file.crawls)}</td>
+                    <td class="number">{number(file.visits)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </details>
+        )
+      }
     />
   )
 }
 
-type Ask = (endpoint: string, more?: Record<string, string | undefined>) => string
+// Strip shows which steps a page reaches, darker for more. It repeats the figures beside it.
+function Strip({ page, highest }: { page: Page; highest: Record<"crawls" | "citations" | "visits" | "goals", number> }) {
+  const shade = (count: keyof typeof highest) =>
+    page[count] === 0 ? 0 : 0.25 + (0.75 * Math.log(1 + page[count])) / Math.log(1 + highest[count])
+  return (
+    <span class="strip" aria-hidden="true">
+      {(["crawls", "citations", "visits", "goals"] as const).map((count) => (
+        <i key={count}>
+          <i style={{ opacity: shade(count) }} />
+        </i>
+      ))}
+    </span>
+  )
+}
 
 function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: Ask }) {
   const most = Math.max(...traffic.platform_breakdown.map((p) => p.visits))
-  const csv = (table: string) => ({ url: ask("ai-traffic", { table }), file: `${brand.slug}-${table.replaceAll("_", "-")}.csv` })
+  const mostOfACountry = Math.max(...traffic.country_breakdown.map((c) => c.visits))
+  const csv = (table: string) => ({
+    url: ask("ai-traffic", { table }),
+    file: `${brand.slug}-${table.replaceAll("_", "-")}.csv`,
+  })
   return (
     <>
       <Table
@@ -97,7 +237,11 @@ function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: A
         rows={traffic.platform_breakdown}
         columns={[
           { name: "Platform", cell: (r) => r.platform },
-          { name: "Visits", number: true, cell: (r) => <Bar value={(100 * r.visits) / most} own text={number(r.visits)} /> },
+          {
+            name: "Visits",
+            number: true,
+            cell: (r) => <Bar value={(100 * r.visits) / most} own text={number(r.visits)} />,
+          },
         ]}
         csv={csv("platform_breakdown")}
       />
@@ -118,7 +262,11 @@ function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: A
         rows={traffic.country_breakdown}
         columns={[
           { name: "Country", cell: (r) => country(r.country) },
-          { name: "Visits", number: true, cell: (r) => number(r.visits) },
+          {
+            name: "Visits",
+            number: true,
+            cell: (r) => <Bar value={(100 * r.visits) / mostOfACountry} text={number(r.visits)} />,
+          },
         ]}
         csv={csv("country_breakdown")}
       />
@@ -126,21 +274,69 @@ function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: A
   )
 }
 
-function Crawled({ brand, crawlers, ask }: { brand: Brand; crawlers: Crawlers; ask: Ask }) {
+const purposes = [
+  { key: "training", name: "Training", slot: 3 },
+  { key: "search", name: "Search", slot: 1 },
+  { key: "user", name: "Asked by a person", slot: 0 },
+] as const
+
+interface CrawledProps {
+  brand: Brand
+  crawlers: Crawlers
+  granularity: string
+  ask: Ask
+}
+
+// Crawled stacks requests of crawlers by what they are for. Those that only use a crawler's name are hatched.
+function Crawled({ brand, crawlers, granularity, ask }: CrawledProps) {
+  const buckets = crawlers.buckets ?? []
+  const series = purposes.flatMap(({ key, name, slot }): Series[] => {
+    const days = buckets.filter((b) => b.purpose === key)
+    const part = (unverified: boolean): Series => ({
+      key: unverified ? `${key}-unverified` : key,
+      name: unverified ? `${name}, unverified` : name,
+      slot: slot as Slot,
+      hatched: unverified,
+      marks: days
+        .map((b) => ({
+          key: unverified ? `${key}-unverified` : key,
+          x: b.date,
+          y: unverified ? b.unverified_requests : b.requests - b.unverified_requests,
+          notes: b.errors > 0 ? [`${number(b.errors)} of ${number(b.requests)} answered with an error`] : [],
+        }))
+        .filter((mark) => mark.y > 0),
+    })
+    return [part(false), part(true)].filter((s) => s.marks.length > 0)
+  })
   return (
-    <Table
-      name="AI crawlers"
-      title="Who read the site, as its access logs say"
-      rows={crawlers.crawler_breakdown}
-      empty="No requests of AI crawlers: none came, or no access log was imported."
-      columns={[
-        { name: "Crawler", cell: (r) => r.crawler },
-        { name: "Operator", cell: (r) => r.operator },
-        { name: "Purpose", cell: (r) => r.purpose },
-        { name: "Requests", number: true, cell: (r) => number(r.requests) },
-        { name: "Verified", number: true, cell: (r) => number(r.verified_requests) },
-      ]}
-      csv={{ url: ask("ai-crawlers", { table: "crawler_breakdown" }), file: `${brand.slug}-crawlers.csv` }}
-    />
+    <div class="stack">
+      {crawlers.total_requests > 0 && (
+        <Stack
+          name={`AI crawlers per ${granularity}`}
+          finding={`${plural(crawlers.total_requests, "request")} of AI crawlers`}
+          subtitle={`By purpose; ${number(crawlers.verified_requests)} came from addresses that their operators publish, ${number(crawlers.unverified_requests)} from others (hatched), the rest was not checked`}
+          unit=""
+          as="bars"
+          weekly={granularity === "week"}
+          series={series}
+          csv={{ url: ask("ai-crawlers", { granularity, table: "buckets" }), file: `${brand.slug}-crawls.csv` }}
+          method="Requests in the site's access logs. Training a model, indexing for later answers, or fetching for a person's question; an error is a status of 400 or above."
+        />
+      )}
+      <Table
+        name="AI crawlers"
+        title="Who read the site, as its access logs say"
+        rows={crawlers.crawler_breakdown}
+        empty="No requests of AI crawlers: none came, or no access log was imported. Import one with answerscope crawlers import."
+        columns={[
+          { name: "Crawler", cell: (r) => r.crawler },
+          { name: "Operator", cell: (r) => r.operator },
+          { name: "Purpose", cell: (r) => r.purpose },
+          { name: "Requests", number: true, cell: (r) => number(r.requests) },
+          { name: "Verified", number: true, cell: (r) => number(r.verified_requests) },
+        ]}
+        csv={{ url: ask("ai-crawlers", { table: "crawler_breakdown" }), file: `${brand.slug}-crawlers.csv` }}
+      />
+    </div>
   )
 }

@@ -1,0 +1,147 @@
+package system
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A trafficBody is what the Traffic screen draws of ai-traffic.
+type trafficBody struct {
+	Visits     float64 `json:"total_visits"`
+	Buckets    []trafficBucketBody
+	Comparison struct {
+		Window struct {
+			DateFrom string `json:"date_from"`
+			DateTo   string `json:"date_to"`
+		}
+		Visits struct{ Before, Difference float64 }
+	}
+}
+
+type trafficBucketBody struct {
+	Date, Platform          string
+	Visits, Sessions, Goals float64
+}
+
+// What the Traffic screen draws is what the API answers: counts by day and platform with the total of the days before,
+// the steps of pages, and crawlers by purpose.
+func (d *dashboard) drawsTheTraffic(t *testing.T) {
+	var now, earlier trafficBody
+	d.ask(t, "ai-traffic?granularity=day&compare=previous&brand_id="+d.brand, &now)
+	before := now.Comparison.Window
+	d.ask(t, fmt.Sprintf("ai-traffic?granularity=day&date_from=%s&date_to=%s&brand_id=%s", before.DateFrom, before.DateTo, d.brand), &earlier)
+	for metric, count := range map[string]func(trafficBucketBody) float64{
+		"":                 func(b trafficBucketBody) float64 { return b.Visits },
+		"?metric=sessions": func(b trafficBucketBody) float64 { return b.Sessions },
+		"?metric=goals":    func(b trafficBucketBody) float64 { return b.Goals },
+	} {
+		d.at(t, "/brands/fernwood/traffic"+metric, "Traffic")
+		var want []mark
+		sum := 0.0
+		for _, b := range now.Buckets {
+			if sum += count(b); count(b) > 0 {
+				want = append(want, mark{Key: b.Platform, X: b.Date, Value: count(b)})
+			}
+		}
+		if metric == "" && sum != now.Visits {
+			t.Errorf("the bars add up to %g visits, want %g", sum, now.Visits)
+		}
+		d.showsMarks(t, "Visits per day", "", want)
+	}
+	sum := 0.0
+	for _, b := range earlier.Buckets {
+		sum += b.Visits
+	}
+	if sum != now.Comparison.Visits.Before || now.Visits-sum != now.Comparison.Visits.Difference {
+		t.Errorf("before were %g visits, the comparison has %+v", sum, now.Comparison.Visits)
+	}
+
+	var pages struct {
+		Total float64
+		Steps map[string]float64
+	}
+	d.ask(t, "ai-pages?brand_id="+d.brand, &pages)
+	d.at(t, "/brands/fernwood/traffic", "Traffic")
+	var want []mark
+	for key, name := range map[string]string{"crawled": "Crawled", "cited": "Cited", "visited": "Visited", "converted": "With a goal"} {
+		want = append(want, mark{Key: key, X: name, Value: pages.Steps[key]})
+	}
+	d.showsSteps(t, want)
+
+	var crawlers struct {
+		Total   float64 `json:"total_requests"`
+		Buckets []struct {
+			Date, Purpose        string
+			Requests, Unverified float64
+		}
+	}
+	d.ask(t, "ai-crawlers?granularity=day&brand_id="+d.brand, &crawlers)
+	sum = 0
+	for _, b := range crawlers.Buckets {
+		sum += b.Requests
+	}
+	var shown float64
+	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="AI crawlers per day"] [data-key]')].reduce((sum, e) => sum + Number(e.dataset.value), 0)`, &shown)
+	if shown != sum || sum != crawlers.Total {
+		t.Errorf("the bars add up to %g requests, the days to %g, want %g", shown, sum, crawlers.Total)
+	}
+	if text := d.text(t, `document.querySelector('table[aria-label="Pages"]').innerText`); strings.Contains(text, "robots.txt") {
+		t.Error("robots.txt is a page like others")
+	}
+}
+
+// showsSteps compares the bars of the funnel, which is a table itself, with the API's steps.
+func (d *dashboard) showsSteps(t *testing.T, want []mark) {
+	t.Helper()
+	var drawn []drawnMark
+	d.page.Eval(t, fmt.Sprintf(drawnMarks, "Way of a page"), &drawn)
+	if len(drawn) != len(want) {
+		t.Fatalf("%d steps, want %d", len(drawn), len(want))
+	}
+	for _, w := range want {
+		for _, m := range drawn {
+			if m.Key == w.Key && (m.Value != w.Value || m.Inverted-m.Value > m.Half || m.Value-m.Inverted > m.Half) {
+				t.Errorf("step %s, drawn as long as %g, want %s", m.mark, m.Inverted, w)
+			}
+		}
+	}
+}
+
+// What the Tracking screen draws of money and runs is what the API answers.
+func (d *dashboard) drawsTheSpending(t *testing.T) {
+	d.at(t, "/brands/fernwood/tracking", "Tracking")
+	var trend struct {
+		Buckets []struct {
+			Date    string
+			Answers float64 `json:"result_count"`
+			GivenUp float64 `json:"given_up_runs"`
+		}
+	}
+	from := d.text(t, `new Date(Date.now() - 89 * 86400000).toISOString().slice(0, 10)`)
+	to := d.text(t, `new Date().toISOString().slice(0, 10)`)
+	d.ask(t, fmt.Sprintf("visibility-trend?date_from=%s&date_to=%s&brand_id=%s", from, to, d.brand), &trend)
+	var want []mark
+	for _, b := range trend.Buckets {
+		want = append(want, mark{Key: "answered", X: b.Date, Value: b.Answers})
+		if b.GivenUp > 0 {
+			want = append(want, mark{Key: "given_up", X: b.Date, Value: b.GivenUp})
+		}
+	}
+	d.showsMarks(t, "Runs per day", "", want)
+	var spending struct {
+		Month    struct{ Cost float64 }
+		Forecast struct {
+			Runs int
+			Cost *float64
+		}
+	}
+	d.page.Eval(t, `fetch("/app/api/tracking/spending?brand_id=`+d.brand+`").then((r) => r.json())`, &spending)
+	shown := d.text(t, `document.querySelector('figure[aria-label="Cost per day"]').closest("section").innerText`)
+	if !strings.Contains(shown, fmt.Sprintf("%.2f USD this month", spending.Month.Cost)) && !strings.Contains(shown, "< 0.01 USD this month") {
+		t.Errorf("%.300q does not say that the month cost %g", shown, spending.Month.Cost)
+	}
+	if nothing := strings.Contains(shown, "nothing is scheduled"); nothing != (spending.Forecast.Runs == 0) {
+		t.Errorf("%d runs are scheduled: %.300q", spending.Forecast.Runs, shown)
+	}
+}

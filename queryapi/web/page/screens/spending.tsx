@@ -1,0 +1,126 @@
+import { root, useAnswer } from "../api.ts"
+import type { Brand, Spending as Body, Trend } from "../bodies.ts"
+import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
+import { Stack } from "../chart/stack.tsx"
+import { money, number, plural, shift, today } from "../format.ts"
+import { question } from "../parts/filters.tsx"
+import { slotOf } from "../parts/platform.ts"
+import { Notice, Shown } from "../parts/state.tsx"
+import { addressOf } from "../route.ts"
+import { answers } from "./drill.ts"
+
+// Spending is what the brand's runs cost, day by day, and what its schedule will cost.
+export function Spending({ brand }: { brand: Brand }) {
+  const spending = useAnswer<Body>(addressOf(`${root}/tracking/spending`, { brand_id: brand.id }))
+  return (
+    <Shown of={spending} height={280}>
+      {(body) => (
+        <>
+          <CostPerDay spending={body} />
+          {body.forecast.refused.length > 0 && (
+            <Notice>
+              Not in the forecast:
+              {body.forecast.refused.map((r) => (
+                <span key={r.platform}>
+                  {" "}
+                  {r.platform}: {r.reason}.
+                </span>
+              ))}
+            </Notice>
+          )}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function CostPerDay({ spending }: { spending: Body }) {
+  const { days, month, forecast, budget } = spending
+  const daily = budget.costPerDay === null ? undefined : Number(budget.costPerDay)
+  const platforms = [...new Set([...days, ...forecast.days].map((d) => d.platform))].toSorted(
+    (a, b) => slotOf(a) - slotOf(b) || a.localeCompare(b),
+  )
+  const series = platforms.flatMap((platform): Series[] => {
+    const part = (key: string, name: string, marks: Mark[], outlined: boolean): Series[] =>
+      marks.length > 0 ? [{ key, name, slot: slotOf(platform), outlined, marks }] : []
+    const spent = days
+      .filter((d) => d.platform === platform && d.cost > 0)
+      .map((d): Mark => ({ key: platform, x: d.date, y: d.cost, n: d.runs, notes: givenUp(d.given_up) }))
+    const ahead = forecast.days
+      .filter((d) => d.platform === platform && d.cost)
+      .map((d): Mark => ({ key: `${platform}-forecast`, x: d.date, y: d.cost, n: d.runs }))
+    return [
+      ...part(platform, platform, spent, false),
+      ...part(`${platform}-forecast`, `${platform}, forecast`, ahead, true),
+    ]
+  })
+  const ahead =
+    forecast.runs === 0
+      ? "nothing is scheduled"
+      : forecast.cost === null
+        ? `${plural(forecast.runs, "run")} in the next 30 days, of which not every price is known`
+        : `about ${money(forecast.cost)} in the next 30 days`
+  const limits = budget.costPerMonth && ` The organization's budget is ${money(Number(budget.costPerMonth))} a month, of which ${money(Number(budget.spent.costMonth))} are spent.`
+  return (
+    <Stack
+      name="Cost per day"
+      finding={`${money(month.cost)} this month; ${ahead}`}
+      subtitle={`By platform, in US dollars; outlined: the schedule × the estimate of a run.${limits || ""}`}
+      unit="USD"
+      as="bars"
+      series={series}
+      rule={daily === undefined ? undefined : { value: daily, name: `Budget a day ${money(daily)}` }}
+      method="A run costs what the platform's usage says, on the day on which its job was started; where a platform reports no usage, its estimate. The forecast repeats the runs that the schedule would start now."
+      empty={`No run has cost anything, and ${ahead}.`}
+    />
+  )
+}
+
+const givenUp = (runs: number) => (runs > 0 ? [`${plural(runs, "run")} given up`] : [])
+
+// RunsPerDay has what came of the runs of the last 90 days: answers, and runs that were given up.
+export function RunsPerDay({ brand }: { brand: Brand }) {
+  const window = { date_from: shift(today(), -89), date_to: today() }
+  const everything = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
+  const trend = useAnswer<Trend>(question("visibility-trend", brand, { ...everything, ...window }))
+  return (
+    <Shown of={trend} height={160}>
+      {({ buckets }) => {
+        const part = (key: string, name: string, slot: Slot, value: (b: (typeof buckets)[number]) => number): Series => ({
+          key,
+          name,
+          slot,
+          hatched: key !== "answered",
+          marks: buckets
+            .map((b): Mark => ({
+              key,
+              x: b.date,
+              y: value(b),
+              href: answers(brand, { ...everything, date_from: b.date, date_to: b.date }),
+            }))
+            .filter((mark) => mark.y),
+        })
+        const outages = buckets.flatMap((b) =>
+          b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` })),
+        )
+        return (
+          <Stack
+            name="Runs per day"
+            finding={`Answers came in on ${plural(buckets.length, "day")} of the last ${number(90)}`}
+            subtitle="Answers, and above them runs that were given up; hatched days: a platform gave up over a fifth of its runs"
+            unit=""
+            as="bars"
+            height={140}
+            series={[
+              part("answered", "Answered", 0, (b) => b.result_count),
+              part("given_up", "Given up", 9, (b) => b.given_up_runs),
+            ].filter((s) => s.marks.length > 0)}
+            flags={outages}
+            csv={{ url: question("visibility-trend", brand, { ...everything, ...window, table: "buckets" }), file: `${brand.slug}-runs.csv` }}
+            empty="No answers in the last 90 days: run the prompts now."
+          />
+        )
+      }}
+    </Shown>
+  )
+}
