@@ -19,7 +19,12 @@ var looks = []look{{1280, "light"}, {375, "dark"}, {375, "light"}, {1280, "dark"
 // Each screen has one heading and one main part, and axe finds nothing, in both themes and on a phone.
 func (d *dashboard) isAccessible(t *testing.T) {
 	titles := map[string]bool{}
-	found := struct{ Answers []struct{ ID string } }{}
+	var found struct {
+		Answers []struct {
+			ID     string
+			Prompt string `json:"prompt_id"`
+		}
+	}
 	d.ask(t, "answers?mentioned=true&limit=2&brand_id="+d.brand, &found)
 	for i, screen := range []struct{ path, name string }{
 		{"/", "Brands"},
@@ -32,6 +37,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/brands/fernwood/competitors", "Competitors"},
 		{"/brands/fernwood/prompts", "Prompts"},
 		{"/brands/fernwood/prompts?show=tracked", "Prompts"},
+		{"/brands/fernwood/prompts?by=model&prompt=" + found.Answers[0].Prompt, "Prompts"},
 		{"/brands/fernwood/answers?mentioned=true&domain=fernwood.example", "Answers"},
 		{"/brands/fernwood/answers/" + found.Answers[0].ID, "Answers"},
 		{"/brands/fernwood/answers/" + found.Answers[0].ID + "?with=" + found.Answers[1].ID, "Answers"},

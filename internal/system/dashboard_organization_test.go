@@ -164,7 +164,7 @@ func (d *dashboard) pagesPerformance(t *testing.T) {
 	var page struct {
 		Next string `json:"next_cursor"`
 	}
-	d.ask(t, "prompt-performance?limit=10&brand_id="+d.brand, &page)
+	d.ask(t, "prompt-performance?sort_by=rate&metric=mention_rate&limit=10&brand_id="+d.brand, &page)
 	d.at(t, "/brands/fernwood/prompts?cursor="+page.Next, "Prompts")
 	const rows = `document.querySelectorAll('table[aria-label="Performance"] tbody tr').length`
 	var rest, all int

@@ -76,6 +76,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("hostile answers", d.showsHostileAnswersAsText)
 	t.Run("hostile markdown", d.formatsHostileAnswers)
 	t.Run("runs", d.runsPrompts)
+	t.Run("heat", d.drawsPrompts)
 	t.Run("prompts", d.keepsManyPrompts)
 	t.Run("topics", d.proposesTopics)
 	t.Run("pages", d.pagesPerformance)

@@ -27,6 +27,8 @@ export interface Change {
   verdict: string
   reach: "brand" | "prompts" | null
   reason: string | null
+  before: number | null
+  after: number | null
   difference: number | null
   interval: Range
   detectable: number | null
@@ -142,8 +144,19 @@ export interface PromptFigures {
   ai_visibility_score: number | null
   mention_rate_pct: number | null
   mention_rate_interval: Interval
+  position: number | null
+  change: Change | null // without comparison
 }
-export interface PromptPerformance { prompts: PromptFigures[]; next_cursor?: string | null }
+export interface PromptPerformance { window: { dateFrom: string }; prompts: PromptFigures[]; next_cursor?: string | null }
+
+interface NamedShare { n: number; rate: number; interval: Interval }
+type MatrixCell = NamedShare & { key: string }
+export interface PromptMatrix {
+  by: "platform" | "model" | "region"
+  columns: MatrixCell[]
+  rows: (NamedShare & { prompt_id: string; prompt_text: string; topic_name: string | null; branded: boolean; cells: MatrixCell[] })[]
+  next_cursor: string | null
+}
 
 export interface Citations {
   totals: { domains: number; urls: number; citations: number; results_with_citations: number; avg_citations_per_result: number | null }

@@ -166,9 +166,9 @@ export function store(blob: Blob, file: string): void {
 }
 
 // Pages leads from a page of a list to the next one, and back to the first; each is an address.
-export function Pages({ parameter, at, next }: { parameter: string; at?: string; next?: string | null }) {
+export function Pages({ name = "Pages", parameter, at, next }: { name?: string; parameter: string; at?: string; next?: string | null }) {
   return (
-    <nav class="line" aria-label="Pages">
+    <nav class="line" aria-label={name}>
       {at && (
         <a class="button" href={withParameters({ [parameter]: undefined })}>
           First page

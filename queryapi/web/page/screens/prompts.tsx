@@ -1,20 +1,17 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { refresh, tables, useAnswer, write } from "../api.ts"
-import type { Brand, Prompt, PromptFigures, PromptPerformance, Session, Topic } from "../bodies.ts"
-import { number, percent, plural } from "../format.ts"
-import { bounds } from "../parts/figure.tsx"
-import { question } from "../parts/filters.tsx"
+import type { Brand, Prompt, Session, Topic } from "../bodies.ts"
+import { number, plural } from "../format.ts"
 import { FormDialog } from "../parts/dialog.tsx"
 import { Field, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown } from "../parts/state.tsx"
-import { changes, Pages, Table, WithN } from "../parts/table.tsx"
+import { changes, Pages, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
-import { answers } from "./drill.ts"
-import { NoAnswers } from "./overview.tsx"
+import { Performance } from "./prompt_figures.tsx"
 import { promptSet } from "./running.tsx"
 import { maxProposals, setTopics, TopicList, topicIds, type Topics, useTopics } from "./topics.tsx"
 
@@ -33,60 +30,20 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
       )}
     </div>
   )
+  const list = <Tracked brand={brand} topics={topics} editable={editable} />
   return (
     <Screen name="Prompts" of={brand.name} bar={<Toolbar brand={brand} timeless={tracked} />} tools={tools}>
       <nav class="segments" aria-label="Prompts">
         <a href={withParameters({ show: undefined, offset: undefined })} aria-current={tracked ? undefined : "page"}>
           Performance
         </a>
-        <a href={withParameters({ show: "tracked", cursor: undefined })} aria-current={tracked ? "page" : undefined}>
+        <a href={withParameters({ show: "tracked", cursor: undefined, rows: undefined, prompt: undefined })} aria-current={tracked ? "page" : undefined}>
           Tracked prompts
         </a>
       </nav>
-      {tracked ? <Tracked brand={brand} topics={topics} editable={editable} /> : <Performance brand={brand} topics={topics} editable={editable} />}
+      {tracked ? list : <Performance brand={brand}>{list}</Performance>}
       {adding && <AddPrompts brand={brand} topics={topics} onClose={() => add(false)} />}
     </Screen>
-  )
-}
-
-function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
-  const [sort_by, order, cursor] = ["sort_by", "order", "cursor"].map((name) => query.value.get(name) ?? undefined)
-  const url = question("prompt-performance", brand, { sort_by, order, cursor, limit: "100" })
-  const figures = useAnswer<PromptPerformance>(url)
-  return (
-    <>
-      <Shown of={figures} height={240}>
-        {({ prompts, next_cursor }) =>
-          prompts.length === 0 && !cursor ? (
-            <div class="stack">
-              <NoAnswers brand={brand} />
-              <Tracked brand={brand} topics={topics} editable={editable} />
-            </div>
-          ) : (
-            <div class="stack">
-              <Table<PromptFigures>
-                name="Performance"
-                title="How often answers to each prompt name the brand. Intensity is how much of them is about it, from 0 to 100"
-                rows={prompts}
-                sorted={{ by: "visibility", order: "desc" }}
-                columns={[
-                  { name: "Prompt", long: true, cell: (r) => <a href={answers(brand, { prompt_id: r.prompt_id })}>{r.prompt_text}</a> },
-                  { name: "Visibility rate", number: true, cell: (r) => percent(r.mention_rate_pct) },
-                  { name: "Interval", number: true, cell: (r) => bounds(r.mention_rate_interval) ?? "too little data" },
-                  { name: "Intensity", number: true, sort: "visibility", cell: (r) => number(r.avg_visibility) },
-                  { name: "Named in", number: true, sort: "appearances", cell: (r) => <WithN text={number(r.appearance_count)} beside={`of ${number(r.result_count)}`} /> },
-                  { name: "Mentions", number: true, sort: "mentions", cell: (r) => number(r.total_mentions) },
-                  { name: "Citations", number: true, sort: "citations", cell: (r) => number(r.total_citations) },
-                  { name: "Topic", cell: (r) => r.topic_name ?? "" },
-                ]}
-                csv={{ url: question("prompt-performance", brand, { sort_by, order, limit: "100" }), file: `${brand.slug}-prompts.csv` }}
-              />
-              <Pages parameter="cursor" at={cursor} next={next_cursor} />
-            </div>
-          )
-        }
-      </Shown>
-    </>
   )
 }
 
@@ -225,7 +182,7 @@ function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[];
     const prompt_set_id = await promptSet(brand)
     await write("POST", tables("prompts"), lines.map((text, i) => ({ prompt_set_id, topic_id: ids.get(names[i]!) ?? null, text })))
     onClose()
-    go(withParameters({ show: "tracked", offset: undefined, cursor: undefined }))
+    go(withParameters({ show: "tracked", offset: undefined, cursor: undefined, rows: undefined, prompt: undefined }))
   }
   return (
     <FormDialog title="Add prompts" act={`Add ${lines.length > 1 ? plural(lines.length, "prompt") : "prompt"}`} can={lines.length > 0} onClose={onClose} onAct={add}>

@@ -1,0 +1,160 @@
+import { useEffect, useRef } from "preact/hooks"
+import { tables, useAnswer } from "../api.ts"
+import type { Answers, Brand, Citations, Compared, Comparison, Trend } from "../bodies.ts"
+import { Dots } from "../chart/dots.tsx"
+import type { Slot } from "../chart/marks.ts"
+import { Multiples } from "../chart/multiples.tsx"
+import { number, percent, plural, stamp } from "../format.ts"
+import { Card } from "../parts/card.tsx"
+import { question, screen } from "../parts/filters.tsx"
+import { Shown } from "../parts/state.tsx"
+import { go, withParameters } from "../route.ts"
+import { answers } from "./drill.ts"
+
+interface Props { brand: Brand; prompt: string }
+interface Tracked { text: string; is_active: boolean; topics: { name: string } | null }
+
+// Panel shows one prompt beside the list: its rate by platform, who is named, what is cited, the latest answers.
+export function Panel({ brand, prompt }: Props) {
+  const panel = useRef<HTMLElement>(null)
+  const url = tables("prompts", { id: `eq.${prompt}`, select: "text,is_active,topics(name)" })
+  const [tracked] = useAnswer<Tracked[]>(url).data ?? []
+  const closed = withParameters({ prompt: undefined })
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null
+    panel.current?.focus()
+    return () => opener?.focus()
+  }, [])
+  return (
+    <section
+      ref={panel}
+      class="panel stack"
+      aria-label="Prompt"
+      tabIndex={-1}
+      onKeyDown={(event) => event.key === "Escape" && go(closed)}
+    >
+      <header class="line">
+        <h2 class="long">{tracked?.text ?? "Deleted prompt"}</h2>
+        <a class="button plain tight" href={closed}>
+          Close
+        </a>
+      </header>
+      {tracked && (
+        <p class="soft">{(tracked.topics?.name ?? "Without topic") + (tracked.is_active ? "" : ", not asked")}</p>
+      )}
+      <Platforms brand={brand} prompt={prompt} />
+      <Entities brand={brand} prompt={prompt} />
+      <Domains brand={brand} prompt={prompt} />
+      <Latest brand={brand} prompt={prompt} />
+    </section>
+  )
+}
+
+// Platforms shows weeks, since a prompt has few answers a day.
+function Platforms({ brand, prompt }: Props) {
+  const weeks = { prompt_id: prompt, group_by: "platform", granularity: "week" }
+  return (
+    <Shown of={useAnswer<Trend>(question("visibility-trend", brand, weeks))} height={160}>
+      {({ groups = [] }) => (
+        <Multiples
+          name="Rate by platform"
+          subtitle="Share of answers that name the brand, by week"
+          unit="%"
+          charts={groups.map(({ key, buckets }) => {
+            const href = answers(brand, { prompt_id: prompt, platform: key })
+            const marks = buckets.map((week) => ({
+              key,
+              x: week.date,
+              y: week.mention_rate_pct,
+              range: week.mention_rate_interval,
+              n: week.result_count,
+              href,
+            }))
+            return { key, title: key, series: [{ key, name: key, slot: 0, marks }], href }
+          })}
+        />
+      )}
+    </Shown>
+  )
+}
+
+function Entities({ brand, prompt }: Props) {
+  const rowOf = (entity: Compared) => {
+    const key = entity.competitor_id ?? brand.id
+    return {
+      key,
+      name: entity.name,
+      own: !entity.competitor_id,
+      slot: (entity.competitor_id ? (entity.slot ?? 9) : 0) as Slot,
+      now: {
+        key,
+        x: "this window",
+        y: entity.mention_rate_pct,
+        range: entity.mention_rate_interval,
+        n: entity.result_count,
+        href: answers(brand, { prompt_id: prompt, competitor_id: entity.competitor_id }),
+      },
+      beside: [percent(entity.mention_rate_pct)],
+    }
+  }
+  return (
+    <Shown of={useAnswer<Comparison>(question("competitor-comparison", brand, { prompt_id: prompt }))} height={120}>
+      {({ brand: own, competitors }) => (
+        <Dots
+          name="Who is named"
+          subtitle={`Share of ${plural(own.result_count, "answer")} that name each`}
+          unit="%"
+          domain={[0, 100]}
+          columns={["Rate"]}
+          rows={[own, ...competitors.filter((c) => c.appearance_count > 0)]
+            .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
+            .map(rowOf)}
+        />
+      )}
+    </Shown>
+  )
+}
+
+function Domains({ brand, prompt }: Props) {
+  return (
+    <Shown of={useAnswer<Citations>(question("citations", brand, { prompt_id: prompt, limit: "5" }))} height={96}>
+      {({ top_domains, totals }) => (
+        <Card
+          name="Cited most"
+          title={`${plural(totals.domains, "domain")}, in ${plural(totals.results_with_citations, "answer")}`}
+        >
+          <ol class="inside listed">
+            {top_domains.map(({ domain, category, usage_pct }) => (
+              <li key={domain} data-key={domain} data-value={usage_pct}>
+                <a href={answers(brand, { prompt_id: prompt, domain })}>{domain}</a>
+                <span class="soft">{`${category}, in ${percent(usage_pct)} of answers`}</span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+      )}
+    </Shown>
+  )
+}
+
+function Latest({ brand, prompt }: Props) {
+  return (
+    <Shown of={useAnswer<Answers>(question("answers", brand, { prompt_id: prompt, limit: "5" }))} height={96}>
+      {({ total, answers: rows }) => (
+        <Card
+          name="Latest answers"
+          tools={<a href={answers(brand, { prompt_id: prompt })}>{`All ${plural(total, "answer")}`}</a>}
+        >
+          <ol class="inside listed">
+            {rows.map((row) => (
+              <li key={row.id}>
+                <a href={screen(brand, `answers/${row.id}`)}>{`${row.platform}, ${stamp(row.answered_at)}`}</a>
+                <span class="soft">{row.mentioned ? `named, place ${number(row.position)}` : "not named"}</span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+      )}
+    </Shown>
+  )
+}
