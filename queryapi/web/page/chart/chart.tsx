@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useState } from "preact/hooks"
+import { useId, useLayoutEffect, useState } from "preact/hooks"
 import { date, inUnit, number } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
 import { Icon } from "../parts/icon.tsx"
@@ -259,7 +259,7 @@ addEventListener("afterprint", () => widths.forEach((set, box) => set(box.client
 // useWidth is the width of an element as it is now; on paper a chart is 680 pixels wide.
 export function useWidth(box: { current: HTMLElement | null }): number {
   const [width, set] = useState(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (!element) return
     set(element.clientWidth)

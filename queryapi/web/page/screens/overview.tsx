@@ -20,7 +20,7 @@ import { Bar, bounds, Figure, Part, Parts } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
-import { Empty, Shown } from "../parts/state.tsx"
+import { Empty, Shown, Skeleton } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
@@ -38,6 +38,13 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const window = summary.data?.window
   const has = summary.data?.totals.resultCount !== 0
+  if ([summary, trend, comparison, changes].some((a) => a.loading && !a.data)) {
+    return (
+      <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
+        <Skeleton height={900} />
+      </Screen>
+    ) // all at once, so that nothing that is there moves
+  }
   return (
     <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
       <Shown of={summary} height={200}>
