@@ -188,6 +188,16 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 			t.Errorf("the days of %s are %q", days, ticks)
 		}
 	}
+	var size int
+	d.page.Eval(t, `new Promise((done) => {
+		const make = URL.createObjectURL
+		URL.createObjectURL = (blob) => { if (blob.type == "image/png") done(blob.size); return make.call(URL, blob) }
+		HTMLAnchorElement.prototype.click = () => {}
+		document.querySelector('[aria-label="Download PNG: Visibility trend"]').click()
+	})`, &size)
+	if size < 10_000 {
+		t.Errorf("the picture has %d bytes", size)
+	}
 	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
 		t.Errorf("the chart is saved as %.600s", svg)
 	}
