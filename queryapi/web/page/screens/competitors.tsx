@@ -6,7 +6,7 @@ import type { Mark, Slot } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
 import { daysOf, inUnit, none, number, ordinal, percent, plural, shift } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
-import { chosenWindow, question, screen } from "../parts/filters.tsx"
+import { chosenWindow, compares, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
@@ -134,8 +134,8 @@ function Ranking({ brand, comparison }: Props) {
   const length = daysOf(from, to)
   const daysBefore = `the ${length} days before`
   const earlier = { date_from: shift(from, -length), date_to: shift(from, -1) }
-  const compares = query.value.get("compare") !== "none"
-  const past = useAnswer<Comparison>(compares ? question("competitor-comparison", brand, earlier) : null).data
+  const beside = compares()
+  const past = useAnswer<Comparison>(beside ? question("competitor-comparison", brand, earlier) : null).data
   const before = new Map(past && ranked(past).map((row) => [keyOf(brand, row), row]))
   const mark = (row: Compared, x: string, window = {}): Mark => ({
     key: keyOf(brand, row),
@@ -153,13 +153,13 @@ function Ranking({ brand, comparison }: Props) {
     <Dots
       name="Ranking"
       finding={judged ? standing(comparison) : `By ${metric.name.toLowerCase()}`}
-      subtitle={compares ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
+      subtitle={beside ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
       unit={metric.unit}
       domain={metric.domain(values)}
       reversed={metric.reversed}
       tools={<Segments name="Metric" parameter="metric" options={metricNames} />}
       csv={csvOf(brand)}
-      columns={[metric.name, ...(judged ? ["You are"] : []), ...(compares ? ["Before"] : [])]}
+      columns={[metric.name, ...(judged ? ["You are"] : []), ...(beside ? ["Before"] : [])]}
       rows={rows.map((row) => {
         const then = before.get(keyOf(brand, row))
         return {
@@ -172,7 +172,7 @@ function Ranking({ brand, comparison }: Props) {
           beside: [
             <Value row={row} metric={metric} />,
             ...(judged ? [<Gap row={row} all={rows.length} />] : []),
-            ...(compares ? [then ? shownAs(metric, then) : none] : []),
+            ...(beside ? [then ? shownAs(metric, then) : none] : []),
           ],
         }
       })}
