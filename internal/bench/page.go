@@ -25,6 +25,7 @@ var paging = struct {
 //   - how long after its address was entered an overview shows its chart, with nothing cached and the processor slowed
 //     down, and how far what it showed moved: on the demo's data, 30 days, and over 10 M answers (those of query), 90
 //     days. No two looks are at the same figures;
+//   - how long after its data a heat map of 200 prompts on six platforms is painted;
 //   - how long the list of an organization's brands takes, over 10 M answers, and how many requests;
 //   - how long what an overview asks takes first and when it is repeated, over 10 M answers, one client.
 func page(ctx context.Context, o Options, s *stack, r *Result) error {
@@ -42,6 +43,9 @@ func page(ctx context.Context, o Options, s *stack, r *Result) error {
 	}
 	o.Progress("  the demo's overview")
 	if err := demo.measure(ctx, chromium, r, "demo"); err != nil {
+		return err
+	}
+	if err := demo.drawMatrix(ctx, chromium, r); err != nil {
 		return err
 	}
 	if err := demo.stop(); err != nil {
@@ -68,7 +72,7 @@ func (d *dashboard) measure(ctx context.Context, chromium *browser.Browser, r *R
 		addresses = append(addresses, d.overview(i))
 	}
 	const curve = `document.querySelector('figure[aria-label="Visibility trend"] path.line[d]')`
-	took, tab, err := d.look(ctx, chromium, curve, addresses)
+	took, tab, err := d.look(ctx, chromium, fmt.Sprintf(paintWatch, curve), addresses)
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (d *dashboard) listBrands(ctx context.Context, chromium *browser.Browser, r
 	rows := min(brandsOfOne, len(d.brands))
 	all := fmt.Sprintf(`document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d &&
 		!document.querySelector(".skeleton")`, rows)
-	took, tab, err := d.look(ctx, chromium, all, slices.Repeat([]string{"/"}, paging.looks))
+	took, tab, err := d.look(ctx, chromium, fmt.Sprintf(paintWatch, all), slices.Repeat([]string{"/"}, paging.looks))
 	if err != nil {
 		return err
 	}
@@ -104,6 +108,20 @@ func (d *dashboard) listBrands(ctx context.Context, chromium *browser.Browser, r
 	return err
 }
 
+// drawMatrix looks at a heat map that is grown to 200 prompts on six platforms.
+func (d *dashboard) drawMatrix(ctx context.Context, chromium *browser.Browser, r *Result) error {
+	const cells = `document.querySelectorAll(".heat td [data-at]").length >= 1200`
+	address := "/brands/fernwood/prompts"
+	took, tab, err := d.look(ctx, chromium, fmt.Sprintf(paintWatch, cells)+growMatrix,
+		slices.Repeat([]string{address}, paging.looks))
+	if err != nil {
+		return err
+	}
+	defer tab.Close()
+	r.addTimes("heat_map", "heat map", "from its data to 200 × 6 cells", took)
+	return nil
+}
+
 // addTimes adds percentiles of how long looks took.
 func (r *Result) addTimes(figure, name, what string, took []time.Duration) {
 	for _, p := range []int{50, 95} {
@@ -113,15 +131,15 @@ func (r *Result) addTimes(figure, name, what string, took []time.Duration) {
 		percentile(took, 50), what, paging.throttle, percentile(took, 95)))
 }
 
-// look opens a tab of the site's user, slowed down, and returns, sorted, how long after each navigation there was what
-// an expression finds.
+// look opens a tab of the site's user, slowed down, and returns, sorted, how long after each navigation, or after
+// window.since, a script of the page set window.shown.
 func (d *dashboard) look(
-	ctx context.Context, chromium *browser.Browser, expression string, addresses []string,
+	ctx context.Context, chromium *browser.Browser, script string, addresses []string,
 ) (took []time.Duration, tab *browser.Page, err error) {
 	if tab, err = chromium.Open(); err != nil {
 		return nil, nil, err
 	}
-	if err := d.signIn(ctx, tab, expression); err != nil {
+	if err := d.signIn(ctx, tab, script); err != nil {
 		return nil, tab, err
 	}
 	for _, address := range addresses {
@@ -131,7 +149,7 @@ func (d *dashboard) look(
 			err = tab.Await(ctx, "window.shown")
 		}
 		if err == nil {
-			err = tab.Eval("window.shown", &ms)
+			err = tab.Eval("window.shown - (window.since ?? 0)", &ms)
 		}
 		if err != nil {
 			return nil, tab, err
@@ -142,8 +160,8 @@ func (d *dashboard) look(
 	return took, tab, nil
 }
 
-// signIn gives a tab the session of the site's user, slows it down, and lets it watch for what an expression finds.
-func (d *dashboard) signIn(ctx context.Context, tab *browser.Page, expression string) error {
+// signIn gives a tab the session of the site's user, slows it down, and runs a script before those of each document.
+func (d *dashboard) signIn(ctx context.Context, tab *browser.Page, script string) error {
 	if err := tab.Visit(ctx, d.url+"/signin"); err != nil {
 		return err
 	}
@@ -160,7 +178,7 @@ func (d *dashboard) signIn(ctx context.Context, tab *browser.Page, expression st
 		{"Network.enable", nil},
 		{"Network.setCacheDisabled", map[string]any{"cacheDisabled": true}},
 		{"Page.enable", nil},
-		{"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(paintWatch, expression)}},
+		{"Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}},
 		{"Emulation.setDeviceMetricsOverride", map[string]any{
 			"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false,
 		}},
@@ -182,7 +200,25 @@ const paintWatch = `new MutationObserver((_, watch) => {
 window.shift = 0
 new PerformanceObserver((list) => {
 	for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value
-}).observe({ type: "layout-shift", buffered: true })`
+}).observe({ type: "layout-shift", buffered: true })
+`
+
+// growMatrix makes the prompts and platforms of a matrix more than the demo has, of its first cell.
+const growMatrix = `
+const send = fetch
+window.fetch = async (url, init) => {
+	const response = await send(url, init)
+	if (!String(url).includes("/prompt-matrix")) return response
+	const body = await response.json()
+	body.columns = Array.from({ length: 6 }, (_, i) => ({ ...body.columns[0], key: "platform-" + i }))
+	const [row] = body.rows
+	const cells = body.columns.map(({ key }) => ({ ...row.cells[0], key }))
+	body.rows = Array.from({ length: 200 }, (_, i) => (
+		{ ...row, prompt_id: "p" + i, prompt_text: "prompt " + i, branded: false, topic_id: null, topic_name: null, cells }))
+	body.next_cursor = null
+	window.since = performance.now()
+	return new Response(JSON.stringify(body), response)
+}`
 
 // repeat asks what an overview asks, and the same again.
 func (d *dashboard) repeat(ctx context.Context, r *Result) error {

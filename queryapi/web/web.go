@@ -14,7 +14,7 @@
 //     Filters, Menu for what opens below a button, Icon, Figure with interval and n, Card, Table with Pages, Dialog,
 //     FormDialog and Confirm for a write, Field, useAction for another form, Shown for an answer that is awaited, Empty
 //     for the next step. keys.tsx has the single keys, preferences.ts what this browser chose.
-//   - chart/ has the pictures: marks.ts their shapes, a file each, and what they share: Chart (card, table behind,
+//   - chart/ has the pictures: marks.ts their shapes, a file each, and their common parts: Chart (card, table behind,
 //     menu), useMarks (keys and pointer), scales, axes, and save.
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
