@@ -30,7 +30,7 @@ var (
 
 // The shape of the data, which answers.sql knows too.
 const (
-	brandsOfOne  = 10 // organization
+	brandsOfOne  = 30 // organization, as large as brands-overview is measured
 	promptsOfOne = 25 // brand
 	rivalsOfOne  = 5
 	rivalsDaily  = 10 // of the brand that is asked daily

@@ -75,17 +75,27 @@ func questions(n int, brands []brand, days, window int) []question {
 	return all
 }
 
-// ask asks an endpoint a question, and copies the answer.
+// variants are endpoints with parameters by which they answer more.
+var variants = []string{
+	"ai-crawlers?granularity=day", "ai-traffic?granularity=day", "answers?sort=prompt", "citations?granularity=week",
+}
+
+// ask asks an endpoint a question, and copies the answer. The list of brands is about all of the brand's organization.
 func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, to io.Writer) error {
-	window := url.Values{
-		"brand_id":  {q.brand.id.String()},
-		"date_from": {q.from.Format(time.DateOnly)},
-		"date_to":   {q.from.AddDate(0, 0, q.days-1).Format(time.DateOnly)},
+	path, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return err
 	}
+	if path != api+"brands-overview" {
+		values.Set("brand_id", q.brand.id.String())
+	}
+	values.Set("date_from", q.from.Format(time.DateOnly))
+	values.Set("date_to", q.from.AddDate(0, 0, q.days-1).Format(time.DateOnly))
 	if q.groupBy != "" {
-		window.Set("group_by", q.groupBy)
+		values.Set("group_by", q.groupBy)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+"?"+window.Encode(), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+"?"+values.Encode(), http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -129,7 +139,11 @@ func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhous
 	client := newClient(1)
 	defer client.CloseIdleConnections()
 	var found []endpoint
-	for _, path := range slices.Sorted(slices.Values(at.paths)) {
+	paths := at.paths
+	for _, variant := range variants {
+		paths = append(paths, api+variant)
+	}
+	for _, path := range slices.Sorted(slices.Values(paths)) {
 		e := endpoint{path: path}
 		for _, q := range all {
 			err := at.ask(ctx, client, path, q, io.Discard)

@@ -102,7 +102,7 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{
-		"ai-crawlers", "ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-changes", "visibility-summary",
+		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-changes", "visibility-summary",
 		"visibility-trend",
 	} {
 		_, alone := r.Figures[name+"_p99_ms"]

@@ -263,7 +263,7 @@ func (d *dashboard) stranger(t *testing.T) (cookie string) {
 // answersNothingTo asks all that the page asks about fernwood, with another organization's cookie and without one.
 func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
 	t.Helper()
-	wanted := map[string]int{"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK, "/v1/verdict-checks": http.StatusOK}
+	wanted := map[string]int{"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK, "/v1/brands-overview": http.StatusOK, "/v1/verdict-checks": http.StatusOK}
 	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/keys", "/members", "/providers", "/tracking/budgets"} {
 		wanted[path] = http.StatusOK
 	}

@@ -223,6 +223,7 @@ var standings = []string{
 	"SELECT organization_id, brand_id, id, max(text), sum(text != ''), sum(length(search_queries)), sumMap(raw_citations.url, arrayMap(x -> 1, raw_citations.url)), max(raw_products), sum(input_tokens), sum(output_tokens), sum(cost_usd) FROM answers GROUP BY ALL",
 	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(mentions), sum(citations), sum(visibility), sum(visibility_named) FROM answer_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(mentions) != 0 OR sum(inverse_position) != 0",
 	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(visible_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(visibility_named) FROM entity_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(visible_answers) != 0 OR sum(mentions) != 0",
+	"SELECT organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position) FROM brand_prompt_daily GROUP BY ALL HAVING sum(runs) != 0 OR sum(mention_answers) != 0 OR sum(inverse_position) != 0",
 	"SELECT * EXCEPT (sign), sum(sign) AS net FROM citations GROUP BY ALL HAVING net != 0",
 	"SELECT * EXCEPT (sign), sum(sign) AS net FROM shopping_cards GROUP BY ALL HAVING net != 0",
 	"SELECT * EXCEPT (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source), sum(answers) AS a, sum(citations) AS c, sum(citing_answers) AS ca, sum(citing_answers_source) AS cs, sum(domain_answers) AS da, sum(domain_answers_source) AS ds FROM citation_daily GROUP BY ALL HAVING a != 0 OR c != 0 OR ca != 0 OR cs != 0 OR da != 0 OR ds != 0",
@@ -239,7 +240,7 @@ func (w *environment) stands(t *testing.T, question string) []string {
 }
 
 // targets are what an insert of answers feeds one after the other.
-var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "citations", "citation_daily", "shopping_cards", "log_progress"}
+var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily", "citations", "citation_daily", "shopping_cards", "log_progress"}
 
 // Any records and rereads, cut into any batches, which fail at any table and are landed again by the same process or
 // another, make the same figures as the answers with their final names in an empty warehouse.

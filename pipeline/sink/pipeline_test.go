@@ -30,6 +30,7 @@ var eachOnce = map[string]string{
 	"distinct answers":    "SELECT uniqExact(id) FROM answers",
 	"answer_daily":        "SELECT toUInt64(sum(answers)) FROM answer_daily",
 	"entity_prompt_daily": "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
+	"brand_prompt_daily":  "SELECT toUInt64(sum(answers)) FROM brand_prompt_daily",
 	"of competitors":      "SELECT toUInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id != brand_id",
 	"citations":           "SELECT count() FROM citations",
 	"citation_daily":      "SELECT toUInt64(sum(citations)) FROM citation_daily",

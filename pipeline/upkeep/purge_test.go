@@ -148,7 +148,7 @@ func (e *purgingEnvironment) wantRowsOf(t *testing.T, living ...postgres.Brand) 
 	for _, brand := range living {
 		where := fmt.Sprintf(" WHERE brand_id = '%s'", brand.ID)
 		for table, sum := range map[string]string{
-			"answers": "count()", "answer_daily": "sum(answers)", "entity_prompt_daily": "sum(answers)", "citations": "count()",
+			"answers": "count()", "answer_daily": "sum(answers)", "entity_prompt_daily": "sum(answers)", "brand_prompt_daily": "sum(answers)", "citations": "count()",
 			"citation_daily": "sum(citations)", "shopping_cards": "count()",
 		} {
 			if n := e.number(t, "SELECT toUInt64("+sum+") FROM "+table+where); n != uint64(e.appended) {

@@ -48,8 +48,8 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 		t.Fatal(err)
 	}
 	if err := c.warehouse.Exec(t.Context(), fmt.Sprintf(`
-		INSERT INTO entity_prompt_daily (organization_id, brand_id, entity_id, prompt_id, platform, day, runs, answers, mention_answers)
-		SELECT '%[1]s', '%[2]s', '%[2]s', toUUID(leftPad(toString(number %% %[3]d), 32, '0')), concat('platform-', toString(intDiv(number, %[3]d) %% %[4]d)),
+		INSERT INTO brand_prompt_daily (organization_id, brand_id, prompt_id, platform, day, runs, answers, mention_answers)
+		SELECT '%[1]s', '%[2]s', toUUID(leftPad(toString(number %% %[3]d), 32, '0')), concat('platform-', toString(intDiv(number, %[3]d) %% %[4]d)),
 			toDate('%[6]s') - 1 - (intDiv(number, %[3]d * %[4]d) AS n), 1, 1, %[7]s
 		FROM numbers(%[3]d * %[4]d * %[5]d)`,
 		o.ID, brand.ID, prompts, platforms, days, day.Format(time.DateOnly), mentioned)); err != nil {

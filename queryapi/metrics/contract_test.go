@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
 
 // A contract is openapi.json as its readers understand it. Every response that a test of this package gets is held
@@ -259,4 +261,42 @@ func valid(schema *jsonschema.Schema, text string) error {
 		return err
 	}
 	return schema.Validate(value)
+}
+
+// fill appends so much of a brand that each value of each parameter makes a difference.
+func (s *stage) fill(t *testing.T) {
+	t.Helper()
+	s.addRivals(t, []string{"Glow"})
+	for _, f := range []brandFact{{Organization: "rival", Name: "Other", Slug: "other"}, {Name: "Nova", Slug: "nova"}, {Name: "Zeta", Slug: "zeta"}} {
+		s.addBrand(t, f)
+	}
+	var facts []answerFact
+	for i := range 12 {
+		f := answerFact{
+			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2],
+			Text: strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
+		}
+		for page := range i * 5 % 12 {
+			f.Cites = append(f.Cites, fmt.Sprintf("https://lumen.example/%d", page))
+		}
+		facts = append(facts, f)
+	}
+	for day := range 12 { // 4 of the window, 8 before
+		on := dayText(today.AddDate(0, 0, -day-min(day/4, 1)*30))
+		for i := range 12 {
+			facts = append(facts, answerFact{On: on, Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2], Text: "Lumen"})
+			if i < 5 && day > 0 {
+				facts = append(facts, answerFact{Brand: "nova", On: on, Prompt: fmt.Sprintf("p%d", i), Text: []string{"Nova", "Lumen"}[min(1, (day+i)%2+day/4)]})
+			}
+		}
+	}
+	shown := answerFact{On: dayText(today), Branded: new(false), Cites: []string{"https://rival0.example/"}}
+	own := answerFact{On: dayText(today)}
+	for i := range 60 {
+		own.Cites = append(own.Cites, fmt.Sprintf("https://lumen.example/%d", i))
+		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
+		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
+	}
+	s.addFacts(t, append(facts, shown, own)...)
+	s.fillTraffic(t)
 }

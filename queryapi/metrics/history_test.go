@@ -181,6 +181,7 @@ func (h *history) live(what, slug string) []string {
 // compare asks about every brand under a random filter.
 func (h *history) compare(t *testing.T) {
 	t.Helper()
+	h.compareOverview(t)
 	for _, slug := range h.brands {
 		now := h.snapshot(t, slug)
 		brand := naive.Live{ID: now.BrandID, Name: now.Name}
@@ -224,6 +225,29 @@ func (h *history) compare(t *testing.T) {
 		h.compareChanges(t, slug, filter, query, brand, rivals)
 		h.compareGroups(t, slug, filter, query, brand, rivals)
 	}
+}
+
+// compareOverview asks for the list of acme's brands under a random filter.
+func (h *history) compareOverview(t *testing.T) {
+	t.Helper()
+	filter, query := h.randomFilter(h.random, "lumen")
+	filter.Topic = nil // topics are a brand's
+	query.Del("topic_id")
+	f := naive.ChangeFilter{Filter: filter, Metric: pick(h.random, "score", "mention_rate", "citation_rate")}
+	query.Set("metric", f.Metric)
+	var brands []naive.Tracked
+	for slug, owner := range h.owners {
+		if owner != "acme" {
+			continue
+		}
+		now := h.snapshot(t, slug)
+		b := naive.Tracked{Live: naive.Live{ID: now.BrandID, Name: now.Name}, Slug: now.Slug, Readings: h.readings[slug]}
+		for _, c := range now.Competitors {
+			b.Competitors = append(b.Competitors, naive.Live{ID: c.ID, Name: c.Name})
+		}
+		brands = append(brands, b)
+	}
+	h.wantBodyOf(t, "acme", "/api/v1/brands-overview?"+query.Encode(), naive.Overview(brands, f, dayText(today)[:7]))
 }
 
 // compareChanges asks for verdicts with random parameters of their own.

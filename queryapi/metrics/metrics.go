@@ -80,6 +80,7 @@ type endpoint struct {
 var endpoints = []endpoint{
 	{path: "/whoami", answer: (*API).whoami, withoutWarehouse: true},
 	{path: "/brands", answer: (*API).brands, tables: tablesOf[brandsBody](), withoutWarehouse: true},
+	{path: "/brands-overview", answer: (*API).brandsOverview, tables: tablesOf[overviewBody]()},
 	{path: "/filters", answer: (*API).filters, tables: tablesOf[filtersBody]()},
 	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},

@@ -21,7 +21,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/queryapi/auth"
 )
@@ -41,39 +40,6 @@ func TestTheServerKeepsTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
-}
-
-// fill appends so much of a brand that each value of each parameter makes a difference.
-func (s *stage) fill(t *testing.T) {
-	t.Helper()
-	s.addRivals(t, []string{"Glow"})
-	s.addBrand(t, brandFact{Organization: "rival", Name: "Other", Slug: "other"})
-	var facts []answerFact
-	for i := range 12 {
-		f := answerFact{
-			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2],
-			Text: strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
-		}
-		for page := range i * 5 % 12 {
-			f.Cites = append(f.Cites, fmt.Sprintf("https://lumen.example/%d", page))
-		}
-		facts = append(facts, f)
-	}
-	for day := range 12 { // 4 of the window, 8 before
-		on := dayText(today.AddDate(0, 0, -day-min(day/4, 1)*30))
-		for i := range 12 {
-			facts = append(facts, answerFact{On: on, Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2], Text: "Lumen"})
-		}
-	}
-	shown := answerFact{On: dayText(today), Branded: new(false), Cites: []string{"https://rival0.example/"}}
-	own := answerFact{On: dayText(today)}
-	for i := range 60 {
-		own.Cites = append(own.Cites, fmt.Sprintf("https://lumen.example/%d", i))
-		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
-		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
-	}
-	s.addFacts(t, append(facts, shown, own)...)
-	s.fillTraffic(t)
 }
 
 func theDocumentIsSentAsItIs(t *testing.T, s *stage) {

@@ -30,13 +30,19 @@ type commonParams struct {
 
 // common reads the common parameters; now decides the days where none are given.
 func (q *query) common(now time.Time) commonParams {
+	brand := q.requiredID("brand_id", "the id of a brand that GET /api/v1/brands lists, a UUID")
+	p := q.commonOfBrands(now)
+	p.brandID, p.topics = brand, q.ids("topic_id", "the id of a topic, a UUID")
+	return p
+}
+
+// commonOfBrands reads the common parameters of a list of brands, which share no topics.
+func (q *query) commonOfBrands(now time.Time) commonParams {
 	return commonParams{
-		brandID:   q.requiredID("brand_id", "the id of a brand that GET /api/v1/brands lists, a UUID"),
 		window:    q.window(now),
 		platforms: q.list("platform", "platform slugs separated by commas"),
 		models:    q.list("model", "model slugs separated by commas"),
 		regions:   q.regions(),
-		topics:    q.ids("topic_id", "the id of a topic, a UUID"),
 		branded:   q.boolean("branded", "all"),
 	}
 }

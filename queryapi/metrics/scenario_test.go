@@ -50,7 +50,7 @@ func TestScenarios(t *testing.T) {
 }
 
 // onShards are scenarios that together ask every question, of answers that are corrected and names that are edited too.
-var onShards = strings.Fields(`ai_crawlers ai_pages ai_traffic ai_traffic_sessions answers answers_by_prompt changes_competitors citations_answers citations_corrected
+var onShards = strings.Fields(`ai_crawlers ai_pages ai_traffic ai_traffic_sessions answers answers_by_prompt brands_overview changes_competitors citations_answers citations_corrected
 	comparison_edited degraded_platforms entity_trend filters intervals model_changed one_prompt prompt_intervals prompt_matrix prompt_performance_edited sampling_plan
 	shopping_cards_corrected shopping_cards_pages two_organizations`)
 

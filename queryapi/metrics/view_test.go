@@ -28,7 +28,12 @@ var texts = map[string]*string{
 	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
 	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
 	clickhouse.CellDays.Name:          &clickhouse.CellDays.Text,
-	clickhouse.ServedModels.Name:      &clickhouse.ServedModels.Text,
+	clickhouse.BrandsStanding.Name:    &clickhouse.BrandsStanding.Text,
+	clickhouse.BrandsTrend.Name:       &clickhouse.BrandsTrend.Text,
+	clickhouse.BrandsVisits.Name:      &clickhouse.BrandsVisits.Text,
+	clickhouse.LastAnswers.Name:       &clickhouse.LastAnswers.Text,
+	clickhouse.BrandsCost.Name:        &clickhouse.BrandsCost.Text,
+	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
@@ -122,6 +127,9 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			}
 			if o.reads("compare_days") {
 				query.Set("group_by", "platform,topic,prompt,competitor")
+			}
+			if e.path == "/brands-overview" {
+				query.Set("sort_by", pick(h.random, "change", "rate", "gap", "visits", "cost"))
 			}
 			maps.DeleteFunc(query, func(name string, _ []string) bool { return !o.reads(name) })
 			targets = append(targets, h.path(o, "lumen")+"?"+query.Encode())

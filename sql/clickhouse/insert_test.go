@@ -46,7 +46,7 @@ func TestInsertAfterAHalfInsertAddsOnlyWhatIsMissing(t *testing.T) {
 	landed := uint64(0)
 	// In which order a server feeds its views is its own affair, and another in every database. A view below a target
 	// breaks when that target is written, so of one below each some break late and some early.
-	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
+	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "brand_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
 		breakView := "CREATE MATERIALIZED VIEW breaking TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id = brand_id)) AS last_offset FROM " + target
 		if err := conn.Exec(t.Context(), breakView); err != nil {
 			t.Fatal(err)

@@ -213,7 +213,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 			t.Errorf("%d parts of %s are to expire that should not, %v", soon, table, err)
 		}
 	}
-	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)", "crawl_daily": "sum(requests)"} {
+	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "brand_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)", "crawl_daily": "sum(requests)"} {
 		var n int64
 		if err := conn.QueryRow(t.Context(), "SELECT toInt64("+sums+") FROM "+table).Scan(&n); err != nil || n != 4 {
 			t.Errorf("%s has %d, %v; want 4", table, n, err)

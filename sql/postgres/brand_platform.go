@@ -29,6 +29,19 @@ func (db *DB) TrackedPlatforms(ctx context.Context, brand uuid.UUID) ([]TrackedP
 	return queryAll[TrackedPlatform](ctx, db, "tracked_platforms", brand)
 }
 
+// A BrandSchedule is when a brand is asked.
+type BrandSchedule struct {
+	BrandID     uuid.UUID  `db:"brand_id"`
+	NextCheckAt *time.Time `db:"next_check_at"` // nil: not scheduled yet
+	Hours       int        `db:"hours"`         // between two checks of the platform that is asked most often
+	CreatedAt   time.Time  `db:"created_at"`    // when its first scheduled platform was added
+}
+
+// BrandSchedules returns the schedules of the active brands of an organization that have one.
+func (db *DB) BrandSchedules(ctx context.Context, organization uuid.UUID) ([]BrandSchedule, error) {
+	return queryAll[BrandSchedule](ctx, db, "brand_schedules", organization)
+}
+
 // AddBrandPlatform adds a platform to a brand, with its default model ("") or another one; the frequency is hourly,
 // daily, weekly, monthly or manual. ErrConflict if it exists.
 func (db *DB) AddBrandPlatform(ctx context.Context, brand uuid.UUID, platform, model, frequency string) error {

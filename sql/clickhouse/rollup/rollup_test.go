@@ -93,11 +93,12 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 			"mentions", "citations", "visibility", "visibility_named"},
 		"answers entity_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
 			"positions", "mentions", "citations", "visibility", "visibility_named"},
-		"answers citation_daily": {"answers", "citations", "citing_answers", "citing_answers_source", "domain_answers", "domain_answers_source"},
-		"answers citations":      {"rows"},
-		"answers shopping_cards": {"rows"},
-		"visits visit_daily":     {"visits", "sessions", "value"},
-		"crawls crawl_daily":     {"requests", "verified", "unverified", "bytes"},
+		"answers brand_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position"},
+		"answers citation_daily":     {"answers", "citations", "citing_answers", "citing_answers_source", "domain_answers", "domain_answers_source"},
+		"answers citations":          {"rows"},
+		"answers shopping_cards":     {"rows"},
+		"visits visit_daily":         {"visits", "sessions", "value"},
+		"crawls crawl_daily":         {"requests", "verified", "unverified", "bytes"},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("rollups:\n%v, want\n%v", got, want)

@@ -767,3 +767,55 @@ SELECT 1;
 -- 0016_months_and_gaps.up.sql
 SELECT 1;
 
+-- 0017_brand_prompt_daily.up.sql
+CREATE TABLE IF NOT EXISTS brand_prompt_daily_local
+(
+    organization_id  UUID COMMENT 'organization of the brand',
+    brand_id         UUID COMMENT 'id of the brand',
+    day              Date COMMENT 'UTC day',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none',
+    region           LowCardinality(String) COMMENT 'requested region, empty: none',
+    topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded          Bool COMMENT 'the prompt names the brand',
+    prompt_id        UUID COMMENT 'prompt that was asked',
+    served_model     LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    runs             Int64 COMMENT 'answers and given-up runs',
+    given_up         Int64 COMMENT 'runs that ended without an answer',
+    answers          Int64 COMMENT 'answers: the divisor of rates and averages',
+    mention_answers  Int64 COMMENT 'answers that mention the entity',
+    citation_answers Int64 COMMENT 'answers that cite its pages',
+    inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths'
+)
+ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/brand_prompt_daily', '{replica}')
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
+
+CREATE TABLE IF NOT EXISTS brand_prompt_daily AS brand_prompt_daily_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'brand_prompt_daily_local')
+COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS brand_prompt_daily_view TO brand_prompt_daily_local AS
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    served_model,
+    sum(sign)                                                                AS runs,
+    sum(sign * landed.given_up)                                              AS given_up,
+    sum(sign * NOT landed.given_up)                                          AS answers,
+    sum(sign * (mention_count > 0))                                          AS mention_answers,
+    sum(sign * (citation_count > 0))                                         AS citation_answers,
+    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position
+FROM answers_local AS landed
+WHERE NOT endsWith(platform, '-shopping')
+GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model;
+

@@ -556,6 +556,83 @@ ORDER BY
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- brand_prompt_daily
+CREATE TABLE brand_prompt_daily
+(
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    `runs` Int64 COMMENT 'answers and given-up runs',
+    `given_up` Int64 COMMENT 'runs that ended without an answer',
+    `answers` Int64 COMMENT 'answers: the divisor of rates and averages',
+    `mention_answers` Int64 COMMENT 'answers that mention the entity',
+    `citation_answers` Int64 COMMENT 'answers that cite its pages',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths'
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows.';
+
+-- brand_prompt_daily_view
+CREATE MATERIALIZED VIEW brand_prompt_daily_view TO brand_prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `served_model` LowCardinality(String),
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `inverse_position` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    served_model,
+    sum(sign) AS runs,
+    sum(sign * landed.given_up) AS given_up,
+    sum(sign * (NOT landed.given_up)) AS answers,
+    sum(sign * (mention_count > 0)) AS mention_answers,
+    sum(sign * (citation_count > 0)) AS citation_answers,
+    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position
+FROM answers AS landed
+WHERE NOT endsWith(platform, '-shopping')
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    served_model;
+
 -- brand_visibility
 CREATE VIEW brand_visibility
 COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [30f20ded68e7]'
@@ -932,42 +1009,193 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- brands_cost
+CREATE VIEW brands_cost
+COMMENT 'what the runs of some brands cost, in US dollars; those of days from date_from to date_to. [c5f0ce741302]'
+AS SELECT
+    brand_id,
+    sum(answers.cost_usd) AS cost_usd
+FROM answers
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
+GROUP BY brand_id
+ORDER BY brand_id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- brands_standing
+CREATE VIEW brands_standing
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [b97abc9d1833]'
+AS WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (NOT deleted)
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            brand_id,
+            prompt_id,
+            entity_id,
+            sum(entity_prompt_daily.answers) AS asked,
+            sum(entity_prompt_daily.mention_answers) AS named,
+            sum(asked) OVER (PARTITION BY brand_id, prompt_id) AS asked_of_prompt,
+            sumIf(named, entity_id = brand_id) OVER (PARTITION BY brand_id, prompt_id) AS brand_named
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
+        GROUP BY
+            brand_id,
+            prompt_id,
+            entity_id
+    ),
+    entities AS
+    (
+        SELECT
+            brand_id,
+            entity_id,
+            (live.2)[indexOf(live.1, entity_id)] AS name,
+            sum(named) AS mention_answers,
+            10000 * sum(named * named) AS mm,
+            100 * sum(named * asked_of_prompt) AS mn,
+            10000 * sum(named * brand_named) AS mb,
+            countIf(asked > 0) AS prompt_count,
+            sum(asked) AS answers,
+            sum(asked * asked) AS nn
+        FROM prompts
+        GROUP BY
+            brand_id,
+            entity_id
+    ),
+    brands AS
+    (
+        SELECT
+            brand_id,
+            anyIf((entities.mention_answers, entities.mm, entities.mn), entity_id = brand_id) AS own,
+            argMinIf((entity_id, name, entities.mention_answers, entities.mm, entities.mn, entities.mb), (-entities.mention_answers, name), (entity_id != brand_id) AND (entities.mention_answers > 0)) AS leader,
+            max(entities.prompt_count) AS prompt_count,
+            max(entities.answers) AS answers,
+            max(entities.nn) AS nn,
+            own.1 AS mention_answers,
+            (100 * mention_answers) / nullIf(answers, 0) AS rate,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.2) - ((2 * rate) * (own.3))) + ((rate * rate) * nn)) - (1e-12 * (own.2))))) / answers AS rate_margin,
+            (100 * (mention_answers - (leader.3))) / nullIf(answers, 0) AS gap,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((own.2) - (2 * (leader.6))) + (leader.4)) - ((2 * gap) * ((own.3) - (leader.5)))) + ((gap * gap) * nn)) - (1e-12 * (((own.2) - (2 * (leader.6))) + (leader.4)))))) / answers AS gap_margin
+        FROM entities
+        GROUP BY brand_id
+        HAVING answers > 0
+    )
+SELECT
+    brand_id,
+    answers,
+    mention_answers,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    leader.1 AS leader_id,
+    leader.2 AS leader_name,
+    round(((100 * (leader.3)) / nullIf(answers, 0)) + (sign((100 * (leader.3)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS leader_rate_pct,
+    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
+    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
+    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+FROM brands
+ORDER BY brand_id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- brands_trend
+CREATE VIEW brands_trend
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [e3699c267fbc]'
+AS WITH
+    prompts AS
+    (
+        SELECT
+            brand_id,
+            day,
+            prompt_id,
+            sum(brand_prompt_daily.answers) AS asked,
+            sum(brand_prompt_daily.mention_answers) AS named
+        FROM brand_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        GROUP BY
+            brand_id,
+            day,
+            prompt_id
+    ),
+    days AS
+    (
+        SELECT
+            brand_id,
+            day,
+            sum(asked) AS answers,
+            countIf(asked > 0) AS prompt_count,
+            (100 * sum(named)) / nullIf(answers, 0) AS rate,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(named * named)) - ((2 * rate) * (100 * sum(named * asked)))) + ((rate * rate) * sum(asked * asked))) - (1e-12 * (10000 * sum(named * named)))))) / answers AS margin
+        FROM prompts
+        GROUP BY
+            brand_id,
+            day
+        HAVING answers > 0
+    )
+SELECT
+    brand_id,
+    day,
+    answers,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - margin) + (sign(greatest(0, rate - margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + margin) + (sign(least(100, rate + margin)) * 1e-9), 1) + 0) AS mention_rate_high
+FROM days
+ORDER BY
+    brand_id ASC,
+    day ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- brands_visits
+CREATE VIEW brands_visits
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [cbf4d72f59e8]'
+AS SELECT
+    brand_id,
+    sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
+    sumIf(visit_daily.visits, day < {date_from:Date}) AS visits_before
+FROM visit_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {before_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (event != 'goal')
+GROUP BY brand_id
+ORDER BY brand_id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of the brand and, with_competitors, of each live competitor, one row per entity, prompt, platform, requested model, region and topic when it was asked. [5fec9d8f1cff]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [ab764dce44f8]'
 AS SELECT
-    entity_id,
+    brand_id,
     prompt_id,
     ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '') AS topic_id,
     lower(platform) AS platform,
     lower(model) AS model,
     lower(region) AS region,
+    served_model,
     toString(groupArray(toUInt16(day))) AS days,
-    toString(groupArrayIf(entity_prompt_daily.runs, entity_id = {brand_id:UUID})) AS runs,
-    toString(groupArrayIf(entity_prompt_daily.given_up, entity_id = {brand_id:UUID})) AS given_up,
-    toString(groupArrayIf(entity_prompt_daily.answers, entity_id = {brand_id:UUID})) AS answers,
+    toString(groupArray(brand_prompt_daily.runs)) AS runs,
+    toString(groupArray(brand_prompt_daily.given_up)) AS given_up,
+    toString(groupArray(brand_prompt_daily.answers)) AS answers,
     toString(groupArray(toFloat64(multiIf({metric:String} = 'mention_rate', 100 * mention_answers, {metric:String} = 'citation_rate', 100 * citation_answers, ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880))))) AS points
-FROM entity_prompt_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(entity_prompt_daily.platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(entity_prompt_daily.model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(entity_prompt_daily.region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(entity_prompt_daily.topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR ({with_competitors:Bool} AND (entity_id IN (
-    SELECT id
-    FROM dimension_competitors
-    FINAL
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-))))
+FROM brand_prompt_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(brand_prompt_daily.platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(brand_prompt_daily.model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(brand_prompt_daily.region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(brand_prompt_daily.topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
 GROUP BY
-    entity_id,
+    brand_id,
     prompt_id,
-    entity_prompt_daily.topic_id,
-    entity_prompt_daily.platform,
-    entity_prompt_daily.model,
-    entity_prompt_daily.region
+    brand_prompt_daily.topic_id,
+    brand_prompt_daily.platform,
+    brand_prompt_daily.model,
+    brand_prompt_daily.region,
+    served_model
 ORDER BY
-    entity_id ASC,
+    brand_id ASC,
     prompt_id ASC,
-    entity_prompt_daily.topic_id ASC,
-    entity_prompt_daily.platform ASC,
-    entity_prompt_daily.model ASC,
-    entity_prompt_daily.region ASC
+    brand_prompt_daily.topic_id ASC,
+    brand_prompt_daily.platform ASC,
+    brand_prompt_daily.model ASC,
+    brand_prompt_daily.region ASC,
+    served_model ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_daily
@@ -2655,6 +2883,25 @@ GROUP BY
     brand_id,
     id;
 
+-- last_answers
+CREATE VIEW last_answers
+COMMENT 'when each of some brands was last answered, without shopping platforms. [81f6b378e0b0]'
+AS SELECT
+    brand_id,
+    max(answered_at) AS answered_at
+FROM answers
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((brand_id, day) IN (
+    SELECT
+        brand_id,
+        max(day)
+    FROM brand_prompt_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (brand_prompt_daily.answers > 0)
+    GROUP BY brand_id
+)) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+GROUP BY brand_id
+ORDER BY brand_id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- last_visits
 CREATE VIEW last_visits
 COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [ae9acd2d0aad]'
@@ -3385,6 +3632,41 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- rival_days
+CREATE VIEW rival_days
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [a84ff9cc7891]'
+AS SELECT
+    entity_id,
+    prompt_id,
+    ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '') AS topic_id,
+    lower(platform) AS platform,
+    lower(model) AS model,
+    lower(region) AS region,
+    toString(groupArray(toUInt16(day))) AS days,
+    toString(groupArray(toFloat64(multiIf({metric:String} = 'mention_rate', 100 * mention_answers, {metric:String} = 'citation_rate', 100 * citation_answers, ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880))))) AS points
+FROM entity_prompt_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(entity_prompt_daily.platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(entity_prompt_daily.model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(entity_prompt_daily.region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(entity_prompt_daily.topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (entity_id IN (
+    SELECT id
+    FROM dimension_competitors
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+))
+GROUP BY
+    entity_id,
+    prompt_id,
+    entity_prompt_daily.topic_id,
+    entity_prompt_daily.platform,
+    entity_prompt_daily.model,
+    entity_prompt_daily.region
+ORDER BY
+    entity_id ASC,
+    prompt_id ASC,
+    entity_prompt_daily.topic_id ASC,
+    entity_prompt_daily.platform ASC,
+    entity_prompt_daily.model ASC,
+    entity_prompt_daily.region ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- row_names
 CREATE VIEW row_names
 COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [c8396d1c9b94]'
@@ -3422,30 +3704,6 @@ ORDER BY
     kind ASC,
     name ASC,
     value ASC
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
-
--- served_models
-CREATE VIEW served_models
-COMMENT 'the answers that name the model that served them, by platform, requested model, served model and day. [15198dfc5446]'
-AS SELECT
-    lower(platform) AS platform,
-    lower(model) AS model,
-    served_model,
-    toUInt16(answer_daily.day) AS day,
-    sum(answer_daily.answers) AS answers
-FROM answer_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((answer_daily.day >= {date_from:Date}) AND (answer_daily.day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
-GROUP BY
-    platform,
-    model,
-    served_model,
-    day
-HAVING answers > 0
-ORDER BY
-    platform ASC,
-    model ASC,
-    served_model ASC,
-    day ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- share_of_voice

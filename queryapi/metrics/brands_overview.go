@@ -1,0 +1,319 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/verdict"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// overviewBody answers GET /api/v1/brands-overview.
+type overviewBody struct {
+	Metric  clickhouse.Metric `json:"metric"` // of the changes
+	Window  windowBody        `json:"window"`
+	Compare windowBody        `json:"compare"` // the days before, of the changes
+	Month   string            `json:"month"`   // of the costs: 2026-03
+	Counts  overviewCounts    `json:"counts"`
+	Brands  []overviewBrand   `json:"brands"`
+}
+
+type overviewCounts struct {
+	Brands    int `json:"brands"`
+	MovedUp   int `json:"moved_up"`
+	MovedDown int `json:"moved_down"`
+	Late      int `json:"late"`
+}
+
+type overviewBrand struct {
+	ID             string       `json:"id"`
+	Name           string       `json:"name"`
+	Slug           string       `json:"slug"`
+	Answers        int64        `json:"result_count"`
+	MentionAnswers int64        `json:"mention_answers"`
+	Rate           *float64     `json:"mention_rate_pct"`
+	RateInterval   *interval    `json:"mention_rate_interval"`
+	Change         Change       `json:"change"`
+	Leader         *leader      `json:"leader"` // null: no answer names a competitor
+	Visits         int64        `json:"visits"`
+	VisitsBefore   int64        `json:"visits_before"` // of as many days before the window
+	VisitsChange   int64        `json:"visits_change"`
+	LastAnswerAt   *instant     `json:"last_answer_at"`
+	NextRunAt      *instant     `json:"next_run_at"`
+	Late           bool         `json:"late"` // than its schedule
+	CostUSD        json.Number  `json:"cost_usd"`
+	Buckets        []rateBucket `json:"buckets"` // the last days of the window
+}
+
+// A leader is the competitor that a brand's answers name most often.
+type leader struct {
+	ID   string   `json:"competitor_id"`
+	Name string   `json:"name"`
+	Rate *float64 `json:"mention_rate_pct"`
+	Gap  rateGap  `json:"gap"`
+}
+
+type rateBucket struct {
+	Date     string    `json:"date"`
+	Answers  int64     `json:"result_count"`
+	Rate     *float64  `json:"mention_rate_pct"`
+	Interval *interval `json:"mention_rate_interval"`
+}
+
+// overviewDays is how many days have a bucket.
+const overviewDays = 28
+
+// lateAfter is what a run may take beyond the time between two runs.
+const lateAfter = 6 * time.Hour
+
+// overviewRows has the rows of all brands.
+type overviewRows struct {
+	standings []clickhouse.BrandStanding
+	days      []clickhouse.BrandDay
+	visits    []clickhouse.BrandVisits
+	answers   []clickhouse.LastAnswer
+	costs     []clickhouse.BrandCost
+	schedules []postgres.BrandSchedule
+	baskets   map[clickhouse.UUID]*verdict.Basket
+	changes   []postgres.PlatformChange
+}
+
+func (a *API) brandsOverview(ctx context.Context, caller identity.Identity, q *query) (any, error) {
+	p, metric := q.commonOfBrands(a.now()), q.metric()
+	by := q.oneOf("sort_by", "change", "name", "rate", "gap", "visits", "last_answer", "cost")
+	descending := q.oneOf("order", "desc", "asc") == "desc"
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	brands, err := a.db.Brands(ctx, caller.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	w := p.window.comparedWith(p.window.usualCompareDays())
+	body := overviewBody{
+		Metric: metric, Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
+		Compare: windowBody{dayText(p.window.before(w.CompareDays)), dayText(p.window.before(1))},
+		Month:   clickhouse.MonthOf(a.now()).String(), Brands: make([]overviewBrand, len(brands)),
+	}
+	rows, err := a.overviewRows(ctx, p, caller.OrganizationID, brands, metric, w)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*verdict.Verdict, len(brands))
+	for i, b := range brands {
+		if err := ctx.Err(); err != nil { // two years of many brands take seconds
+			return nil, err
+		}
+		list[i] = new(rows.judge(w, clickhouse.UUID(b.ID)))
+	}
+	verdict.Adjust(list)
+	for i, b := range brands {
+		row := &body.Brands[i]
+		*row = rows.brand(b, a.now())
+		row.Change = newChange(*list[i])
+		body.Counts.add(*row)
+	}
+	sortBrands(body.Brands, by, descending)
+	return body, nil
+}
+
+func (a *API) overviewRows(
+	ctx context.Context, p commonParams, organization uuid.UUID, brands []postgres.Brand, metric clickhouse.Metric,
+	w verdict.Window,
+) (rows overviewRows, err error) {
+	ids := make([]clickhouse.UUID, len(brands))
+	for i, b := range brands {
+		ids[i] = clickhouse.UUID(b.ID)
+	}
+	filter := p.filter(organization).Of(ids...)
+	days := filter
+	days.DateFrom = dateOf(later(p.window.from, p.window.to.AddDate(0, 0, 1-overviewDays)))
+	cells := clickhouse.BrandCellFilter{BrandsFilter: filter, Metric: metric}
+	cells.DateFrom = dateOf(w.Earliest().Time())
+	month := clickhouse.MonthOf(a.now()).First()
+	err = a.runAll(ctx,
+		func(ctx context.Context, conn *clickhouse.Conn) (err error) {
+			rows.baskets, err = clickhouse.Baskets(ctx, conn, cells, w.Earliest(), w.To)
+			return err
+		},
+		fetch(&rows.standings, clickhouse.BrandsStanding, filter),
+		fetch(&rows.days, clickhouse.BrandsTrend, days),
+		fetch(&rows.visits, clickhouse.BrandsVisits, clickhouse.BrandsVisitFilter{
+			OrganizationID: filter.OrganizationID, Brands: ids, BeforeFrom: dateOf(p.window.before(int(p.window.days()))),
+			DateFrom: filter.DateFrom, DateTo: filter.DateTo, Platforms: filter.Platforms,
+		}),
+		fetch(&rows.answers, clickhouse.LastAnswers, clickhouse.Brands{
+			OrganizationID: filter.OrganizationID, Brands: ids}),
+		fetch(&rows.costs, clickhouse.BrandsCost, clickhouse.BrandsDays{
+			OrganizationID: filter.OrganizationID, Brands: ids,
+			DateFrom: clickhouse.DayOf(month), DateTo: clickhouse.DayOf(month.AddDate(0, 1, -1)),
+		}),
+		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
+			rows.schedules, err = a.db.BrandSchedules(ctx, organization)
+			return err
+		},
+		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
+			rows.changes, err = a.db.PlatformChanges(ctx, w.Earliest().Time(), w.To.Time())
+			return err
+		})
+	return rows, err
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// judge returns the verdict on all answers of a brand.
+func (r overviewRows) judge(w verdict.Window, brand clickhouse.UUID) verdict.Verdict {
+	basket := r.baskets[brand]
+	if basket == nil {
+		basket = verdict.NewBasket(w.Earliest(), w.To, nil, nil)
+	}
+	for _, c := range r.changes {
+		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
+	}
+	return basket.Judge(w, verdict.Row{Entity: brand.String()})
+}
+
+// brand returns the row of a brand, without its change.
+func (r overviewRows) brand(b postgres.Brand, now time.Time) overviewBrand {
+	id := clickhouse.UUID(b.ID)
+	row := overviewBrand{ID: id.String(), Name: b.Name, Slug: b.Slug, CostUSD: "0", Buckets: []rateBucket{}}
+	for _, s := range r.standings {
+		if s.BrandID == id {
+			row.Answers, row.MentionAnswers, row.Rate = s.Answers, s.MentionAnswers, s.Rate
+			row.RateInterval, row.Leader = intervalOver(s.Answers, s.RateLow, s.RateHigh), newLeader(s)
+		}
+	}
+	for _, d := range r.days {
+		if d.BrandID == id {
+			row.Buckets = append(row.Buckets,
+				rateBucket{dayText(d.Day), d.Answers, d.Rate, intervalOver(d.Answers, d.RateLow, d.RateHigh)})
+		}
+	}
+	for _, v := range r.visits {
+		if v.BrandID == id {
+			row.Visits, row.VisitsBefore, row.VisitsChange = v.Visits, v.Before, v.Visits-v.Before
+		}
+	}
+	for _, l := range r.answers {
+		if l.BrandID == id {
+			row.LastAnswerAt = new(instant(l.AnsweredAt))
+		}
+	}
+	for _, c := range r.costs {
+		if c.BrandID == id {
+			row.CostUSD = json.Number(c.USD.String())
+		}
+	}
+	for _, s := range r.schedules {
+		if s.BrandID == b.ID {
+			last := s.CreatedAt
+			if row.LastAnswerAt != nil {
+				last = later(last, time.Time(*row.LastAnswerAt))
+			}
+			row.Late = now.Sub(last) > time.Duration(s.Hours)*time.Hour+lateAfter
+			if s.NextCheckAt != nil {
+				row.NextRunAt = new(instant(*s.NextCheckAt))
+			}
+		}
+	}
+	return row
+}
+
+func newLeader(s clickhouse.BrandStanding) *leader {
+	if s.LeaderID == (clickhouse.UUID{}) {
+		return nil
+	}
+	return &leader{s.LeaderID.String(), s.LeaderName, s.LeaderRate,
+		rateGap{s.Gap, intervalOver(s.Answers, s.GapLow, s.GapHigh), s.GapVerdict}}
+}
+
+func (c *overviewCounts) add(b overviewBrand) {
+	c.Brands++
+	switch b.Change.Verdict {
+	case verdict.MovedUp:
+		c.MovedUp++
+	case verdict.MovedDown:
+		c.MovedDown++
+	}
+	if b.Late {
+		c.Late++
+	}
+}
+
+// sortBrands sorts brands that come by name, by a figure. Those that lack it are last in both orders.
+func sortBrands(brands []overviewBrand, by string, descending bool) {
+	if by == "name" {
+		if descending {
+			slices.Reverse(brands)
+		}
+		return
+	}
+	figure := map[string]func(overviewBrand) *float64{
+		"change": func(b overviewBrand) *float64 { return b.Change.urgency() },
+		"rate":   func(b overviewBrand) *float64 { return b.Rate },
+		"gap":    overviewBrand.gap,
+		"visits": func(b overviewBrand) *float64 { return new(float64(b.Visits)) },
+		"cost":   overviewBrand.cost,
+		"last_answer": func(b overviewBrand) *float64 {
+			if b.LastAnswerAt == nil {
+				return nil
+			}
+			return new(float64(time.Time(*b.LastAnswerAt).UnixMilli()))
+		},
+	}[by]
+	slices.SortStableFunc(brands, func(a, b overviewBrand) int {
+		x, y := figure(a), figure(b)
+		switch {
+		case x == nil && y == nil:
+			return 0
+		case x == nil:
+			return 1
+		case y == nil:
+			return -1
+		case descending:
+			return cmp.Compare(*y, *x)
+		}
+		return cmp.Compare(*x, *y)
+	})
+}
+
+// urgency returns the size of the difference, of a move since its day, and above all of them that of a move down; nil
+// without a difference.
+func (c Change) urgency() *float64 {
+	difference := c.Difference
+	if c.Since != nil {
+		difference = &c.Since.Difference
+	}
+	switch {
+	case difference == nil:
+		return nil
+	case c.Verdict == verdict.MovedDown:
+		return new(100 + math.Abs(*difference))
+	}
+	return new(math.Abs(*difference))
+}
+
+func (b overviewBrand) gap() *float64 {
+	if b.Leader == nil {
+		return nil
+	}
+	return b.Leader.Gap.Difference
+}
+
+func (b overviewBrand) cost() *float64 {
+	cost, _ := b.CostUSD.Float64() // ours
+	return &cost
+}

@@ -1,0 +1,107 @@
+package clickhouse
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// BrandsFilter is a Filter of several brands.
+type BrandsFilter struct {
+	OrganizationID UUID     `ch:"organization_id"`
+	Brands         []UUID   `ch:"brands"`
+	DateFrom       Day      `ch:"date_from"`
+	DateTo         Day      `ch:"date_to"`
+	Platforms      []string `ch:"platforms"`
+	Models         []string `ch:"models"` // requested models
+	Regions        []string `ch:"regions"`
+	Topics         []UUID   `ch:"topics"`
+	Branded        []bool   `ch:"branded"`
+}
+
+// Of returns the filter for some brands in place of its own.
+func (f Filter) Of(brands ...UUID) BrandsFilter {
+	return BrandsFilter{
+		f.OrganizationID, brands, f.DateFrom, f.DateTo, f.Platforms, f.Models, f.Regions, f.Topics, f.Branded,
+	}
+}
+
+// BrandsVisitFilter selects visits of brands in a window, and before it from BeforeFrom on.
+type BrandsVisitFilter struct {
+	OrganizationID UUID     `ch:"organization_id"`
+	Brands         []UUID   `ch:"brands"`
+	BeforeFrom     Day      `ch:"before_from"`
+	DateFrom       Day      `ch:"date_from"`
+	DateTo         Day      `ch:"date_to"`
+	Platforms      []string `ch:"platforms"`
+}
+
+// BrandsDays selects all runs of brands in inclusive UTC days.
+type BrandsDays struct {
+	OrganizationID UUID   `ch:"organization_id"`
+	Brands         []UUID `ch:"brands"`
+	DateFrom       Day    `ch:"date_from"`
+	DateTo         Day    `ch:"date_to"`
+}
+
+// Brands selects brands.
+type Brands struct {
+	OrganizationID UUID   `ch:"organization_id"`
+	Brands         []UUID `ch:"brands"`
+}
+
+// The questions of a list of brands. Brands without data have no rows.
+var (
+	BrandsStanding = rollup[BrandsFilter, BrandStanding]("brands_standing")
+	BrandsTrend    = rollup[BrandsFilter, BrandDay]("brands_trend") // ascending days of each brand
+	BrandsVisits   = rollup[BrandsVisitFilter, BrandVisits]("brands_visits")
+	LastAnswers    = rollup[Brands, LastAnswer]("last_answers")
+	BrandsCost     = rollup[BrandsDays, BrandCost]("brands_cost")
+)
+
+// BrandStanding is the mention rate of a brand beside the competitor that its answers name most often. Intervals are
+// nil under 5 prompts.
+type BrandStanding struct {
+	BrandID        UUID     `ch:"brand_id"`
+	Answers        int64    `ch:"answers"`
+	MentionAnswers int64    `ch:"mention_answers"`
+	Rate           *float64 `ch:"mention_rate_pct"`
+	RateLow        *float64 `ch:"mention_rate_low"`
+	RateHigh       *float64 `ch:"mention_rate_high"`
+	LeaderID       UUID     `ch:"leader_id"` // nil: no competitor is named, then the rest is meaningless
+	LeaderName     string   `ch:"leader_name"`
+	LeaderRate     *float64 `ch:"leader_rate_pct"`
+	Gap            *float64 `ch:"rate_gap"` // the brand's rate less the leader's
+	GapLow         *float64 `ch:"rate_gap_low"`
+	GapHigh        *float64 `ch:"rate_gap_high"`
+	GapVerdict     string   `ch:"rate_gap_verdict"` // as of an Entity
+}
+
+// BrandDay is the mention rate of a brand on a day.
+type BrandDay struct {
+	BrandID  UUID      `ch:"brand_id"`
+	Day      time.Time `ch:"day"`
+	Answers  int64     `ch:"answers"`
+	Rate     *float64  `ch:"mention_rate_pct"`
+	RateLow  *float64  `ch:"mention_rate_low"`
+	RateHigh *float64  `ch:"mention_rate_high"`
+}
+
+// BrandVisits counts the views of a brand's site.
+type BrandVisits struct {
+	BrandID UUID  `ch:"brand_id"`
+	Visits  int64 `ch:"visits"`
+	Before  int64 `ch:"visits_before"`
+}
+
+// LastAnswer is when a brand was last answered.
+type LastAnswer struct {
+	BrandID    UUID      `ch:"brand_id"`
+	AnsweredAt time.Time `ch:"answered_at"`
+}
+
+// BrandCost is what the runs of a brand cost.
+type BrandCost struct {
+	BrandID UUID            `ch:"brand_id"`
+	USD     decimal.Decimal `ch:"cost_usd"`
+}

@@ -1,0 +1,87 @@
+-- brands_standing: how often the filtered answers name each of some brands, and the live competitor that they name most often.
+-- A brand without answers has no row. leader_id is nil if no answer names a competitor; of several the first by name. gap is the rate of
+-- the brand less that of the leader, paired by prompt, as rate_gap of entity_visibility.
+WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id IN {brands:Array(UUID)}
+          AND NOT deleted
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            brand_id,
+            prompt_id,
+            entity_id,
+            sum(entity_prompt_daily.answers)         AS asked, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.mention_answers) AS named,
+            sum(asked) OVER (PARTITION BY brand_id, prompt_id) AS asked_of_prompt,
+            sumIf(named, entity_id = brand_id) OVER (PARTITION BY brand_id, prompt_id) AS brand_named
+        FROM entity_prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id IN {brands:Array(UUID)}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND (entity_id = brand_id OR has(live.1, entity_id))
+        GROUP BY brand_id, prompt_id, entity_id
+    ),
+    entities AS
+    (
+        SELECT
+            brand_id,
+            entity_id,
+            live.2[indexOf(live.1, entity_id)] AS name,
+            sum(named)                         AS mention_answers,
+            10000 * sum(named * named)         AS mm, -- an answer that names it has 100 points
+            100 * sum(named * asked_of_prompt) AS mn,
+            10000 * sum(named * brand_named)   AS mb,
+            countIf(asked > 0)                 AS prompt_count,
+            sum(asked)                         AS answers,
+            sum(asked * asked)                 AS nn
+        FROM prompts
+        GROUP BY brand_id, entity_id
+    ),
+    brands AS
+    (
+        SELECT
+            brand_id,
+            anyIf((entities.mention_answers, entities.mm, entities.mn), entity_id = brand_id) AS own,
+            argMinIf(
+                (entity_id, name, entities.mention_answers, entities.mm, entities.mn, entities.mb),
+                (-entities.mention_answers, name),
+                entity_id != brand_id AND entities.mention_answers > 0) AS leader,
+            max(entities.prompt_count) AS prompt_count,
+            max(entities.answers)      AS answers,
+            max(entities.nn)           AS nn,
+            own.1                      AS mention_answers,
+            answerscope_ratio(100 * mention_answers, answers) AS rate,
+            answerscope_margin(prompt_count, answers, rate, own.2, own.3, nn) AS rate_margin,
+            answerscope_ratio(100 * (mention_answers - leader.3), answers) AS gap,
+            answerscope_margin(prompt_count, answers, gap, own.2 - 2 * leader.6 + leader.4, own.3 - leader.5, nn) AS gap_margin
+        FROM entities
+        GROUP BY brand_id
+        HAVING answers > 0
+    )
+SELECT
+    brand_id,
+    answers,
+    mention_answers,
+    answerscope_round(rate, 1)                                                        AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1))  AS mention_rate_high,
+    leader.1                                                                          AS leader_id,
+    leader.2                                                                          AS leader_name,
+    answerscope_round(answerscope_ratio(100 * leader.3, answers), 1)                  AS leader_rate_pct,
+    answerscope_round(gap, 1)                                                         AS rate_gap,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))    AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+FROM brands
+ORDER BY brand_id
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,0 +1,44 @@
+-- brands_trend: how often the filtered answers name each of some brands, one row per brand and day that have answers.
+WITH
+    prompts AS
+    (
+        SELECT
+            brand_id,
+            day,
+            prompt_id,
+            sum(brand_prompt_daily.answers)         AS asked,
+            sum(brand_prompt_daily.mention_answers) AS named
+        FROM brand_prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id IN {brands:Array(UUID)}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+        GROUP BY brand_id, day, prompt_id
+    ),
+    days AS
+    (
+        SELECT
+            brand_id,
+            day,
+            sum(asked)                              AS answers,
+            countIf(asked > 0)                      AS prompt_count,
+            answerscope_ratio(100 * sum(named), answers) AS rate,
+            answerscope_margin(prompt_count, answers, rate, 10000 * sum(named * named), 100 * sum(named * asked), sum(asked * asked)) AS margin
+        FROM prompts
+        GROUP BY brand_id, day
+        HAVING answers > 0
+    )
+SELECT
+    brand_id,
+    day,
+    answers,
+    answerscope_round(rate, 1)                                                  AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - margin), 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + margin), 1)) AS mention_rate_high
+FROM days
+ORDER BY brand_id, day
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
