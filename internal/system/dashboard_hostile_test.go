@@ -37,8 +37,9 @@ func (d *dashboard) showsHostileTextsAsText(t *testing.T) {
 	d.click(t, "Add 2 prompts")
 	d.page.Await(t, `document.querySelectorAll('table[aria-label="Tracked prompts"] tbody tr').length == 2`)
 	d.settled(t, "Prompts")
+	d.page.Await(t, `document.querySelector('table[aria-label="Tracked prompts"]').rows[1].cells[1].textContent`)
 	for _, want := range []string{
-		`document.querySelector("select").selectedOptions[0].textContent`,
+		`document.querySelector(".toolbar select").selectedOptions[0].textContent`,
 		`[...document.querySelectorAll('table[aria-label="Tracked prompts"] tbody th')].map((c) => c.textContent).sort()[0]`,
 		`document.querySelector('table[aria-label="Tracked prompts"]').rows[1].cells[1].textContent`,
 	} {

@@ -1,6 +1,5 @@
 import { tables, useAnswer } from "../api.ts"
 import type { AnswerRow, Answers as Body, Brand, Summary } from "../bodies.ts"
-import { Chip } from "../chart/chip.tsx"
 import { number, percent, plural, shortDate } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
@@ -9,6 +8,7 @@ import { Named, Tone } from "../parts/named.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Pages, Table } from "../parts/table.tsx"
 import { type Filter, Toolbar } from "../parts/toolbar.tsx"
+import { Verdict } from "../parts/verdict.tsx"
 import { path, query } from "../route.ts"
 import { One } from "./answer.tsx"
 import { listed, parts } from "./listed.ts"
@@ -106,23 +106,21 @@ const sentiments = ["positive", "neutral", "negative", "unknown"]
 
 // Figures are those that the list is behind, where no filter takes away some of their answers.
 function Figures({ brand }: { brand: Brand }) {
-  const { totals } = useAnswer<Summary>(question("visibility-summary", brand)).data ?? {}
-  if (!totals || totals.resultCount === 0) return null
+  const { totals, window } = useAnswer<Summary>(question("visibility-summary", brand)).data ?? {}
+  if (!totals || !window || totals.resultCount === 0) return null
   return (
-    <p class="behind">
-      <span>
-        These answers are behind the visibility rate <b>{percent(totals.mentionRatePct)}</b>{" "}
+    <div class="behind">
+      <p>
+        Behind the visibility rate <b>{percent(totals.mentionRatePct)}</b>{" "}
         <span class="soft">
           ({bounds(totals.mentionRateInterval, "%")}, n = {number(totals.resultCount)})
-        </span>
-      </span>
-      <span>
-        and the score <b>{number(totals.aiVisibilityScore)}</b>{" "}
-        <span class="soft">({bounds(totals.interval)})</span>{" "}
-        <Chip change={totals.change} />
-      </span>
-      <a href={screen(brand)}>Overview</a>
-    </p>
+        </span>{" "}
+        and the score <b>{number(totals.aiVisibilityScore)}</b> <span class="soft">({bounds(totals.interval)})</span>
+      </p>
+      <p>
+        <Verdict change={totals.change} from={window.date_from} rows={1} /> <a href={screen(brand)}>Overview</a>
+      </p>
+    </div>
   )
 }
 
@@ -182,7 +180,7 @@ function Excerpt({ answer }: { answer?: AnswerRow }) {
   if (!answer) return <span class="soft">not named</span>
   return (
     <span class="excerpt">
-      <Named answer={answer} /> <Tone sentiment={answer.sentiment} /> {answer.excerpt}
+      <Named answer={answer} /> <Tone sentiment={answer.sentiment} /> {answer.excerpt.replaceAll("**", "")}
     </span>
   )
 }
