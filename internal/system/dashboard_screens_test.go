@@ -65,7 +65,7 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 	}
 	for from, lead := range map[string]struct{ link, query string }{
 		"": {`figure[aria-label="Visibility rate"] .value a`, "&mentioned=true"}, "competitors": {"tbody tr.own th a", "&mentioned=true"},
-		"prompts": {"tbody th a", "&prompt_id="}, "sources": {`table[aria-label="Domains"] tbody th a`, "&domain="},
+		"prompts": {`a[href*="prompt_id="]`, "&prompt_id="}, "sources": {`table[aria-label="Domains"] tbody th a`, "&domain="},
 	} {
 		d.at(t, "/brands/fernwood/"+from, strings.ToUpper(cmp.Or(from, "overview")[:1])+cmp.Or(from, "overview")[1:])
 		d.page.Await(t, "document.querySelector('main "+lead.link+"')")
