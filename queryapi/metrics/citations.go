@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -13,6 +14,7 @@ type citationsBody struct {
 	Breakdown  []sourceTypeBody `json:"source_type_breakdown"` // all seven, in their order
 	TopDomains []citedDomain    `json:"top_domains"`
 	TopURLs    []citedURL       `json:"top_urls"`
+	Buckets    []citationBucket `json:"buckets"` // empty without granularity
 }
 
 type citationTotals struct {
@@ -27,6 +29,9 @@ type sourceTypeBody struct {
 	Category string   `json:"category"`
 	Count    uint64   `json:"count"` // domains
 	Pct      *float64 `json:"pct"`
+
+	Citations    int64    `json:"citations"`
+	CitationsPct *float64 `json:"citations_pct"`
 }
 
 type citedDomain struct {
@@ -48,34 +53,67 @@ type citedURL struct {
 	UsagePct       *float64 `json:"usage_pct"`
 }
 
+// citationBucket counts the citations of one source type in a day, week or month; those without any are left out.
+type citationBucket struct {
+	Date          string   `json:"date"`
+	Category      string   `json:"category"`
+	Citations     int64    `json:"citations"`
+	CitationsPct  *float64 `json:"citations_pct"` // of the bucket's
+	CitingAnswers int64    `json:"citing_answers"`
+}
+
 func (a *API) citations(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	p := q.common(a.now())
 	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources),
 		string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
 	limit, mentioned, prompts := q.number("limit", 50, 1, 200), q.boolean("mentioned"), q.prompts()
+	consulted := slices.Contains(q.boolean("cited"), false)
+	granularity, bucketed := q.word("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek),
+		string(clickhouse.ByMonth))
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.CitationSources.All(ctx, a.warehouse, clickhouse.CitationFilter{
-		Filter:    p.filter(caller.OrganizationID),
-		Prompts:   prompts,
-		Mentioned: mentioned,
-		Source:    clickhouse.SourceFilter(source),
-		Limit:     limit,
-	})
-	if err != nil {
+	filter := clickhouse.CitationFilter{
+		Filter: p.filter(caller.OrganizationID), Prompts: prompts, Mentioned: mentioned,
+		Source: clickhouse.SourceFilter(source), Consulted: consulted,
+	}
+	var rows []clickhouse.CitationSource
+	var buckets []clickhouse.CitationBucket
+	queries := []queryFunc{
+		fetch(&rows, clickhouse.CitationSources, clickhouse.CitationListFilter{CitationFilter: filter, Limit: limit}),
+	}
+	if bucketed {
+		queries = append(queries, fetch(&buckets, clickhouse.CitationBuckets, clickhouse.CitationBucketFilter{
+			CitationFilter: filter, Granularity: clickhouse.Granularity(granularity),
+		}))
+	}
+	if err := a.runAll(ctx, queries...); err != nil {
 		return nil, err
 	}
-	body := citationsBody{Breakdown: []sourceTypeBody{}, TopDomains: []citedDomain{}, TopURLs: []citedURL{}}
+	body := newCitationsBody(rows)
+	for _, b := range buckets {
+		body.Buckets = append(body.Buckets, citationBucket{
+			dayText(b.Bucket), b.SourceType, b.Citations, b.CitationsPct, b.CitingAnswers,
+		})
+	}
+	return body, nil
+}
+
+func newCitationsBody(rows []clickhouse.CitationSource) citationsBody {
+	body := citationsBody{
+		Breakdown: []sourceTypeBody{}, TopDomains: []citedDomain{}, TopURLs: []citedURL{}, Buckets: []citationBucket{},
+	}
 	for _, r := range rows {
 		switch r.Facet {
 		case clickhouse.AllCitations:
 			body.Totals = citationTotals{r.Domains, r.URLs, r.Citations, r.CitingAnswers, r.CitationsPerAnswer}
 			for i, category := range r.SourceTypes {
-				body.Breakdown = append(body.Breakdown, sourceTypeBody{category, r.DomainsByType[i], r.PctByType[i]})
+				body.Breakdown = append(body.Breakdown, sourceTypeBody{
+					category, r.DomainsByType[i], r.PctByType[i], r.CitationsByType[i], r.CitationsPctByType[i],
+				})
 			}
 		case clickhouse.CitationDomain:
 			body.TopDomains = append(body.TopDomains, citedDomain{
@@ -87,5 +125,5 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 			})
 		}
 	}
-	return body, nil
+	return body
 }

@@ -79,8 +79,8 @@ func randomSources(random *rand.Rand) answerFact {
 	for range random.IntN(4) {
 		f.Products = append(f.Products, event.Product{
 			Title: pick(random, "Lumen One", "Glow lamp", "A lamp", "Beam and Lumen"), Brand: pick(random, "", "", "Lumen", "Dusk", "Nobody"),
-			Position: pick(random, 0, 0, 1, 2, 7), PriceAmount: pick(random, "", "19.9", "0.1", "1234567890.1234", "0", "100"), PriceCurrency: pick(random, "", "EUR"),
-			URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x", "no address"), ImageURL: pick(random, "", "https://img.example/1"),
+			Position: pick(random, 0, 0, 1, 2, 7), PriceAmount: pick(random, "", "19.9", "0.1", "1234567890.1234", "0", "100"), PriceCurrency: pick(random, "", "EUR", "EUR", "USD"),
+			URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x", "https://shop.lumen.example/1", "no address"), ImageURL: pick(random, "", "https://img.example/1"),
 			Rating: pick(random, 0, 4.7, 0.1), ReviewCount: pick(random, int64(0), 12),
 		})
 	}
@@ -124,22 +124,39 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 	for range 8 {
 		filter, query := s.randomFilter(random, "lumen")
 		query.Set("brand_id", s.ids["lumen"])
-		source, limit := pick(random, "all", "owned", "competitor", "external"), pick(random, 1, 3, 50, 200)
-		query.Set("source_filter", source)
-		query.Set("limit", fmt.Sprint(limit))
-		mentioned := pick(random, nil, new(true), new(false))
-		if mentioned != nil {
-			query.Set("mentioned", fmt.Sprint(*mentioned))
+		f := naive.CitationFilter{
+			Filter: filter, Source: pick(random, "all", "owned", "competitor", "external"), Limit: pick(random, 1, 3, 50, 200),
+			Mentioned: pick(random, nil, new(true), new(false)), Consulted: random.IntN(3) == 0, Granularity: pick(random, "", "day", "week"),
+		}
+		query.Set("source_filter", f.Source)
+		query.Set("limit", fmt.Sprint(f.Limit))
+		if f.Mentioned != nil {
+			query.Set("mentioned", fmt.Sprint(*f.Mentioned))
+		}
+		if f.Consulted {
+			query.Set("cited", "false")
+		}
+		if f.Granularity != "" {
+			query.Set("granularity", f.Granularity)
 		}
 		if random.IntN(2) == 0 {
-			filter.Prompt = new(s.id(pick(random, promptTexts...)))
-			query.Set("prompt_id", filter.Prompt.String())
+			f.Prompt = new(s.id(pick(random, promptTexts...)))
+			query.Set("prompt_id", f.Prompt.String())
 		}
-		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, filter, mentioned, source, limit, listed))
-		filter.Prompt = nil
-		query.Del("prompt_id")
-		query.Del("source_filter")
-		query.Del("mentioned")
+		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, f, listed))
+		for _, name := range []string{"source_filter", "mentioned", "cited", "granularity", "prompt_id", "limit"} {
+			query.Del(name)
+		}
+		brand := s.snapshot(t, s.brands[0])
+		var rivals []naive.Live
+		for _, c := range brand.Competitors {
+			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name})
+		}
+		who := naive.Live{ID: brand.BrandID, Name: brand.Name}
+		query.Set("limit", fmt.Sprint(f.Limit%99+1))
+		s.wantBody(t, "/api/v1/source-matrix?"+query.Encode(), naive.SourceMatrix(readings, filter, who, rivals, f.Limit%99+1, listed))
+		query.Del("limit")
+		s.wantBody(t, "/api/v1/shopping-summary?"+query.Encode(), naive.Shopping(readings, filter, who, rivals, brand.Domains))
 		s.compareCards(t, random, readings, filter, query)
 	}
 }

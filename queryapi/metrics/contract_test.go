@@ -297,6 +297,7 @@ func (s *stage) fill(t *testing.T) {
 		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
 		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
 	}
-	s.addFacts(t, append(facts, shown, own)...)
+	listed := answerFact{On: dayText(today), Branded: new(true), Products: []event.Product{{Title: "Lumen One"}}}
+	s.addFacts(t, append(facts, shown, own, listed)...)
 	s.fillTraffic(t)
 }

@@ -36,7 +36,11 @@ var texts = map[string]*string{
 	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
+	clickhouse.CitationBuckets.Name:   &clickhouse.CitationBuckets.Text,
+	clickhouse.SourceMatrix.Name:      &clickhouse.SourceMatrix.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
+	clickhouse.ShoppingLists.Name:     &clickhouse.ShoppingLists.Text,
+	clickhouse.ShoppingPrices.Name:    &clickhouse.ShoppingPrices.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
 	clickhouse.AIPages.Name:           &clickhouse.AIPages.Text,
@@ -118,7 +122,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			for name, values := range map[string][]string{
 				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances", "rate", "change"}, "order": {"asc", "desc"},
 				"source_filter": {"all", "owned", "competitor", "external"}, "step": {"crawled", "cited", "visited", "converted"},
-				"compare": {"none", "previous"}, "by": {"platform", "model", "region"}, "group_by": {"platform", "model", "region", "topic"},
+				"compare": {"none", "previous"}, "cited": {"true", "false"}, "by": {"platform", "model", "region"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
 			}

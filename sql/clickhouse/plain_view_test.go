@@ -97,7 +97,7 @@ func (b trackedBrand) byDefault(t *testing.T, question string, byDay bool) map[s
 			args[m[1]] = value
 		case strings.HasPrefix(m[2], "Array"):
 			args[m[1]] = []string{}
-		case m[2] == "UInt32", m[2] == "Float64":
+		case m[2] == "UInt32", m[2] == "Float64", m[2] == "Bool":
 			args[m[1]] = 0
 		default:
 			args[m[1]] = ""

@@ -46,15 +46,17 @@ func TestQueriesAndTheirTypesAgree(t *testing.T) {
 	}
 }
 
-// The view of citations has a copy of the function, since functions are made after migrations, and a question has a
-// copy of the types in their order.
+// The view of citations has a copy of the function, since functions are made after migrations, and the questions have
+// copies of the types in their order.
 func TestSourceTypesAreDefinedOnce(t *testing.T) {
 	_, function, _ := strings.Cut(mustRead("function/answerscope_source_type.sql"), "multiIf")
 	if view := mustRead("migrate/0005_citation_daily.up.sql"); !strings.Contains(view, "multiIf"+strings.TrimSpace(function)) {
 		t.Errorf("citation_daily_view has no multiIf%s", function)
 	}
 	types := "['" + strings.Join(SourceTypes, "', '") + "'] AS types"
-	if question := mustRead("query/citation_sources.sql"); !strings.Contains(question, types) {
-		t.Errorf("citation_sources has no %s", types)
+	for _, question := range []string{"citation_sources", "citation_buckets", "source_matrix"} {
+		if !strings.Contains(mustRead("query/"+question+".sql"), types) {
+			t.Errorf("%s has no %s", question, types)
+		}
 	}
 }

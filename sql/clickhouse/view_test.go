@@ -127,7 +127,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
 		"models": some(random, "m", "N", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
 		"granularity": one(random, "day", "week", "window"), "group_by": one(random, "", "platform", "model", "region", "topic"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances", "rate", "change"), "order": one(random, "asc", "desc"),
-		"metric":        one(random, "score", "mention_rate", "citation_rate"),
+		"metric": one(random, "score", "mention_rate", "citation_rate"), "consulted": random.IntN(4) == 0,
 		"source_filter": one(random, "all", "owned", "competitor", "external"), "step": one(random, "", "crawled", "cited_never_visited"),
 		"before_from": from.AddDate(0, 0, -10).Format(time.DateOnly), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),

@@ -310,18 +310,36 @@ const (
 // SourceTypes are the types of citations; the first that applies counts.
 var SourceTypes = []string{"owned", "competitor", "forum", "social", "review", "institutional", "editorial"}
 
-// CitationFilter is a Filter of citations; lists have at most Limit rows.
+// CitationFilter is a Filter of citations.
 type CitationFilter struct {
 	Filter
 	Prompts   []UUID       `ch:"prompts"`
 	Mentioned []bool       `ch:"mentioned"` // whether the answers mention the brand
 	Source    SourceFilter `ch:"source_filter"`
-	Limit     uint32       `ch:"limit"`
+	Consulted bool         `ch:"consulted"` // pages that answers consulted without citing them, in place of citations
+}
+
+// CitationListFilter is a CitationFilter whose lists have at most Limit rows.
+type CitationListFilter struct {
+	CitationFilter
+	Limit uint32 `ch:"limit"`
+}
+
+// CitationBucketFilter is a CitationFilter whose citations are summed by bucket.
+type CitationBucketFilter struct {
+	CitationFilter
+	Granularity Granularity `ch:"granularity"`
 }
 
 // CitationSources returns a row for all citations, then the domains and the URLs with the most citations, each list by
 // citations descending, then by name.
-var CitationSources = rollup[CitationFilter, CitationSource]("citation_sources")
+var CitationSources = rollup[CitationListFilter, CitationSource]("citation_sources")
+
+// CitationBuckets returns the citations by bucket and source type, without zeros.
+var CitationBuckets = rollup[CitationBucketFilter, CitationBucket]("citation_buckets")
+
+// SourceMatrix returns, for each of at most Limit domains, the brand's row, then a row for each live competitor.
+var SourceMatrix = rollup[ListFilter, CitedEntity]("source_matrix")
 
 // The facets of a CitationSource.
 const (
@@ -349,4 +367,37 @@ type CitationSource struct {
 	SourceTypes        []string   `ch:"source_types"`         // of all citations: the seven, in their order
 	DomainsByType      []uint64   `ch:"domains_by_type"`      // domains of each of SourceTypes
 	PctByType          []*float64 `ch:"pct_by_type"`          // of Domains
+	CitationsByType    []int64    `ch:"citations_by_type"`
+	CitationsPctByType []*float64 `ch:"citations_pct_by_type"` // of Citations
+}
+
+// CitationBucket counts the citations of one source type in a bucket.
+type CitationBucket struct {
+	Bucket        time.Time `ch:"bucket"`
+	SourceType    string    `ch:"source_type"`
+	Citations     int64     `ch:"citations"`
+	CitationsPct  *float64  `ch:"citations_pct"` // of the bucket's
+	CitingAnswers int64     `ch:"citing_answers"`
+}
+
+// CitedEntity is the brand or a live competitor in the answers that cite a domain. The brand's row has no name, and its
+// gap is 0. Ends of intervals are nil under 5 prompts.
+type CitedEntity struct {
+	Domain          string   `ch:"domain"`
+	SourceType      string   `ch:"source_type"`
+	Answers         int64    `ch:"answers"` // all of the window
+	CitingAnswers   int64    `ch:"citing_answers"`
+	UsagePct        *float64 `ch:"usage_pct"`    // citing answers, of Answers
+	PromptCount     uint64   `ch:"prompt_count"` // of the citing answers, as all that follows
+	ID              UUID     `ch:"entity_id"`
+	IsBrand         bool     `ch:"is_brand"`
+	Name            string   `ch:"name"`
+	MentionAnswers  int64    `ch:"mention_answers"`
+	MentionRatePct  *float64 `ch:"mention_rate_pct"`
+	MentionRateLow  *float64 `ch:"mention_rate_low"`
+	MentionRateHigh *float64 `ch:"mention_rate_high"`
+	Gap             *float64 `ch:"rate_gap"` // the brand's rate less this one's, in points
+	GapLow          *float64 `ch:"rate_gap_low"`
+	GapHigh         *float64 `ch:"rate_gap_high"`
+	GapVerdict      string   `ch:"rate_gap_verdict"` // ahead, behind, level, too_little_data: the brand's place
 }

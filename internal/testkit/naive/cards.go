@@ -3,8 +3,11 @@ package naive
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -25,12 +28,8 @@ func Cards(readings []Reading, f CardFilter, id func(answer uuid.UUID, place int
 		if !f.passes(r) {
 			continue
 		}
-		for i, p := range r.Answer.Products {
-			c := card(r.Answer, p)
-			c["id"], c["position"] = id(r.Answer.ID, i+1), i+1
-			if p.Position > 0 && p.Position <= math.MaxUint32 {
-				c["position"] = p.Position
-			}
+		for i, c := range r.cards() {
+			c["id"] = id(r.Answer.ID, i+1)
 			if f.Role == nil || *f.Role == c["matched_brand_role"] {
 				cards = append(cards, c)
 			}
@@ -76,4 +75,102 @@ func card(a event.Answer, p event.Product) Body {
 		}
 	}
 	return c
+}
+
+// Shopping computes /api/v1/shopping-summary: whose products are in the lists that answers show. domains are the
+// brand's.
+func Shopping(readings []Reading, f Filter, who Live, competitors []Live, domains []string) Body {
+	lists := slices.DeleteFunc(slices.Clone(readings), func(r Reading) bool {
+		return !f.passes(r) || len(r.Answer.Products) == 0
+	})
+	prompts, merchants, sold := map[uuid.UUID]bool{}, map[string]bool{}, 0
+	for _, r := range lists {
+		prompts[r.Answer.Prompt.ID] = true
+		for _, c := range r.cards() {
+			merchant := c["merchant_domain"].(string)
+			if c["matched_brand_id"] != who.ID || merchant == "" || merchants[merchant] {
+				continue
+			}
+			merchants[merchant] = true
+			if slices.ContainsFunc(domains, func(d string) bool { return registrable(d) == merchant }) {
+				sold++
+			}
+		}
+	}
+	sorted := slices.SortedFunc(slices.Values(competitors), func(a, b Live) int { return cmp.Compare(a.Name, b.Name) })
+	rows := []Body{shown(lists, func(id any) bool { return id == who.ID })}
+	rows[0]["id"], rows[0]["name"], rows[0]["role"] = who.ID, who.Name, "own"
+	for _, c := range sorted {
+		row := shown(lists, func(id any) bool { return id == c.ID })
+		row["id"], row["name"], row["role"] = c.ID, c.Name, "competitor"
+		rows = append(rows, row)
+	}
+	others := shown(lists, func(id any) bool {
+		return id != who.ID && !slices.ContainsFunc(competitors, func(c Live) bool { return id == c.ID })
+	})
+	others["id"], others["name"], others["role"] = nil, nil, "other"
+	return Body{
+		"totals": Body{"lists": len(lists), "prompts": len(prompts), "merchants": len(merchants), "own_merchants": sold},
+		"brands": append(rows, others),
+	}
+}
+
+// cards are the products of an answer with their positions.
+func (r Reading) cards() []Body {
+	var cards []Body
+	for i, p := range r.Answer.Products {
+		c := card(r.Answer, p)
+		if c["position"] = i + 1; p.Position > 0 && p.Position <= math.MaxUint32 {
+			c["position"] = p.Position
+		}
+		cards = append(cards, c)
+	}
+	return cards
+}
+
+// shown is how often, where and at which prices lists show the products of an entity.
+func shown(lists []Reading, isTheirs func(id any) bool) Body {
+	first := make([]int, len(lists))
+	prices := map[string][]*big.Rat{}
+	for i, r := range lists {
+		for _, c := range r.cards() {
+			if !isTheirs(c["matched_brand_id"]) {
+				continue
+			}
+			if position := c["position"].(int); first[i] == 0 || position < first[i] {
+				first[i] = position
+			}
+			if price, there := c["price_amount"].(json.Number); there && c["price_currency"] != "" {
+				amount, _ := new(big.Rat).SetString(price.String())
+				prices[c["price_currency"].(string)] = append(prices[c["price_currency"].(string)], amount)
+			}
+		}
+	}
+	nth, places := 0, 0
+	share := count(lists, func(Reading) Named {
+		place := first[nth]
+		nth++
+		places += place
+		return Named{Mentions: min(place, 1), Position: place}
+	})
+	row := Body{
+		"lists": share.mentionAnswers, "share_pct": share.mentionRate(), "share_interval": share.mentionRateInterval(),
+		"avg_position": rounded(rat(places), share.mentionAnswers, 1), "prices": []Body{},
+	}
+	for _, currency := range slices.SortedFunc(maps.Keys(prices), func(a, b string) int {
+		return cmp.Or(len(prices[b])-len(prices[a]), cmp.Compare(a, b))
+	}) {
+		amounts := slices.SortedFunc(slices.Values(prices[currency]), (*big.Rat).Cmp)
+		row["prices"] = append(row["prices"].([]Body), Body{
+			"currency": currency, "cards": len(amounts), "min": decimalOf(amounts[0]),
+			"median": decimalOf(amounts[(len(amounts)-1)/2]), "max": decimalOf(amounts[len(amounts)-1]),
+		})
+	}
+	return row
+}
+
+// decimalOf writes a price with the digits that it has.
+func decimalOf(price *big.Rat) json.Number {
+	text := price.FloatString(4)
+	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }

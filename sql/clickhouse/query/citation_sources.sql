@@ -1,7 +1,8 @@
 -- citation_sources: the citations of the filtered answers: all, and by the most cited domains and URLs.
 -- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
--- filters citations, but not answers, the divisor of usage_pct and citations_per_answer. mentioned filters answers. citation_daily has no
--- prompts, so the answers to one are read one by one.
+-- filters citations, but not answers, the divisor of usage_pct and citations_per_answer. mentioned filters answers. With
+-- consulted the pages that answers consulted without citing them take the place of citations. citation_daily has neither these pages nor
+-- prompts, so answers are read one by one.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -21,6 +22,7 @@ WITH
             domain_answers_source
         FROM citation_daily
         WHERE empty({prompts:Array(UUID)})
+          AND NOT {consulted:Bool}
           AND organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
@@ -58,8 +60,8 @@ WITH
                     citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
                 arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), source_types) AS sources
             FROM answers
-            WHERE notEmpty({prompts:Array(UUID)})
-              AND has({prompts:Array(UUID)}, prompt_id)
+            WHERE (notEmpty({prompts:Array(UUID)}) OR {consulted:Bool})
+              AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
               AND organization_id = {organization_id:UUID}
               AND brand_id = {brand_id:UUID}
               AND day BETWEEN {date_from:Date} AND {date_to:Date}
@@ -82,7 +84,7 @@ WITH
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-        WHERE is_cited
+        WHERE url = '' OR is_cited != {consulted:Bool}
     ),
     -- An entry has only current citations, which are equal in the columns below.
     entries AS
@@ -123,7 +125,9 @@ SELECT
     countIf(facet = 'url') OVER ()                                         AS urls,
     if(facet = 'total', types, [])                                         AS source_types,
     if(facet = 'total', sumForEach(arrayMap(type -> facet = 'domain' AND source_type = type, types)) OVER (), []) AS domains_by_type,
-    arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, domains), 1), domains_by_type) AS pct_by_type
+    arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, domains), 1), domains_by_type) AS pct_by_type,
+    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, citations), 1), citations_by_type) AS citations_pct_by_type
 FROM entries
 GROUP BY GROUPING SETS ((entries.domain), (entries.url), ())
 HAVING facet = 'total' OR citations > 0

@@ -1198,6 +1198,38 @@ ORDER BY
     served_model ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- citation_buckets
+CREATE VIEW citation_buckets
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [e3e02b823da5]'
+AS WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
+SELECT
+    bucket,
+    source_type,
+    sum(sign) AS citations,
+    round(((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) + (sign((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS citations_pct,
+    sumIf(sign, of_answer = 1) AS citing_answers
+FROM
+(
+    SELECT
+        multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+        sign,
+        arrayFilter((type, is_cited) -> ((is_cited != {consulted:Bool}) AND (({source_filter:String} = 'all') OR (type = {source_filter:String}) OR (({source_filter:String} = 'external') AND (type NOT IN ('owned', 'competitor'))))), arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS source_types
+    FROM answers
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+)
+ARRAY JOIN
+    source_types AS source_type,
+    arrayEnumerateUniq(source_types) AS of_answer
+GROUP BY
+    bucket,
+    source_type
+HAVING citations > 0
+ORDER BY
+    bucket ASC,
+    indexOf(types, source_type) ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- citation_daily
 CREATE TABLE citation_daily
 (
@@ -1295,7 +1327,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [a87c7101f4ec]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [fbec1020e5a8]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -1314,7 +1346,7 @@ AS WITH
             domain_answers,
             domain_answers_source
         FROM citation_daily
-        WHERE empty({prompts:Array(UUID)}) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned))
+        WHERE empty({prompts:Array(UUID)}) AND (NOT {consulted:Bool}) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned))
         UNION ALL
         SELECT
             domain,
@@ -1341,7 +1373,7 @@ AS WITH
                 arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
                 arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
             FROM answers
-            WHERE notEmpty({prompts:Array(UUID)}) AND has({prompts:Array(UUID)}, prompt_id) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+            WHERE (notEmpty({prompts:Array(UUID)}) OR {consulted:Bool}) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
         ) AS landed
         ARRAY JOIN
             arrayPushFront(landed.citations.url, '') AS url,
@@ -1353,7 +1385,7 @@ AS WITH
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
             arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-        WHERE is_cited
+        WHERE (url = '') OR (is_cited != {consulted:Bool})
     ),
     entries AS
     (
@@ -1388,7 +1420,9 @@ SELECT
     countIf(facet = 'url') OVER () AS urls,
     if(facet = 'total', types, []) AS source_types,
     if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
-    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type
+    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
 FROM entries
 GROUP BY
     GROUPING SETS (
@@ -1426,9 +1460,11 @@ CREATE VIEW citation_sources_last_30_days
     `urls` UInt64,
     `source_types` Array(String),
     `domains_by_type` Array(UInt64),
-    `pct_by_type` Array(Nullable(Float64))
+    `pct_by_type` Array(Nullable(Float64)),
+    `citations_by_type` Array(Int64),
+    `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [4ce6a2fa3119]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [9071ced6861f]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1456,7 +1492,7 @@ FROM
                 domain_answers,
                 domain_answers_source
             FROM citation_daily
-            WHERE empty(CAST([], 'Array(UUID)')) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned))
+            WHERE empty(CAST([], 'Array(UUID)')) AND (NOT false) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned))
             UNION ALL
             SELECT
                 organization_id,
@@ -1487,7 +1523,7 @@ FROM
                     arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
                     arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
                 FROM answers
-                WHERE notEmpty(CAST([], 'Array(UUID)')) AND has(CAST([], 'Array(UUID)'), prompt_id) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), CAST(mention_count > 0, 'Bool')))
+                WHERE (notEmpty(CAST([], 'Array(UUID)')) OR false) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), CAST(mention_count > 0, 'Bool')))
             ) AS landed
             ARRAY JOIN
                 arrayPushFront(landed.citations.url, '') AS url,
@@ -1499,7 +1535,7 @@ FROM
                 arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
                 arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
                 arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-            WHERE is_cited
+            WHERE (url = '') OR (is_cited != false)
         ),
         entries AS
         (
@@ -1541,7 +1577,9 @@ FROM
         countIf(facet = 'url') OVER (PARTITION BY organization_id, brand_id) AS urls,
         if(facet = 'total', types, []) AS source_types,
         if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (PARTITION BY organization_id, brand_id), []) AS domains_by_type,
-        arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type
+        arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+        if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+        arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
     FROM entries
     GROUP BY
         GROUPING SETS (
@@ -3902,6 +3940,124 @@ ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
 
+-- shopping_lists
+CREATE VIEW shopping_lists
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [ba72d5f257dc]'
+AS WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    arrayConcat([({brand_id:UUID}, '')], arraySort(rival -> (rival.2), live), [(toUUID('00000000-0000-0000-0000-000000000000'), '')]) AS entities,
+    prompts AS
+    (
+        SELECT
+            prompt_id,
+            sum(sign) AS lists,
+            sumForEach(arrayMap(place -> (sign * (place > 0)), places)) AS shown,
+            sumForEach(arrayMap(place -> (sign * place), places)) AS places_sum,
+            sumMap(merchants, arrayMap(merchant -> sign, merchants)) AS merchant_lists
+        FROM
+        (
+            SELECT
+                prompt_id,
+                sign,
+                arrayMap(id -> if(has(entities.1, id), id, toUUID('00000000-0000-0000-0000-000000000000')), cards.matched_id) AS owners,
+                arrayMap(entity -> toInt64(arrayMin(arrayFilter((place, owner) -> (owner = (entity.1)), cards.position, owners))), entities) AS places,
+                arrayDistinct(arrayFilter((merchant, owner) -> ((merchant != '') AND (owner = {brand_id:UUID})), cards.merchant_domain, owners)) AS merchants
+            FROM answers
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND notEmpty(cards.position) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        )
+        GROUP BY prompt_id
+        HAVING lists > 0
+    ),
+    measured AS
+    (
+        SELECT
+            nth,
+            entities[nth] AS entity,
+            all_lists,
+            prompt_count,
+            shown[nth] AS lists,
+            places_sum[nth] AS places,
+            merchants,
+            (100 * lists) / nullIf(all_lists, 0) AS share,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * share) * (yn[nth]))) + ((share * share) * nn)) - (1e-12 * (yy[nth]))))) / all_lists AS margin
+        FROM
+        (
+            SELECT
+                count() AS prompt_count,
+                sum(prompts.lists) AS all_lists,
+                sum(prompts.lists * prompts.lists) AS nn,
+                sumForEach(prompts.shown) AS shown,
+                sumForEach(prompts.places_sum) AS places_sum,
+                sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.shown)) AS yy,
+                sumForEach(arrayMap(y -> ((100 * y) * prompts.lists), prompts.shown)) AS yn,
+                (sumMap(prompts.merchant_lists)).1 AS merchants
+            FROM prompts
+        )
+        ARRAY JOIN arrayEnumerate(entities) AS nth
+    )
+SELECT
+    entity.1 AS entity_id,
+    multiIf(nth = 1, 'own', nth = length(entities), 'other', 'competitor') AS role,
+    entity.2 AS name,
+    all_lists,
+    prompt_count,
+    lists,
+    round(share + (sign(share) * 1e-9), 1) + 0 AS share_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, share - margin) + (sign(greatest(0, share - margin)) * 1e-9), 1) + 0) AS share_low,
+    if(prompt_count < 5, NULL, round(least(100, share + margin) + (sign(least(100, share + margin)) * 1e-9), 1) + 0) AS share_high,
+    round((places / nullIf(lists, 0)) + (sign(places / nullIf(lists, 0)) * 1e-9), 1) + 0 AS avg_position,
+    length(merchants) AS merchant_count,
+    toUInt64(arrayCount(merchant -> arrayExists(domain -> endsWith(concat('.', domain), concat('.', merchant)), {domains:Array(String)}), merchants)) AS own_merchants
+FROM measured
+ORDER BY nth ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- shopping_prices
+CREATE VIEW shopping_prices
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [cd6f59eaf0ed]'
+AS WITH
+    (
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live
+SELECT
+    entity_id,
+    currency,
+    sum(n) AS cards,
+    min(price) AS lowest,
+    quantileExactWeighted(0.5)(price, toUInt64(n)) AS median,
+    max(price) AS highest
+FROM
+(
+    SELECT
+        if(has(live, matched_id) OR (matched_id = {brand_id:UUID}), matched_id, toUUID('00000000-0000-0000-0000-000000000000')) AS entity_id,
+        toString(price_currency) AS currency,
+        assumeNotNull(price_amount) AS price,
+        sum(sign) AS n
+    FROM shopping_cards
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (price_amount IS NOT NULL) AND (price_currency != '')
+    GROUP BY
+        entity_id,
+        currency,
+        price
+    HAVING n > 0
+)
+GROUP BY
+    entity_id,
+    currency
+ORDER BY
+    entity_id ASC,
+    cards DESC,
+    currency ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- simulated_answers
 CREATE VIEW simulated_answers
 COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [e02e8e715ad0]'
@@ -3909,6 +4065,136 @@ AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
 ORDER BY simulated ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- source_matrix
+CREATE VIEW source_matrix
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [1b94802c1275]'
+AS WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    arrayPushFront(live, ({brand_id:UUID}, '')) AS entities,
+    domains AS
+    (
+        SELECT
+            typed.domain AS domain,
+            types[min(typed.type)] AS source_type,
+            sum(typed.citing_answers) AS citing,
+            sum(sum(typed.answers)) OVER () AS all_answers
+        FROM
+        (
+            SELECT
+                toString(citation_daily.domain) AS domain,
+                indexOf(types, source_type) AS type,
+                sum(citation_daily.answers) AS answers,
+                sum(citation_daily.domain_answers) AS citing_answers
+            FROM citation_daily
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+            GROUP BY
+                domain,
+                type
+            HAVING (sum(citation_daily.citations) > 0) OR (answers > 0)
+        ) AS typed
+        GROUP BY domain
+    ),
+    (
+        SELECT groupArray((domain, source_type, all_answers))
+        FROM
+        (
+            SELECT *
+            FROM domains
+            WHERE domain != ''
+            ORDER BY
+                citing DESC,
+                domain ASC
+            LIMIT {limit:UInt32}
+        )
+    ) AS cited,
+    prompts AS
+    (
+        SELECT
+            domain,
+            prompt_id,
+            sum(sign) AS citing,
+            sumForEach(naming) AS named
+        FROM
+        (
+            SELECT
+                prompt_id,
+                sign,
+                arrayFilter((id, n) -> (n > 0), arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
+                arrayMap(entity -> (sign * has(present, entity)), entities.1) AS naming,
+                arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS domains_cited
+            FROM answers
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        )
+        ARRAY JOIN domains_cited AS domain
+        WHERE has(cited.1, domain)
+        GROUP BY
+            domain,
+            prompt_id
+        HAVING citing > 0
+    ),
+    summed AS
+    (
+        SELECT
+            domain,
+            count() AS prompt_count,
+            sum(citing) AS citing_answers,
+            sum(citing * citing) AS nn,
+            sumForEach(prompts.named) AS named,
+            sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.named)) AS yy,
+            sumForEach(arrayMap(y -> ((100 * y) * citing), prompts.named)) AS yn,
+            sumForEach(arrayMap(y -> ((10000 * y) * (prompts.named[1])), prompts.named)) AS yb
+        FROM prompts
+        GROUP BY domain
+    ),
+    measured AS
+    (
+        SELECT
+            domain,
+            cited[indexOf(cited.1, domain)] AS listed,
+            citing_answers,
+            prompt_count,
+            entities[nth] AS entity,
+            summed.named[nth] AS mention_answers,
+            (100 * mention_answers) / nullIf(citing_answers, 0) AS rate,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * rate) * (yn[nth]))) + ((rate * rate) * nn)) - (1e-12 * (yy[nth]))))) / citing_answers AS margin,
+            (100 * ((summed.named[1]) - mention_answers)) / nullIf(citing_answers, 0) AS gap,
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((yy[1]) - (2 * (yb[nth]))) + (yy[nth])) - ((2 * gap) * ((yn[1]) - (yn[nth])))) + ((gap * gap) * nn)) - (1e-12 * (((yy[1]) - (2 * (yb[nth]))) + (yy[nth])))))) / citing_answers AS gap_margin
+        FROM summed
+        ARRAY JOIN arrayEnumerate(entities) AS nth
+    )
+SELECT
+    domain,
+    listed.2 AS source_type,
+    listed.3 AS answers,
+    citing_answers,
+    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
+    prompt_count,
+    entity.1 AS entity_id,
+    CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
+    entity.2 AS name,
+    mention_answers,
+    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - margin) + (sign(greatest(0, rate - margin)) * 1e-9), 1) + 0) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + margin) + (sign(least(100, rate + margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
+    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
+    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+FROM measured
+ORDER BY
+    citing_answers DESC,
+    domain ASC,
+    is_brand DESC,
+    sum(mention_answers) OVER (PARTITION BY entity_id) DESC,
+    name ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- stale_answers

@@ -1,0 +1,135 @@
+-- source_matrix: the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor.
+-- A row has a domain and an entity. Domains are sorted by citing answers descending, then by name, at most limit; the brand comes first, then
+-- competitors by the answers that name them. gap is the brand's rate less the competitor's; its interval is paired by prompt.
+WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
+    arrayPushFront(live, ({brand_id:UUID}, '')) AS entities,
+    domains AS
+    (
+        SELECT
+            typed.domain                                  AS domain,
+            types[min(typed.type)]                        AS source_type,
+            sum(typed.citing_answers)                     AS citing,
+            sum(sum(typed.answers)) OVER ()               AS all_answers -- the rollup has them in a row without a domain
+        FROM
+        (
+            SELECT
+                toString(citation_daily.domain)           AS domain,
+                indexOf(types, source_type)               AS type,
+                sum(citation_daily.answers)               AS answers,
+                sum(citation_daily.domain_answers)        AS citing_answers
+            FROM citation_daily
+            WHERE organization_id = {organization_id:UUID}
+              AND brand_id = {brand_id:UUID}
+              AND day BETWEEN {date_from:Date} AND {date_to:Date}
+              AND answerscope_matches_code({platforms:Array(String)}, platform)
+              AND answerscope_matches_code({models:Array(String)}, model)
+              AND answerscope_matches_code({regions:Array(String)}, region)
+              AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+              AND answerscope_matches({branded:Array(Bool)}, branded)
+            GROUP BY domain, type
+            HAVING sum(citation_daily.citations) > 0 OR answers > 0
+        ) AS typed
+        GROUP BY domain
+    ),
+    (
+        SELECT groupArray((domain, source_type, all_answers))
+        FROM
+        (
+            SELECT *
+            FROM domains
+            WHERE domain != ''
+            ORDER BY citing DESC, domain
+            LIMIT {limit:UInt32}
+        )
+    ) AS cited,
+    prompts AS
+    (
+        SELECT
+            domain,
+            prompt_id,
+            sum(sign)          AS citing,
+            sumForEach(naming) AS named
+        FROM
+        (
+            SELECT
+                prompt_id,
+                sign,
+                arrayFilter((id, n) -> n > 0, arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
+                arrayMap(entity -> sign * has(present, entity), entities.1) AS naming,
+                arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS domains_cited
+            FROM answers
+            WHERE organization_id = {organization_id:UUID}
+              AND brand_id = {brand_id:UUID}
+              AND day BETWEEN {date_from:Date} AND {date_to:Date}
+              AND NOT given_up
+              AND NOT endsWith(platform, '-shopping')
+              AND answerscope_matches_code({platforms:Array(String)}, platform)
+              AND answerscope_matches_code({models:Array(String)}, model)
+              AND answerscope_matches_code({regions:Array(String)}, region)
+              AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+              AND answerscope_matches({branded:Array(Bool)}, branded)
+        )
+        ARRAY JOIN domains_cited AS domain
+        WHERE has(cited.1, domain)
+        GROUP BY domain, prompt_id
+        HAVING citing > 0
+    ),
+    summed AS
+    (
+        SELECT
+            domain,
+            count()                                                       AS prompt_count,
+            sum(citing)                                                   AS citing_answers,
+            sum(citing * citing)                                          AS nn,
+            sumForEach(prompts.named)                                     AS named,
+            sumForEach(arrayMap(y -> 10000 * y * y, prompts.named))       AS yy, -- an answer that names it has 100 points
+            sumForEach(arrayMap(y -> 100 * y * citing, prompts.named))    AS yn,
+            sumForEach(arrayMap(y -> 10000 * y * prompts.named[1], prompts.named)) AS yb -- with the brand's
+        FROM prompts
+        GROUP BY domain
+    ),
+    measured AS
+    (
+        SELECT
+            domain,
+            cited[indexOf(cited.1, domain)] AS listed,
+            citing_answers,
+            prompt_count,
+            entities[nth] AS entity,
+            summed.named[nth] AS mention_answers,
+            answerscope_ratio(100 * mention_answers, citing_answers) AS rate,
+            answerscope_margin(prompt_count, citing_answers, rate, yy[nth], yn[nth], nn) AS margin,
+            answerscope_ratio(100 * (summed.named[1] - mention_answers), citing_answers) AS gap,
+            answerscope_margin(prompt_count, citing_answers, gap, yy[1] - 2 * yb[nth] + yy[nth], yn[1] - yn[nth], nn) AS gap_margin
+        FROM summed
+        ARRAY JOIN arrayEnumerate(entities) AS nth
+    )
+SELECT
+    domain,
+    listed.2                                                                           AS source_type,
+    listed.3                                                                           AS answers,
+    citing_answers,
+    answerscope_round(answerscope_ratio(100 * citing_answers, answers), 1)             AS usage_pct,
+    prompt_count,
+    entity.1                                                                           AS entity_id,
+    CAST(entity_id = {brand_id:UUID} AS Bool)                                          AS is_brand,
+    entity.2                                                                           AS name,
+    mention_answers,
+    answerscope_round(rate, 1)                                                         AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - margin), 1))       AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + margin), 1))        AS mention_rate_high,
+    answerscope_round(gap, 1)                                                          AS rate_gap,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))     AS rate_gap_high,
+    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+FROM measured
+ORDER BY citing_answers DESC, domain, is_brand DESC, sum(mention_answers) OVER (PARTITION BY entity_id) DESC, name
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
