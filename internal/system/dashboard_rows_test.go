@@ -2,7 +2,6 @@ package system
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -22,30 +21,11 @@ func (d *dashboard) showsTheAPIsRows(t *testing.T) {
 		{"", "Overview", "Platforms", "visibility-summary?group_by=platform", "groups", 0, map[int]string{0: "key", 1: "totals.mentionRatePct", 4: "totals.resultCount"}, "totals.resultCount"},
 		{"", "Overview", "Visibility trend", "visibility-trend?", "buckets", 0, map[int]string{0: "date", 3: "result_count"}, ""},
 		{"sources?mentioned=false", "Sources", "Domains", "citations?mentioned=false&limit=30", "top_domains", 0, map[int]string{0: "domain", 2: "total_citations", 3: "usage_pct"}, "results_citing"},
-		{"sources?mentioned=false", "Sources", "Pages", "citations?mentioned=false&limit=30", "top_urls", 0, map[int]string{0: "url", 3: "total_citations", 4: "usage_pct"}, "results_citing"},
 		{"traffic?step=visited", "Traffic", "Pages", "ai-pages?step=visited", "pages", 0, map[int]string{0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals"}, "citations"},
 		{"shopping", "Shopping", "Shopping cards", "shopping-cards?", "cards", 0, map[int]string{0: "product_title", 2: "position"}, ""},
 	} {
 		t.Run(table.heading+" "+table.name, func(t *testing.T) { d.showsRows(t, table) })
 	}
-	var types struct {
-		Types []struct {
-			Category string
-			Count    int
-		} `json:"source_type_breakdown"`
-	}
-	d.ask(t, "citations?brand_id="+d.brand, &types)
-	d.at(t, "/brands/fernwood/sources", "Sources")
-	first := slices.MaxFunc(types.Types, func(a, b struct {
-		Category string
-		Count    int
-	}) int {
-		return a.Count - b.Count
-	})
-	if shown := d.text(t, `[...document.querySelector('table[aria-label="Source types"] tbody tr').cells].slice(0, 2).map((c) => c.textContent).join()`); shown != fmt.Sprintf("%s,%d", first.Category, first.Count) {
-		t.Errorf("the first source type is %s, want %+v", shown, first)
-	}
-	d.leadsTo(t, "Source types", 0, d.total(t, "category="+first.Category))
 }
 
 func (d *dashboard) showsRows(t *testing.T, table shownTable) {
@@ -55,7 +35,7 @@ func (d *dashboard) showsRows(t *testing.T, table shownTable) {
 	d.at(t, "/brands/fernwood/"+table.at, table.heading)
 	d.page.Await(t, fmt.Sprintf(`document.querySelector('table[aria-label=%q]')`, table.name))
 	var rows [][]string
-	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody tr')].map((tr) => [...tr.cells].map((c) => c.textContent.trim()))`, table.name), &rows)
+	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody tr:not(.group)')].map((tr) => [...tr.cells].map((c) => c.textContent.trim()))`, table.name), &rows)
 	if len(rows) != len(list)+table.after || len(list) == 0 {
 		t.Fatalf("%d rows of %d", len(rows), len(list))
 	}
@@ -81,7 +61,7 @@ func (d *dashboard) showsRows(t *testing.T, table shownTable) {
 // leadsTo follows the link of a row to a list of so many answers.
 func (d *dashboard) leadsTo(t *testing.T, table string, row, answers int) {
 	t.Helper()
-	d.page.Eval(t, fmt.Sprintf(`void [...document.querySelectorAll('table[aria-label=%q] tbody th a')][%d].click()`, table, row), nil)
+	d.page.Eval(t, fmt.Sprintf(`void [...document.querySelectorAll('table[aria-label=%q] tbody tr:not(.group) th a')][%d].click()`, table, row), nil)
 	d.settled(t, "Answers")
 	d.page.Await(t, `document.querySelector('table[aria-label="Answers"]')`)
 	if text := d.text(t, `document.querySelector("main .card").innerText`); !strings.Contains(text, number(float64(answers))+" answer") {

@@ -50,6 +50,8 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("sign in", d.signsIn)
 	t.Run("figures", d.showsTheAPIsFigures)
 	t.Run("rows", d.showsTheAPIsRows)
+	t.Run("sources", d.showsSources)
+	t.Run("shopping", d.showsShopping)
 	t.Run("failures", d.saysWhatFailed)
 	t.Run("answers", d.opensAnswers)
 	t.Run("two answers", d.comparesAnswers)

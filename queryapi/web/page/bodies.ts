@@ -98,6 +98,7 @@ export interface EntityTrend {
 }
 
 export type GapVerdict = "ahead" | "behind" | "level" | "too_little_data"
+export interface Gap { difference: number; interval: Interval; verdict: GapVerdict }
 export interface Compared {
   competitor_id?: string
   name: string
@@ -116,7 +117,7 @@ export interface Compared {
   rank: number | null
   sov_pct: number | null
   slot?: number | null // of a competitor
-  gap?: { difference: number; interval: Interval; verdict: GapVerdict } | null
+  gap?: Gap | null
 }
 interface ComparisonFigures {
   brand: Compared
@@ -160,9 +161,20 @@ export interface PromptMatrix {
 
 export interface Citations {
   totals: { domains: number; urls: number; citations: number; results_with_citations: number; avg_citations_per_result: number | null }
-  source_type_breakdown: { category: string; count: number; pct: number | null }[]
+  source_type_breakdown: { category: string; count: number; pct: number | null; citations: number; citations_pct: number | null }[]
   top_domains: { domain: string; category: string; total_citations: number; results_citing: number; usage_pct: number | null; models: string[] }[]
   top_urls: { url: string; domain: string; category: string; title: string; total_citations: number; results_citing: number; usage_pct: number | null }[]
+  buckets: { date: string; category: string; citations: number; citations_pct: number | null; citing_answers: number }[]
+}
+export interface SourceMatrix {
+  domains: {
+    domain: string
+    category: string
+    answers: number
+    usage_pct: number | null
+    prompt_count: number
+    entities: { id: string; name: string; role: "brand" | "competitor"; named: number; mention_rate_pct: number; mention_rate_interval: Interval; gap: Gap | null }[]
+  }[]
 }
 
 export interface Traffic {
@@ -252,6 +264,19 @@ export interface Card {
   created_at: string
 }
 export interface Cards { cards: Card[]; next_cursor: string | null }
+export interface ShoppingSummary {
+  totals: { lists: number; prompts: number; merchants: number; own_merchants: number }
+  brands: {
+    id: string | null
+    name: string | null
+    role: Card["matched_brand_role"]
+    lists: number
+    share_pct: number | null
+    share_interval: Interval
+    avg_position: number | null
+    prices: { currency: string; cards: number; min: number; median: number; max: number }[]
+  }[]
+}
 
 export interface Prompt { id: string; text: string; topic_id: string | null; prompt_set_id: string; is_active: boolean }
 export interface Topic { id: string; name: string }

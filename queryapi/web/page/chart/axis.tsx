@@ -81,7 +81,7 @@ export function Across({ x, domain, unit, width, height }: AcrossProps) {
       {!height && (
         <text y="12" text-anchor="middle">
           {compact(value)}
-          {value === ticks.at(-1) && unit}
+          {value === ticks.at(-1) && (unit === "%" ? unit : unit && " " + unit)}
         </text>
       )}
     </g>

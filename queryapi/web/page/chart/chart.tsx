@@ -153,6 +153,7 @@ export interface LegendItem {
   name: string
   slot: number
   shape?: "line" | "dashed" | "area" | "hatch" | "outline"
+  shade?: number
   on?: boolean // of a toggle
 }
 
@@ -167,13 +168,13 @@ export function Legend({ items, onToggle, onHint }: LegendProps) {
   const [said, say] = useState("")
   return (
     <div class="legend">
-      {items.map(({ key, name, slot, shape = "line", on }) => {
+      {items.map(({ key, name, slot, shape = "line", shade, on }) => {
         const swatch = (
           <svg class={`swatch slot-${on === false ? 9 : slot}`} width="18" height="10" aria-hidden="true">
             {shape === "line" || shape === "dashed" ? (
               <path class={`line ${shape}`} d="M0,5L18,5" />
             ) : (
-              <rect class={`area ${shape}`} width="18" height="10" />
+              <rect class={`area ${shape}`} width="18" height="10" fill-opacity={shade} />
             )}
           </svg>
         )

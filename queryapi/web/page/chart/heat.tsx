@@ -103,7 +103,7 @@ function Row({
         const kind = thin
           ? "thin"
           : scale === "share"
-            ? `ramp-${1 + ends.filter((end) => mark.y! > end).length}`
+            ? `ramp-${1 + ends.filter((end) => mark.y! > end).length} ${mark.certain ? "certain" : ""}`
             : kindOfGap(mark.y, mark.certain)
         const text = thin ? "–" : (scale === "gap" && mark.y > 0 ? "+" : "") + inUnit(mark.y, unit).replace("-", "−")
         return (

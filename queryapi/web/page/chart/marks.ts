@@ -28,6 +28,7 @@ export interface Series {
   quiet?: boolean // drawn in grey, and in colour under the pointer
   hatched?: boolean // in Stack: a part that is of another kind, such as requests of unverified crawlers
   outlined?: boolean // in Stack: a part that is a forecast
+  shade?: number // in Stack: how opaque it is, 0 to 1, to tell greys apart
 }
 
 export interface Flag {
@@ -95,7 +96,7 @@ export interface HeatProps extends Base {
   head: string // of the column of names
   rows: Head[]
   columns: Head[]
-  cell: (row: Head, column: Head) => Mark & { certain?: boolean } // an uncertain gap is outlined
+  cell: (row: Head, column: Head) => Mark & { certain?: boolean } // an uncertain gap is outlined; of shares a certain one is
   scale: "share" | "gap"
   after?: { name: string; cell: (row: Head) => ComponentChildren }[] // columns that are no cells of the picture
   folded?: string[] // groups that are closed at first

@@ -41,6 +41,7 @@ export function Stack(chart: StackProps) {
               key: s.key,
               name: s.name,
               slot: s.slot,
+              shade: s.shade,
               shape: s === before ? "dashed" : s.hatched ? "hatch" : s.outlined ? "outline" : "area",
             }))}
           />
@@ -189,6 +190,7 @@ function Layer({ series, row, grid, parts, plot, area, hatch, spot }: LayerProps
             y={top}
             height={Math.max(0, foot - top)}
             fill={fill}
+            fill-opacity={area ? undefined : series.shade}
           />
         </Spot>
       ))}

@@ -23,6 +23,7 @@ interface Props<R> {
   columns: Column<R>[]
   rows: R[]
   own?: (row: R) => boolean // the brand's own row
+  group?: (row: R) => { key: string; title: ComponentChildren } // rows of one key stand together, under its title
   csv?: { url: string; file: string } // where all its rows are; without, what is shown is saved
   sorted?: { by: string; order: "asc" | "desc" } // what the API sorts by where the address says nothing
   title?: ComponentChildren // above it; without, the name is
@@ -32,7 +33,7 @@ interface Props<R> {
 }
 
 // Table has in each row's first cell its name, and nothing else.
-export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, tools, foot }: Props<R>) {
+export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, empty, tools, foot }: Props<R>) {
   const table = useRef<HTMLTableElement>(null)
   const chapter = useContext(Chapter)
   return (
@@ -60,7 +61,14 @@ export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, 
               </tr>
             </thead>
             <tbody>
-              {rows.map((row, i) => (
+              {rows.flatMap((row, i) => [
+                group && group(row).key !== (rows[i - 1] && group(rows[i - 1]!).key) && (
+                  <tr key={group(row).key} class="group">
+                    <th scope="rowgroup" colSpan={columns.length}>
+                      {group(row).title}
+                    </th>
+                  </tr>
+                ),
                 <tr key={i} class={own?.(row) ? "own" : ""}>
                   {columns.map((column, j) => {
                     const kind = kindOf(column)
@@ -74,8 +82,8 @@ export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, 
                       </td>
                     )
                   })}
-                </tr>
-              ))}
+                </tr>,
+              ])}
             </tbody>
           </table>
         </div>

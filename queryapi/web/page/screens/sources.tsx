@@ -1,32 +1,71 @@
 import { useAnswer } from "../api.ts"
-import type { Brand, Citations } from "../bodies.ts"
-import { number, percent } from "../format.ts"
-import { Bar, Figure } from "../parts/figure.tsx"
-import { question } from "../parts/filters.tsx"
+import type { Brand, Citations, Gap, SourceMatrix } from "../bodies.ts"
+import { signed } from "../chart/chip.tsx"
+import { Dots } from "../chart/dots.tsx"
+import { Heat } from "../chart/heat.tsx"
+import type { Series } from "../chart/marks.ts"
+import { domainOf } from "../chart/scale.ts"
+import { Stack } from "../chart/stack.tsx"
+import { daysOf, number, percent, plural, shift } from "../format.ts"
+import { bounds } from "../parts/figure.tsx"
+import { chosenWindow, question } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
 import { type Filter, Toolbar } from "../parts/toolbar.tsx"
 import { query } from "../route.ts"
 import { answers } from "./drill.ts"
 
-// whose are the answers: of those that do not name the brand, the sources are where it is missing.
 const filters: Filter[] = [
-  { name: "source_filter", label: "Sources", options: [["owned", "the brand's own"], ["competitor", "competitors'"], ["external", "all others"]] },
-  { name: "mentioned", label: "Brand named", options: [["true", "yes"], ["false", "no"]] },
+  {
+    name: "source_filter",
+    label: "Sources",
+    options: [
+      ["owned", "the brand's own"],
+      ["competitor", "competitors'"],
+      ["external", "all others"],
+    ],
+  },
+  {
+    name: "mentioned",
+    label: "Brand named",
+    options: [
+      ["true", "yes"],
+      ["false", "no"],
+    ],
+  },
 ]
 
 export function Sources({ brand }: { brand: Brand }) {
-  const source_filter = query.value.get("source_filter") ?? undefined
-  const mentioned = query.value.get("mentioned") ?? undefined
-  const ask = (more: Record<string, string> = {}) => question("citations", brand, { source_filter, mentioned, limit: "30", ...more })
-  const all = (table: string) => ask({ table, limit: "200" })
-  const citations = useAnswer<Citations>(ask())
+  const [source_filter, mentioned] = [query.value.get("source_filter"), query.value.get("mentioned")]
+  const { from, to } = chosenWindow()
+  const ask = (more: Record<string, string | undefined>) =>
+    question("citations", brand, { source_filter: source_filter ?? undefined, ...more })
+  const chosen = { mentioned: mentioned ?? undefined }
+  const granularity = daysOf(from, to) > 14 ? "week" : "day"
+  const cited = useAnswer<Citations>(ask({ ...chosen, granularity, limit: "200" }))
   return (
     <Screen name="Sources" of={brand.name} bar={<Toolbar brand={brand} more={filters} />}>
-      <Shown of={citations} height={320}>
-        {(c) => (c.totals.citations === 0 ? <None /> : <Cited brand={brand} citations={c} mentioned={mentioned} csv={all} />)}
+      <Shown of={cited} height={320}>
+        {(body) =>
+          body.totals.citations === 0 ? (
+            <None />
+          ) : (
+            <div class="stack">
+              <Types
+                brand={brand}
+                cited={body}
+                weekly={granularity === "week"}
+                csv={ask({ ...chosen, granularity, table: "buckets" })}
+              />
+              <Matrix brand={brand} />
+              <Unnamed brand={brand} ask={ask} />
+              <Lists brand={brand} cited={body} ask={(more) => ask({ ...chosen, ...more })} />
+            </div>
+          )
+        }
       </Shown>
     </Screen>
   )
@@ -35,74 +74,277 @@ export function Sources({ brand }: { brand: Brand }) {
 function None() {
   return (
     <div class="card">
-      <Empty title="No citations">The answers of this window cite no page that passes these filters. Some platforms list no sources at all.</Empty>
+      <Empty title="No citations">
+        The answers of this window cite no page that passes these filters. Some platforms list no sources at all.
+      </Empty>
     </div>
   )
 }
 
-interface Props { brand: Brand; citations: Citations; mentioned?: string; csv: (table: string) => string }
+type Ask = (more: Record<string, string | undefined>) => string
 
-function Cited({ brand, citations, mentioned, csv }: Props) {
-  const { totals } = citations
-  const citing = (more: Record<string, string>) => answers(brand, { mentioned, ...more })
-  const types = citations.source_type_breakdown.toSorted((a, b) => b.count - a.count)
+// citing is the address of the answers that cite something, of those that the screen shows.
+const citing = (brand: Brand, more: Record<string, string | undefined>) =>
+  answers(brand, { mentioned: query.value.get("mentioned") ?? undefined, ...more })
+
+// looks has the types of sources from the bottom of the stack up: the brand's and its competitors' in colour.
+const looks: Record<string, Pick<Series, "slot" | "shade">> = {
+  owned: { slot: 0 },
+  competitor: { slot: 5 },
+  forum: { slot: 9 },
+  social: { slot: 9, shade: 0.8 },
+  review: { slot: 9, shade: 0.6 },
+  institutional: { slot: 9, shade: 0.4 },
+  editorial: { slot: 9, shade: 0.2 },
+}
+
+const scales = [
+  ["count", "Count"],
+  ["share", "Share"],
+] as const
+
+// Types draws what kinds of pages are cited, day by day or week by week.
+function Types({ brand, cited, weekly, csv }: { brand: Brand; cited: Citations; weekly: boolean; csv: string }) {
+  const share = query.value.get("as") === "share"
+  const { from, to } = chosenWindow()
+  const pct = (category: string) =>
+    percent(cited.source_type_breakdown.find((type) => type.category === category)?.citations_pct)
+  const { citations, domains, urls, results_with_citations, avg_citations_per_result } = cited.totals
+  const series = cited.source_type_breakdown
+    .filter((type) => type.citations > 0)
+    .map(({ category }) => ({
+      key: category,
+      name: category,
+      ...looks[category]!,
+      marks: cited.buckets
+        .filter((bucket) => bucket.category === category)
+        .map((bucket) => {
+          const last = weekly ? shift(bucket.date, 6) : bucket.date
+          const [date_from, date_to] = [bucket.date < from ? from : bucket.date, last > to ? to : last]
+          return {
+            key: category,
+            x: bucket.date,
+            y: share ? bucket.citations_pct : bucket.citations,
+            n: bucket.citing_answers,
+            href: citing(brand, { category, date_from, date_to }),
+          }
+        }),
+    }))
   return (
-    <div class="stack">
-      <section class="card" aria-label="Figures">
-        <div class="figures">
-          <Figure name="Citations" value={number(totals.citations)}>
-            <span class="small soft">in {number(totals.results_with_citations)} answers</span>
-          </Figure>
-          <Figure name="Domains" value={number(totals.domains)} />
-          <Figure name="Pages" value={number(totals.urls)} />
-          <Figure name="Citations per answer" value={number(totals.avg_citations_per_result)} />
-        </div>
-      </section>
-      <div class="columns">
-        <Table
-          name="Source types"
-          title="Of what kind the cited domains are"
-          rows={types}
-          own={(r) => r.category === "owned"}
-          columns={[
-            { name: "Type", cell: (r) => <a href={citing({ category: r.category })}>{r.category}</a> },
-            { name: "Domains", number: true, cell: (r) => number(r.count) },
-            { name: "Share of domains", number: true, cell: (r) => <Bar value={r.pct} own={r.category === "owned"} text={percent(r.pct)} /> },
-          ]}
-          csv={{ url: csv("source_type_breakdown"), file: `${brand.slug}-source-types.csv` }}
-        />
-        <Table
-          name="Domains"
-          title="Most cited first"
-          rows={citations.top_domains}
-          own={(r) => r.category === "owned"}
-          columns={[
-            { name: "Domain", long: true, cell: (r) => <a href={citing({ domain: r.domain })}>{r.domain}</a> },
-            { name: "Type", cell: (r) => <Kind category={r.category} /> },
-            { name: "Citations", number: true, cell: (r) => number(r.total_citations) },
-            { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
-          ]}
-          csv={{ url: csv("top_domains"), file: `${brand.slug}-domains.csv` }}
-        />
-      </div>
-      <Table
-        name="Pages"
-        title="Most cited first"
-        rows={citations.top_urls}
-        own={(r) => r.category === "owned"}
-        columns={[
-          { name: "Page", long: true, cell: (r) => <a href={citing({ url: r.url })}>{r.url}</a> },
-          { name: "Title", long: true, cell: (r) => <Outside url={r.url} text={r.title || "open"} /> },
-          { name: "Type", cell: (r) => <Kind category={r.category} /> },
-          { name: "Citations", number: true, cell: (r) => number(r.total_citations) },
-          { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
-        ]}
-        csv={{ url: csv("top_urls"), file: `${brand.slug}-pages.csv` }}
-      />
-    </div>
+    <Stack
+      name="Source types"
+      finding={`${pct("owned")} of citations lead to ${brand.name}, ${pct("competitor")} to its competitors`}
+      subtitle={
+        <>
+          {plural(citations, "citation")} of {plural(domains, "domain")} and {plural(urls, "page")} in{" "}
+          {plural(results_with_citations, "answer")}, {number(avg_citations_per_result)} per answer; counts by{" "}
+          {weekly ? "week" : "day"}, without an interval
+        </>
+      }
+      unit={share ? "%" : ""}
+      as="bars"
+      share={share}
+      weekly={weekly}
+      series={series}
+      tools={<Segments name="Scale" parameter="as" options={scales} />}
+      csv={{ url: csv, file: `${brand.slug}-source-types.csv` }}
+    />
+  )
+}
+
+// columns is how many competitors the matrix has at most: those that are named most.
+const columns = 8
+
+// Matrix shows whom the answers name that cite a domain.
+function Matrix({ brand }: { brand: Brand }) {
+  const matrix = useAnswer<SourceMatrix>(question("source-matrix", brand, { limit: "20" }))
+  return (
+    <Shown of={matrix} height={480}>
+      {({ domains }) => {
+        const entities = domains[0]?.entities.slice(0, 1 + columns) ?? []
+        const row = (domain: string) => domains.find((d) => d.domain === domain)!
+        return (
+          <Heat
+            name="Domains and brands"
+            finding={reading(domains)}
+            subtitle={
+              <>
+                Share of the answers citing a domain that name the brand or a competitor; outlined: the brand is
+                certainly ahead or behind there
+              </>
+            }
+            unit="%"
+            scale="share"
+            head="Domain"
+            rows={domains.map(({ domain, category }) => ({
+              key: domain,
+              name: domain,
+              own: category === "owned",
+              href: answers(brand, { domain }),
+            }))}
+            columns={entities.map(({ id, name, role }) => ({ key: id, name, own: role === "brand" }))}
+            cell={({ key: domain }, { key: id, own }) => {
+              const entity = row(domain).entities.find((e) => e.id === id)!
+              return {
+                key: domain,
+                x: entity.name,
+                y: entity.mention_rate_pct,
+                range: entity.mention_rate_interval,
+                n: row(domain).answers,
+                certain: entity.gap?.verdict === "ahead" || entity.gap?.verdict === "behind",
+                notes: entity.gap ? [sentence(brand, entity.gap)] : undefined,
+                href: answers(brand, own ? { domain, mentioned: "true" } : { domain, competitor_id: id }),
+              }
+            }}
+            after={[
+              { name: "Answers", cell: ({ key }) => number(row(key).answers) },
+              { name: "Of all", cell: ({ key }) => percent(row(key).usage_pct) },
+            ]}
+            csv={{
+              url: question("source-matrix", brand, { limit: "100", table: "domains.entities" }),
+              file: `${brand.slug}-domains-and-brands.csv`,
+            }}
+          />
+        )
+      }}
+    </Shown>
+  )
+}
+
+// reading is the most cited domain where the brand is certainly behind, else the most cited one.
+function reading(domains: SourceMatrix["domains"]): string | undefined {
+  const behind = domains.find((d) => d.entities.some((e) => e.gap?.verdict === "behind"))
+  const { domain, usage_pct, entities } = behind ?? domains[0] ?? {}
+  if (!entities) return undefined
+  const rival = entities.find((e) => e.gap?.verdict === "behind")
+  const named = percent(entities[0]!.mention_rate_pct)
+  const start = `${domain} is cited in ${percent(usage_pct)} of answers; they name`
+  return rival
+    ? `${start} ${rival.name} in ${percent(rival.mention_rate_pct)}, ${entities[0]!.name} in ${named}`
+    : `${start} ${entities[0]!.name} in ${named}`
+}
+
+function sentence(brand: Brand, { verdict, difference, interval }: Gap): string {
+  const place = { ahead: "is ahead", behind: "is behind", level: "is level", too_little_data: "has too little data" }
+  return `${brand.name} ${place[verdict]}: ${signed(difference)} points (${bounds(interval)})`
+}
+
+// Unnamed compares how often domains are cited in answers with and without the brand.
+function Unnamed({ brand, ask }: { brand: Brand; ask: Ask }) {
+  const without = useAnswer<Citations>(ask({ mentioned: "false", limit: "200" }))
+  const together = useAnswer<Citations>(ask({ mentioned: "true", limit: "200" })).data
+  return (
+    <Shown of={without} height={320}>
+      {(body) => {
+        const rows = body.top_domains.slice(0, 12).map((d) => ({
+          ...d,
+          named: together?.top_domains.find(({ domain }) => domain === d.domain),
+        }))
+        const most = rows[0]
+        if (!most) return null
+        const mark = (d: Citations["top_domains"][0], x: string, mentioned: string) => ({
+          key: d.domain,
+          x,
+          y: d.usage_pct,
+          n: d.results_citing,
+          href: answers(brand, { domain: d.domain, mentioned }),
+        })
+        return (
+          <Dots
+            name="Where the brand is not named"
+            finding={`Without ${brand.name}, ${percent(most.usage_pct)} of answers cite ${most.domain}`}
+            subtitle={
+              <>
+                Share of answers that cite a domain. Full: of answers without the brand; hollow: of those that name it;
+                counts, without an interval
+              </>
+            }
+            head="Domain"
+            columns={["Without the brand", "With it"]}
+            rows={rows.map((d) => ({
+              key: d.domain,
+              name: d.domain,
+              own: d.category === "owned",
+              slot: d.category === "competitor" ? 5 : undefined,
+              now: mark(d, "without the brand", "false"),
+              before: d.named && mark(d.named, "with the brand", "true"),
+              beside: [percent(d.usage_pct), percent(d.named?.usage_pct)],
+            }))}
+            domain={domainOf(
+              rows.flatMap((d) => [d.usage_pct ?? 0, d.named?.usage_pct ?? 0]),
+              "%",
+            )}
+            unit="%"
+            csv={{
+              url: ask({ mentioned: "false", table: "top_domains", limit: "200" }),
+              file: `${brand.slug}-not-named.csv`,
+            }}
+          />
+        )
+      }}
+    </Shown>
+  )
+}
+
+const kinds = [
+  ["true", "Cited"],
+  ["false", "Consulted only"],
+] as const
+
+// Lists has the domains and pages that are cited, or that platforms only consulted.
+function Lists({ brand, cited, ask }: { brand: Brand; cited: Citations; ask: Ask }) {
+  const consulted = query.value.get("cited") === "false"
+  const other = useAnswer<Citations>(consulted ? ask({ cited: "false", limit: "200" }) : null)
+  const times = consulted ? "Times read" : "Citations"
+  const tools = <Segments name="Pages shown" parameter="cited" options={kinds} />
+  const csv = (table: string) => ask({ cited: consulted ? "false" : undefined, table, limit: "200" })
+  const lead = (more: Record<string, string>, text: string) =>
+    consulted ? text : <a href={citing(brand, more)}>{text}</a>
+  return (
+    <Shown of={consulted ? other : { data: cited, loading: false }} height={320}>
+      {({ top_domains, top_urls }) => {
+        const pages = top_domains
+          .slice(0, 5)
+          .flatMap(({ domain }) => top_urls.filter((page) => page.domain === domain).slice(0, 5))
+        return (
+          <>
+            <Table
+              name="Domains"
+              title={consulted ? "Read by platforms, but not cited; most often first" : "Most cited first"}
+              tools={tools}
+              rows={top_domains.slice(0, 30)}
+              own={(r) => r.category === "owned"}
+              columns={[
+                { name: "Domain", long: true, cell: (r) => lead({ domain: r.domain }, r.domain) },
+                { name: "Type", cell: (r) => <Kind category={r.category} /> },
+                { name: times, number: true, cell: (r) => number(r.total_citations) },
+                { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
+              ]}
+              csv={{ url: csv("top_domains"), file: `${brand.slug}-domains.csv` }}
+            />
+            <Table
+              name="Pages"
+              title="Of each of the first five domains the five that come most often"
+              rows={pages}
+              own={(r) => r.category === "owned"}
+              group={(r) => ({ key: r.domain, title: r.domain })}
+              columns={[
+                { name: "Page", long: true, cell: (r) => lead({ url: r.url }, r.url) },
+                { name: "Title", long: true, cell: (r) => <Outside url={r.url} text={r.title || "open"} /> },
+                { name: "Type", cell: (r) => <Kind category={r.category} /> },
+                { name: times, number: true, cell: (r) => number(r.total_citations) },
+                { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
+              ]}
+              csv={{ url: csv("top_urls"), file: `${brand.slug}-pages.csv` }}
+            />
+          </>
+        )
+      }}
+    </Shown>
   )
 }
 
 function Kind({ category }: { category: string }) {
-  return <span class={category === "owned" ? "tag own" : category === "competitor" ? "tag warn" : "tag"}>{category}</span>
+  const kind = { owned: "tag own", competitor: "tag warn" }[category] ?? "tag"
+  return <span class={kind}>{category}</span>
 }
