@@ -82,8 +82,12 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 	}
 	var rows []clickhouse.CitationSource
 	var buckets []clickhouse.CitationBucket
-	queries := []queryFunc{
-		fetch(&rows, clickhouse.CitationSources, clickhouse.CitationListFilter{CitationFilter: filter, Limit: limit}),
+	queries := []queryFunc{fetch(&rows, clickhouse.CitationSources, clickhouse.CitationSourceFilter{
+		Filter: filter.Filter, Mentioned: mentioned, Source: filter.Source, Limit: limit,
+	})}
+	if consulted || len(prompts) > 0 {
+		queries[0] = fetch(&rows, clickhouse.AnswerCitations,
+			clickhouse.CitationListFilter{CitationFilter: filter, Limit: limit})
 	}
 	if bucketed {
 		queries = append(queries, fetch(&buckets, clickhouse.CitationBuckets, clickhouse.CitationBucketFilter{

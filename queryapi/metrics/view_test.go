@@ -36,6 +36,7 @@ var texts = map[string]*string{
 	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
+	clickhouse.AnswerCitations.Name:   &clickhouse.AnswerCitations.Text,
 	clickhouse.CitationBuckets.Name:   &clickhouse.CitationBuckets.Text,
 	clickhouse.SourceMatrix.Name:      &clickhouse.SourceMatrix.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,

@@ -325,6 +325,14 @@ type CitationListFilter struct {
 	Limit uint32 `ch:"limit"`
 }
 
+// CitationSourceFilter is a CitationListFilter of what citation_daily has.
+type CitationSourceFilter struct {
+	Filter
+	Mentioned []bool       `ch:"mentioned"`
+	Source    SourceFilter `ch:"source_filter"`
+	Limit     uint32       `ch:"limit"`
+}
+
 // CitationBucketFilter is a CitationFilter whose citations are summed by bucket.
 type CitationBucketFilter struct {
 	CitationFilter
@@ -333,7 +341,10 @@ type CitationBucketFilter struct {
 
 // CitationSources returns a row for all citations, then the domains and the URLs with the most citations, each list by
 // citations descending, then by name.
-var CitationSources = rollup[CitationListFilter, CitationSource]("citation_sources")
+var CitationSources = rollup[CitationSourceFilter, CitationSource]("citation_sources")
+
+// AnswerCitations returns the same of some prompts' answers, or of pages that were only consulted.
+var AnswerCitations = rollup[CitationListFilter, CitationSource]("answer_citations")
 
 // CitationBuckets returns the citations by bucket and source type, without zeros.
 var CitationBuckets = rollup[CitationBucketFilter, CitationBucket]("citation_buckets")

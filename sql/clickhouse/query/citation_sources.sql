@@ -1,29 +1,23 @@
 -- citation_sources: the citations of the filtered answers: all, and by the most cited domains and URLs.
 -- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
--- filters citations, but not answers, the divisor of usage_pct and citations_per_answer. mentioned filters answers. With
--- consulted the pages that answers consulted without citing them take the place of citations. citation_daily has neither these pages nor
--- prompts, so answers are read one by one.
+-- filters citations, but not answers, the divisor of usage_pct and citations_per_answer. mentioned filters answers.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-    cited AS
+    -- An entry has only current citations, which are equal in the columns below.
+    entries AS
     (
         SELECT
-            domain,
-            url,
-            title,
-            source_type,
-            model,
-            entry,
-            answers,
-            citations,
-            citing_answers,
-            citing_answers_source,
-            domain_answers,
-            domain_answers_source
+            any(citation_daily.domain)      AS domain,
+            any(citation_daily.url)         AS url,
+            any(citation_daily.title)       AS title,
+            any(citation_daily.source_type) AS type,
+            any(citation_daily.model)       AS requested,
+            sum(citation_daily.answers)     AS answers,
+            sum(citation_daily.citations)   AS citations,
+            sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source))       AS citing_domain
         FROM citation_daily
-        WHERE empty({prompts:Array(UUID)})
-          AND NOT {consulted:Bool}
-          AND organization_id = {organization_id:UUID}
+        WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
           AND answerscope_matches_code({platforms:Array(String)}, platform)
@@ -32,77 +26,9 @@ WITH
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({mentioned:Array(Bool)}, mentioned)
-        UNION ALL -- the rows of citation_daily_view
-        SELECT
-            domain,
-            url,
-            title,
-            source_type,
-            model,
-            reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)),
-            sign * (url = ''),
-            sign * (url != ''),
-            sign * (of_answer = 1),
-            sign * (of_answer_source = 1),
-            sign * (of_domain = 1),
-            sign * (of_domain_source = 1)
-        FROM
-        (
-            SELECT
-                sign,
-                model,
-                citations.url,
-                citations.title,
-                citations.cited,
-                citations.domain,
-                arrayMap(
-                    (owned, competitor, listed) -> answerscope_source_type(owned, competitor, listed),
-                    citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
-                arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), source_types) AS sources
-            FROM answers
-            WHERE (notEmpty({prompts:Array(UUID)}) OR {consulted:Bool})
-              AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
-              AND organization_id = {organization_id:UUID}
-              AND brand_id = {brand_id:UUID}
-              AND day BETWEEN {date_from:Date} AND {date_to:Date}
-              AND NOT given_up
-              AND NOT endsWith(platform, '-shopping')
-              AND answerscope_matches_code({platforms:Array(String)}, platform)
-              AND answerscope_matches_code({models:Array(String)}, model)
-              AND answerscope_matches_code({regions:Array(String)}, region)
-              AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-              AND answerscope_matches({branded:Array(Bool)}, branded)
-              AND answerscope_matches({mentioned:Array(Bool)}, CAST(mention_count > 0 AS Bool))
-        ) AS landed
-        ARRAY JOIN
-            arrayPushFront(landed.citations.url, '') AS url,
-            arrayPushFront(landed.citations.title, '') AS title,
-            arrayPushFront(landed.citations.cited, true) AS is_cited,
-            arrayPushFront(landed.citations.domain, '') AS domain,
-            arrayPushFront(source_types, '') AS source_type,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-        WHERE url = '' OR is_cited != {consulted:Bool}
-    ),
-    -- An entry has only current citations, which are equal in the columns below.
-    entries AS
-    (
-        SELECT
-            any(cited.domain)      AS domain,
-            any(cited.url)         AS url,
-            any(cited.title)       AS title,
-            any(cited.source_type) AS type,
-            any(cited.model)       AS requested,
-            sum(cited.answers)     AS answers,
-            sum(cited.citations)   AS citations,
-            sum(if({source_filter:String} = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
-            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source))       AS citing_domain
-        FROM cited
-        WHERE {source_filter:String} = 'all'
-           OR source_type IN ('', {source_filter:String})
-           OR {source_filter:String} = 'external' AND source_type NOT IN ('owned', 'competitor')
+          AND ({source_filter:String} = 'all'
+            OR source_type IN ('', {source_filter:String})
+            OR {source_filter:String} = 'external' AND source_type NOT IN ('owned', 'competitor'))
         GROUP BY entry
         HAVING citations > 0 OR answers > 0
     )

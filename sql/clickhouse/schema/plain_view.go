@@ -54,7 +54,6 @@ var defaults = map[string]string{
 	"sort_by":         "'visibility'",
 	"order":           "'desc'",
 	"source_filter":   "'all'",
-	"consulted":       "false",
 	"limit":           "4294967295",
 }
 

@@ -313,6 +313,104 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- answer_citations
+CREATE VIEW answer_citations
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [eefa544bf073]'
+AS WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    cited AS
+    (
+        SELECT
+            domain,
+            url,
+            title,
+            source_type,
+            model,
+            reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
+            sign * (url = '') AS answers,
+            sign * (url != '') AS citations,
+            sign * (of_answer = 1) AS citing_answers,
+            sign * (of_answer_source = 1) AS citing_answers_source,
+            sign * (of_domain = 1) AS domain_answers,
+            sign * (of_domain_source = 1) AS domain_answers_source
+        FROM
+        (
+            SELECT
+                sign,
+                model,
+                citations.url,
+                citations.title,
+                citations.cited,
+                citations.domain,
+                arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
+                arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
+            FROM answers
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+        ) AS landed
+        ARRAY JOIN
+            arrayPushFront(landed.citations.url, '') AS url,
+            arrayPushFront(landed.citations.title, '') AS title,
+            arrayPushFront(landed.citations.cited, true) AS is_cited,
+            arrayPushFront(landed.citations.domain, '') AS domain,
+            arrayPushFront(source_types, '') AS source_type,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
+        WHERE (url = '') OR (is_cited != {consulted:Bool})
+    ),
+    entries AS
+    (
+        SELECT
+            any(cited.domain) AS domain,
+            any(cited.url) AS url,
+            any(cited.title) AS title,
+            any(cited.source_type) AS type,
+            any(cited.model) AS requested,
+            sum(cited.answers) AS answers,
+            sum(cited.citations) AS citations,
+            sum(if({source_filter:String} = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
+            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
+        FROM cited
+        WHERE ({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor')))
+        GROUP BY entry
+        HAVING (citations > 0) OR (answers > 0)
+    )
+SELECT
+    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
+    if(facet = 'total', '', min(entries.domain)) AS domain,
+    entries.url AS url,
+    if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
+    if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
+    arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+    max(sum(entries.answers)) OVER () AS answers,
+    sum(entries.citations) AS citations,
+    multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
+    round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
+    countIf(facet = 'domain') OVER () AS domains,
+    countIf(facet = 'url') OVER () AS urls,
+    if(facet = 'total', types, []) AS source_types,
+    if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
+    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+    if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
+    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
+FROM entries
+GROUP BY
+    GROUPING SETS (
+        (entries.domain),
+        (entries.url),
+        ())
+HAVING (facet = 'total') OR (citations > 0)
+ORDER BY
+    facet = 'total' DESC,
+    facet ASC,
+    citations DESC,
+    url ASC,
+    domain ASC
+LIMIT {limit:UInt32} BY facet
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- answer_daily
 CREATE TABLE answer_daily
 (
@@ -1327,80 +1425,23 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [fbec1020e5a8]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [25dc47342a90]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-    cited AS
-    (
-        SELECT
-            domain,
-            url,
-            title,
-            source_type,
-            model,
-            entry,
-            answers,
-            citations,
-            citing_answers,
-            citing_answers_source,
-            domain_answers,
-            domain_answers_source
-        FROM citation_daily
-        WHERE empty({prompts:Array(UUID)}) AND (NOT {consulted:Bool}) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned))
-        UNION ALL
-        SELECT
-            domain,
-            url,
-            title,
-            source_type,
-            model,
-            reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)),
-            sign * (url = ''),
-            sign * (url != ''),
-            sign * (of_answer = 1),
-            sign * (of_answer_source = 1),
-            sign * (of_domain = 1),
-            sign * (of_domain_source = 1)
-        FROM
-        (
-            SELECT
-                sign,
-                model,
-                citations.url,
-                citations.title,
-                citations.cited,
-                citations.domain,
-                arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
-                arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
-            FROM answers
-            WHERE (notEmpty({prompts:Array(UUID)}) OR {consulted:Bool}) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
-        ) AS landed
-        ARRAY JOIN
-            arrayPushFront(landed.citations.url, '') AS url,
-            arrayPushFront(landed.citations.title, '') AS title,
-            arrayPushFront(landed.citations.cited, true) AS is_cited,
-            arrayPushFront(landed.citations.domain, '') AS domain,
-            arrayPushFront(source_types, '') AS source_type,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
-            arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-        WHERE (url = '') OR (is_cited != {consulted:Bool})
-    ),
     entries AS
     (
         SELECT
-            any(cited.domain) AS domain,
-            any(cited.url) AS url,
-            any(cited.title) AS title,
-            any(cited.source_type) AS type,
-            any(cited.model) AS requested,
-            sum(cited.answers) AS answers,
-            sum(cited.citations) AS citations,
-            sum(if({source_filter:String} = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
+            any(citation_daily.domain) AS domain,
+            any(citation_daily.url) AS url,
+            any(citation_daily.title) AS title,
+            any(citation_daily.source_type) AS type,
+            any(citation_daily.model) AS requested,
+            sum(citation_daily.answers) AS answers,
+            sum(citation_daily.citations) AS citations,
+            sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
             sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
-        FROM cited
-        WHERE ({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor')))
+        FROM citation_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
         GROUP BY entry
         HAVING (citations > 0) OR (answers > 0)
     )
@@ -1464,7 +1505,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [9071ced6861f]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [c7e9075d2406]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1474,85 +1515,22 @@ FROM
 (
     WITH
         ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-        cited AS
-        (
-            SELECT
-                organization_id,
-                brand_id,
-                domain,
-                url,
-                title,
-                source_type,
-                model,
-                entry,
-                answers,
-                citations,
-                citing_answers,
-                citing_answers_source,
-                domain_answers,
-                domain_answers_source
-            FROM citation_daily
-            WHERE empty(CAST([], 'Array(UUID)')) AND (NOT false) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned))
-            UNION ALL
-            SELECT
-                organization_id,
-                brand_id,
-                domain,
-                url,
-                title,
-                source_type,
-                model,
-                reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)),
-                sign * (url = ''),
-                sign * (url != ''),
-                sign * (of_answer = 1),
-                sign * (of_answer_source = 1),
-                sign * (of_domain = 1),
-                sign * (of_domain_source = 1)
-            FROM
-            (
-                SELECT
-                    organization_id,
-                    brand_id,
-                    sign,
-                    model,
-                    citations.url,
-                    citations.title,
-                    citations.cited,
-                    citations.domain,
-                    arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
-                    arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
-                FROM answers
-                WHERE (notEmpty(CAST([], 'Array(UUID)')) OR false) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), CAST(mention_count > 0, 'Bool')))
-            ) AS landed
-            ARRAY JOIN
-                arrayPushFront(landed.citations.url, '') AS url,
-                arrayPushFront(landed.citations.title, '') AS title,
-                arrayPushFront(landed.citations.cited, true) AS is_cited,
-                arrayPushFront(landed.citations.domain, '') AS domain,
-                arrayPushFront(source_types, '') AS source_type,
-                arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
-                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
-                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
-                arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-            WHERE (url = '') OR (is_cited != false)
-        ),
         entries AS
         (
             SELECT
                 organization_id,
                 brand_id,
-                any(cited.domain) AS domain,
-                any(cited.url) AS url,
-                any(cited.title) AS title,
-                any(cited.source_type) AS type,
-                any(cited.model) AS requested,
-                sum(cited.answers) AS answers,
-                sum(cited.citations) AS citations,
-                sum(if('all' = 'all', cited.citing_answers, citing_answers_source)) AS citing_answers,
+                any(citation_daily.domain) AS domain,
+                any(citation_daily.url) AS url,
+                any(citation_daily.title) AS title,
+                any(citation_daily.source_type) AS type,
+                any(citation_daily.model) AS requested,
+                sum(citation_daily.answers) AS answers,
+                sum(citation_daily.citations) AS citations,
+                sum(if('all' = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
                 sum(if('all' = 'all', domain_answers, domain_answers_source)) AS citing_domain
-            FROM cited
-            WHERE ('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor')))
+            FROM citation_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned)) AND (('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
             GROUP BY
                 organization_id,
                 brand_id,
