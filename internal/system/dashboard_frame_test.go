@@ -32,6 +32,7 @@ func (d *dashboard) strikes(t *testing.T, character string) {
 func (d *dashboard) filtersInAPopover(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	d.opensFilter(t)
+	d.page.Await(t, `(([button, panel]) => Math.abs(panel.top - button.bottom - 4) < 1 && Math.abs(panel.right - button.right) < 1)([...document.querySelectorAll("[aria-label=Filter]")].map((e) => e.getBoundingClientRect()))`)
 	d.hasNoFindings(t, "Filter", looks[0], looks[1])
 	d.hasNoFindings(t, "Filter", looks[2], looks[3])
 	d.page.Show(t, 1280, 900, "light")

@@ -105,7 +105,7 @@ func (d *dashboard) listsMovers(t *testing.T) {
 func (d *dashboard) opensPrompt(t *testing.T, row matrixRow) {
 	link := fmt.Sprintf(`figure[aria-label="Prompts by platform"] a[href*="prompt=%s"]`, row.ID)
 	d.page.Eval(t, `void ((a) => { a.focus(); a.click() })(document.querySelector('`+link+`'))`, nil)
-	d.page.Await(t, fmt.Sprintf(`document.querySelector("section.panel h2")?.textContent == %q`, row.Text))
+	d.page.Await(t, fmt.Sprintf(`document.querySelector("section.prompt-panel h2")?.textContent == %q`, row.Text))
 	of := "prompt_id=" + row.ID + "&brand_id=" + d.brand
 	var trend struct {
 		Groups []struct {
@@ -135,8 +135,8 @@ func (d *dashboard) opensPrompt(t *testing.T, row matrixRow) {
 		}
 	}
 	d.showsMarks(t, "Who is named", "%", marks)
-	d.page.Eval(t, `void document.querySelector("section.panel").focus()`, nil)
+	d.page.Eval(t, `void document.querySelector("section.prompt-panel").focus()`, nil)
 	d.page.Press(t, "Escape")
-	d.page.Await(t, `!document.querySelector("section.panel") && location.search == ""`)
+	d.page.Await(t, `!document.querySelector("section.prompt-panel") && location.search == ""`)
 	d.page.Await(t, `document.activeElement == document.querySelector('`+link+`')`)
 }

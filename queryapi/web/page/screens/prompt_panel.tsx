@@ -28,7 +28,7 @@ export function Panel({ brand, prompt }: Props) {
   return (
     <section
       ref={panel}
-      class="panel stack"
+      class="prompt-panel stack"
       aria-label="Prompt"
       tabIndex={-1}
       onKeyDown={(event) => event.key === "Escape" && go(closed)}
