@@ -14,7 +14,7 @@ import (
 func (d *dashboard) downloadsCSV(t *testing.T) {
 	const shown = "" // the columns of such a table are those shown
 	for path, files := range map[string]map[string]string{
-		"/":                                     {"Brands": shown},
+		"/":                                     {"Brands": "brands-overview?table=brands"},
 		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&table=changes"},
 		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors"},
 		"/brands/fernwood/prompts":              {"Prompts by platform": "prompt-matrix?limit=200&table=rows.cells", "Performance": "prompt-performance?sort_by=rate&compare=previous&metric=mention_rate&limit=100"},
@@ -90,7 +90,11 @@ func (d *dashboard) saved(t *testing.T, button string) string {
 // csv reads all pages of a list of the API.
 func (d *dashboard) csv(t *testing.T, question string) (all string) {
 	t.Helper()
-	for next := "/api/v1/" + question + "&brand_id=" + d.brand; next != ""; {
+	next := "/api/v1/" + question
+	if !strings.HasPrefix(question, "brands-overview") {
+		next += "&brand_id=" + d.brand
+	}
+	for next != "" {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+next, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -89,6 +89,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("motion", d.standsStill)
 	t.Run("parts", d.loadsItsParts)
 	t.Run("verdicts", d.saysWhetherItMoved)
+	t.Run("brands", d.listsThirtyBrands)
 	t.Run("not found", d.findsNothingOfOthers)
 	t.Run("sign out", d.signsOut)
 	for _, kind := range webbrowser.Kinds {

@@ -45,6 +45,30 @@ export interface Changes {
   false_alarms: { guarantee: "daily_looks" | "per_look" }
 }
 interface Rate { rate_pct: number; low: number; high: number; row_quarters: number }
+export interface OverviewBrand {
+  id: string
+  name: string
+  slug: string
+  result_count: number
+  mention_rate_pct: number | null
+  mention_rate_interval: Interval
+  change: Change
+  leader: { competitor_id: string; name: string; mention_rate_pct: number; gap: { difference: number; interval: Interval; verdict: string } } | null
+  visits: number
+  visits_change: number
+  last_answer_at: string | null
+  next_run_at: string | null
+  late: boolean
+  cost_usd: number
+  buckets: { date: string; result_count: number; mention_rate_pct: number; mention_rate_interval: Interval }[]
+}
+export interface BrandsOverview {
+  window: { date_from: string; date_to: string }
+  compare: { date_from: string; date_to: string }
+  month: string
+  counts: { brands: number; moved_up: number; moved_down: number; late: number }
+  brands: OverviewBrand[]
+}
 export interface VerdictChecks {
   false_alarms: { brand: Rate | null; prompts: Rate | null }
   held: { reach: "brand" | "prompts"; moves: number; held_moves: number }[]

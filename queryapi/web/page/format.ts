@@ -13,6 +13,13 @@ export function percent(value: number | null | undefined): string {
   return value === null || value === undefined ? none : numbers.format(value) + "%"
 }
 
+const oneDecimal = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
+// rate is a percentage in a column, where all have one decimal.
+export function rate(value: number | null): string {
+  return value === null ? none : oneDecimal.format(value) + "%"
+}
+
 const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 // money is an amount to two decimals.

@@ -31,7 +31,7 @@ export function Verdict({ change, from, rows, plan }: Props) {
 
 const points = (value: number | null) => plural(Math.abs(value!), "point")
 
-function finding({ verdict, reason, difference, interval, detectable, since, prompts, days_before, days_after }: Change): string {
+export function finding({ verdict, reason, difference, interval, detectable, since, prompts, days_before, days_after }: Change): string {
   if (since) {
     const ends = since.interval && [since.interval.low, since.interval.high].map(Math.abs).sort((a, b) => a - b)
     return `${since.difference > 0 ? "Up" : "Down"} ${points(since.difference)} since ${date(since.day)}${ends ? ` (${number(ends[0])} to ${points(ends[1]!)})` : ""}.`
@@ -82,8 +82,7 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
           reason, so the rest is no comparison. Where less does, it is left out and the others are compared.
         </p>
         <p>
-          Not seen: platforms that falter for several days in a row may look like a move of the brand. Small brands (10 prompts, named in 15% of answers) hardly ever get more than “these prompts”. Brands in a list are judged
-          one by one.
+          Not seen: platforms that falter for several days in a row may look like a move of the brand. Small brands (10 prompts, named in 15% of answers) hardly ever get more than “these prompts”.
         </p>
       </details>
     </div>
