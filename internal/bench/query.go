@@ -23,7 +23,7 @@ var asking = struct {
 	rounds    int           // of each way of asking
 	time      time.Duration // of one way in a round
 }{
-	data:   data{brands: 210, days: 365, visits: 27, samples: 10},
+	data:   data{brands: 200, days: 365, visits: 27, samples: 10},
 	window: 90, questions: 100, rounds: 15, time: 500 * time.Millisecond,
 }
 
