@@ -45,9 +45,10 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	d.ask(t, "visibility-changes?brand_id="+fresh, &few)
 
 	d.brand = falls
-	const question = "visibility-changes?group_by=platform,topic,prompt,competitor"
-	var body shownChanges
+	const question = "visibility-changes?group_by=platform,topic,prompt,competitor&metric=mention_rate"
+	var body, scores shownChanges // of the rate, of the score
 	d.ask(t, question+"&brand_id="+falls, &body)
+	d.ask(t, "visibility-changes?brand_id="+falls, &scores)
 	if c := body.Change; c.Verdict != "moved_down" || c.Reach != "brand" || noise.Change.Verdict != "within_noise" || few.Change.Reason != "few_days" {
 		t.Fatalf("the verdicts are %+v, %+v and %+v", c, noise.Change, few.Change)
 	}
@@ -59,7 +60,8 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 		}
 	}
 	d.page.Await(t, fmt.Sprintf(`document.querySelector(".certainty")?.textContent.includes(%q)`, d.falseAlarms(t)))
-	d.marksTheDay(t, body.Change)
+	d.tilesMoved(t, map[string]shownChange{"Visibility rate": body.Change, "Visibility score": scores.Change})
+	d.marksTheDay(t, scores.Change)
 	d.listsWhatMoved(t, body.Changes)
 	if got, want := strings.TrimPrefix(d.saved(t, "Download CSV: What moved"), "text/csv;charset=utf-8: "), d.csv(t, question+"&table=changes"); got != want {
 		t.Errorf("what moved is saved as\n%.300s\nwant\n%.300s", got, want)
@@ -73,7 +75,7 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	d.isItself(t, "Overview")
 
 	d.at(t, "/", "Brands")
-	for name, want := range map[string]string{"Falls " + hostile: sentence(t, body.Change), "Steady": sentence(t, noise.Change), "Fresh": sentence(t, few.Change)} {
+	for name, want := range map[string]string{"Falls " + hostile: sentence(t, scores.Change), "Steady": sentence(t, noise.Change), "Fresh": sentence(t, few.Change)} {
 		cell := fmt.Sprintf(`[...document.querySelectorAll('table[aria-label="Brands"] tbody tr')].find((tr) => tr.cells[0].textContent == %q)?.cells[2]`, name)
 		chip, title := d.text(t, cell+`.textContent`), d.text(t, cell+`.firstChild.title`)
 		if word, found := strings.CutSuffix(want, " "+title); !found || !strings.Contains(chip, word) {
@@ -170,6 +172,18 @@ func (d *dashboard) falseAlarms(t *testing.T) string {
 	}
 	return fmt.Sprintf("A brand that did not change gets a false move in %s of 100 quarters (%s–%s), measured nightly on this installation's answers, over %s quarters.",
 		number(rate.Rate), number(rate.Low), number(rate.High), number(rate.Quarters))
+}
+
+// tilesMoved compares how far each figure moved, with its range.
+func (d *dashboard) tilesMoved(t *testing.T, changes map[string]shownChange) {
+	t.Helper()
+	signed := func(value float64) string { return strings.Replace(number(value), "-", "−", 1) }
+	for name, c := range changes {
+		want := fmt.Sprintf("Moved down %s %s to %s", signed(c.Since.Difference), signed(c.Since.Interval.Low), signed(c.Since.Interval.High))
+		if shown := d.text(t, fmt.Sprintf(`document.querySelector('figure[aria-label=%q]').textContent`, name)); !strings.Contains(shown, want) {
+			t.Errorf("%s is %q, want %q", name, shown, want)
+		}
+	}
 }
 
 // marksTheDay looks for the day of a move in the trend, in its points and in the table behind it.

@@ -55,7 +55,7 @@ export function Lines(chart: LinesProps) {
       marks={marks}
       has={hasValue(grid)}
       summary={`${plural(all.length, "series", "series")}, ${plural(columns.length, chart.weekly ? "week" : "day")}`}
-      behind={tableOf(chart.weekly ? "Week of" : "Day", columns, all, unit, all[0])}
+      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(series), all, unit, all[0])}
       legend={
         <>
           {all.length > 1 && <Legend onToggle={onToggle} onHint={(key) => (hint.value = key)} items={items} />}

@@ -65,7 +65,7 @@ export interface LinesProps extends Base {
 }
 
 export interface MultiplesProps extends Base {
-  charts: { key: string; title: string; chip?: ComponentChildren; series: Series[]; href: string }[]
+  charts: { key: string; title: string; chip?: ComponentChildren; series: Series[]; href?: string }[]
 }
 
 export interface DotsProps extends Base {

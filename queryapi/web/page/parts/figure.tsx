@@ -1,6 +1,9 @@
 import type { ComponentChildren } from "preact"
-import type { Interval } from "../bodies.ts"
+import { useContext } from "preact/hooks"
+import type { Change, Interval } from "../bodies.ts"
+import { Chip, signed } from "../chart/chip.tsx"
 import { number } from "../format.ts"
+import { Chapter } from "./chapter.ts"
 
 // Bounds is a confidence interval, low–high, or that there is too little to know one.
 export function bounds(interval: Interval, unit = ""): string | null {
@@ -16,21 +19,23 @@ interface Props {
   interval?: Interval
   unit?: string // of the interval
   n?: number
+  change?: Change
   href?: string
-  chart?: { href: string; on: boolean } // its name shows it in the chart below
+  chart?: { onShow: () => void; on: boolean } // its name shows it in the chart below
   children?: ComponentChildren
 }
 
 // Figure is one number with its interval and n. Its value leads to the answers that it counts.
-export function Figure({ name, value, interval, unit, n, href, chart, children }: Props) {
+export function Figure({ name, value, interval, unit, n, change, href, chart, children }: Props) {
   const range = bounds(interval ?? null, unit)
+  const alone = !useContext(Chapter)
   return (
     <figure class={chart?.on ? "figure on" : "figure"} aria-label={name}>
       <figcaption>
-        {chart ? (
-          <a href={chart.href} aria-current={chart.on ? "true" : undefined}>
+        {chart && alone ? (
+          <button type="button" aria-pressed={chart.on} onClick={chart.onShow}>
             {name}
-          </a>
+          </button>
         ) : (
           name
         )}
@@ -39,9 +44,21 @@ export function Figure({ name, value, interval, unit, n, href, chart, children }
       <div class="beside">
         {range && <span>95 % interval: {range}</span>}
         {n !== undefined && <span>n = {number(n)}</span>}
+        {change && <Moved change={change} />}
       </div>
       {children}
     </figure>
+  )
+}
+
+// Moved is how far a figure moved, with the range.
+function Moved({ change: { verdict, difference, interval, since } }: { change: Change }) {
+  const range = since ? since.interval : interval
+  return (
+    <span>
+      <Chip change={{ verdict, difference: since?.difference ?? difference }} />{" "}
+      {range && `${signed(range.low)} to ${signed(range.high)}`}
+    </span>
   )
 }
 

@@ -46,15 +46,21 @@ export function One({ brand, id }: { brand: Brand; id: string }) {
   )
 }
 
-// near is how many days before and after an answer others to the same question are looked for.
-const near = 45
+// Others to the same question are looked for so many days before and after an answer; of hourly schedules, where these
+// have too many, in fewer days.
+const [near, nearest] = [45, 3]
 
 // Around leads to the answers before and after to the same question: prompt, platform, model, region and sample.
 function Around({ brand, answer }: { brand: Brand; answer: Answer }) {
   const { prompt_id, platform, model, region, sample, answered_at } = answer
   const same = { prompt_id, platform, model, region: region || "none", sample: String(sample), limit: "200" }
-  const days = { date_from: shift(answered_at.slice(0, 10), -near), date_to: shift(answered_at.slice(0, 10), near) }
-  const { answers = [] } = useAnswer<Answers>(metrics("answers", { brand_id: brand.id, ...same, ...days })).data ?? {}
+  const day = answered_at.slice(0, 10)
+  const address = (days: number) =>
+    metrics("answers", { brand_id: brand.id, ...same, date_from: shift(day, -days), date_to: shift(day, days) })
+  const many = useAnswer<Answers>(address(near)).data
+  const cut = many?.next_cursor && !many.answers.slice(0, -1).some((a) => a.id === answer.id)
+  const few = useAnswer<Answers>(cut ? address(nearest) : null).data
+  const { answers = [] } = (cut ? few : many) ?? {}
   const at = answers.findIndex((a) => a.id === answer.id)
   const [later, earlier] = at < 0 ? [] : [answers[at - 1], answers[at + 1]]
   const link = (a: AnswerRow | undefined, text: string) =>

@@ -53,7 +53,8 @@ const shown: { value: string; name: string; count: keyof BrandsOverview["counts"
 
 function List({ body }: { body: BrandsOverview }) {
   const { window, counts } = body
-  const filter = shown.find((f) => f.value === query.value.get("show")) ?? shown[0]!
+  const filters = counts.brands >= 5
+  const filter = (filters && shown.find((f) => f.value === query.value.get("show"))) || shown[0]!
   const apart = query.value.get("scale") === "own"
   const highest = Math.max(1, ...body.brands.map(highestOf))
   const { sort_by, order } = Object.fromEntries(query.value)
@@ -62,7 +63,7 @@ function List({ body }: { body: BrandsOverview }) {
       <div class="headline">
         <h2>{headline(body)}</h2>
       </div>
-      {counts.brands >= 5 && (
+      {filters && (
         <nav class="segments" aria-label="Show brands">
           {shown.map((f) => (
             <a key={f.value} href={withParameters({ show: f.value })} aria-current={f === filter ? "true" : undefined}>
@@ -92,7 +93,7 @@ function List({ body }: { body: BrandsOverview }) {
               name: apart ? `${sparkDays} days, own scales` : `${sparkDays} days`,
               cell: (b) => <Line brand={b} to={window.date_to} highest={apart ? Math.max(1, highestOf(b)) : highest} />,
             },
-            { name: "Leader and gap", sort: "gap", cell: (b) => <Leader brand={b} /> },
+            { name: "Strongest competitor and gap", sort: "gap", cell: (b) => <Leader brand={b} /> },
             { name: "Visits", sort: "visits", number: true, cell: (b) => <WithN text={number(b.visits)} beside={b.visits || b.visits_change ? signed(b.visits_change) : null} /> },
             { name: "Last answers", sort: "last_answer", tight: true, cell: (b) => <Last brand={b} /> },
             { name: `Cost in ${shortDate(body.month + "-01").split(" ")[0]}`, sort: "cost", number: true, cell: (b) => <span title={`${b.cost_usd} USD`}>{money(b.cost_usd)}</span> },

@@ -9,7 +9,7 @@ import { bounds } from "../parts/figure.tsx"
 import { chosenWindow, compares, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
-import { Empty, Shown } from "../parts/state.tsx"
+import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table, WithN } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { query } from "../route.ts"
@@ -135,8 +135,8 @@ function Ranking({ brand, comparison }: Props) {
   const daysBefore = `the ${length} days before`
   const earlier = { date_from: shift(from, -length), date_to: shift(from, -1) }
   const beside = compares()
-  const past = useAnswer<Comparison>(beside ? question("competitor-comparison", brand, earlier) : null).data
-  const before = new Map(past && ranked(past).map((row) => [keyOf(brand, row), row]))
+  const past = useAnswer<Comparison>(beside ? question("competitor-comparison", brand, earlier) : null)
+  const before = new Map(past.data && ranked(past.data).map((row) => [keyOf(brand, row), row]))
   const mark = (row: Compared, x: string, window = {}): Mark => ({
     key: keyOf(brand, row),
     x,
@@ -150,34 +150,37 @@ function Ranking({ brand, comparison }: Props) {
   const rows = ranked(comparison).sort((a, b) => order(a) - order(b))
   const values = [...rows, ...before.values()].flatMap((row) => metric.value(row) ?? [])
   return (
-    <Dots
-      name="Ranking"
-      finding={judged ? standing(comparison) : `By ${metric.name.toLowerCase()}`}
-      subtitle={beside ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
-      unit={metric.unit}
-      domain={metric.domain(values)}
-      reversed={metric.reversed}
-      tools={<Segments name="Metric" parameter="metric" options={metricNames} />}
-      csv={csvOf(brand)}
-      columns={[metric.name, ...(judged ? ["You are"] : []), ...(beside ? ["Before"] : [])]}
-      rows={rows.map((row) => {
-        const then = before.get(keyOf(brand, row))
-        return {
-          key: keyOf(brand, row),
-          name: row.name,
-          own: !row.competitor_id,
-          slot: slotOf(row),
-          now: mark(row, "this window"),
-          before: then && mark(then, daysBefore, earlier),
-          beside: [
-            <Value row={row} metric={metric} />,
-            ...(judged ? [<Gap row={row} all={rows.length} />] : []),
-            ...(beside ? [then ? shownAs(metric, then) : none] : []),
-          ],
-        }
-      })}
-      method={method}
-    />
+    <>
+      {past.failure && <Failed message={past.failure.message} />}
+      <Dots
+        name="Ranking"
+        finding={judged ? standing(comparison) : `By ${metric.name.toLowerCase()}`}
+        subtitle={beside ? `${metric.subtitle}; hollow: ${daysBefore}` : metric.subtitle}
+        unit={metric.unit}
+        domain={metric.domain(values)}
+        reversed={metric.reversed}
+        tools={<Segments name="Metric" parameter="metric" options={metricNames} />}
+        csv={csvOf(brand)}
+        columns={[metric.name, ...(judged ? ["You are"] : []), ...(beside ? ["Before"] : [])]}
+        rows={rows.map((row) => {
+          const then = before.get(keyOf(brand, row))
+          return {
+            key: keyOf(brand, row),
+            name: row.name,
+            own: !row.competitor_id,
+            slot: slotOf(row),
+            now: mark(row, "this window"),
+            before: then && mark(then, daysBefore, earlier),
+            beside: [
+              <Value row={row} metric={metric} />,
+              ...(judged ? [<Gap row={row} all={rows.length} />] : []),
+              ...(beside ? [then ? shownAs(metric, then) : past.data && none] : []),
+            ],
+          }
+        })}
+        method={method}
+      />
+    </>
   )
 }
 
@@ -231,8 +234,8 @@ export const csvOf = (brand: Brand) => ({
 function Visibility({ brand, comparison }: Props) {
   const changes = useAnswer<Changes>(
     question("visibility-changes", brand, { group_by: "competitor", metric: "mention_rate" }),
-  ).data
-  const moves = new Map(changes?.changes.map((c) => [c.key, c]))
+  )
+  const moves = new Map(changes.data?.changes.map((c) => [c.key, c]))
   return (
     <Table<Compared>
       name="Visibility"
@@ -250,7 +253,7 @@ function Visibility({ brand, comparison }: Props) {
           name: "Moved",
           number: true,
           cell: (row) => {
-            const change = row.competitor_id ? moves.get(row.competitor_id) : changes?.change
+            const change = row.competitor_id ? moves.get(row.competitor_id) : changes.data?.change
             return change && <Chip change={change} />
           },
         },
@@ -274,6 +277,7 @@ function Visibility({ brand, comparison }: Props) {
         },
       ]}
       csv={csvOf(brand)}
+      foot={changes.failure && <Failed message={changes.failure.message} />}
     />
   )
 }

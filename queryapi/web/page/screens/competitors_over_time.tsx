@@ -1,3 +1,4 @@
+import { useContext } from "preact/hooks"
 import { useAnswer } from "../api.ts"
 import type { Brand, Compared, Comparison, EntityBucket, EntityTrend } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
@@ -6,6 +7,7 @@ import type { Series } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { Stack } from "../chart/stack.tsx"
 import { percent } from "../format.ts"
+import { Chapter } from "../parts/chapter.ts"
 import { chosenWindow, question } from "../parts/filters.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
@@ -27,6 +29,8 @@ export function OverTime({ brand, comparison }: Props) {
   const trend = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity }))
   const rows = ranked(comparison)
   const rivals = chosenRivals(rows)
+  const each = query.value.get("rivals") === "all"
+  const alone = !useContext(Chapter)
   const shown = rows.filter((row) => !row.competitor_id || rivals.includes(row.competitor_id))
   const toggle = (id: string) => {
     const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id]
@@ -54,13 +58,13 @@ export function OverTime({ brand, comparison }: Props) {
           range: bucket.mention_rate_interval,
         }))
         const lines = [...series.filter((s) => s.slot === 0), ...series.filter((s) => s.slot !== 0)]
-        return shown.length <= mostLines ? (
+        return shown.length <= mostLines && !each ? (
           <Lines
             {...chart}
             subtitle="Share of the same answers that name each; the band is your 95 % interval"
             weekly={weekly}
             series={lines.map((s, i) => ({ ...s, quiet: i > 0 && !rivals.includes(s.key) }))}
-            onToggle={toggle}
+            onToggle={alone ? toggle : undefined}
           />
         ) : (
           <Multiples
@@ -94,7 +98,7 @@ function chosenRivals(rows: Compared[]): string[] {
   const rivals = query.value.get("rivals")
   const ids = (list: Compared[]) => list.flatMap((row) => row.competitor_id ?? [])
   if (rivals === "all") return ids(rows)
-  if (rivals) return rivals.split(",")
+  if (rivals) return rivals.split(",").filter((id) => id !== "none")
   const place = rows.findIndex((row) => !row.competitor_id)
   return ids([...rows.slice(0, place).reverse(), ...rows.slice(place)]).slice(0, mostLines - 1)
 }

@@ -8,6 +8,7 @@ import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { query, withParameters } from "../route.ts"
 import { keyOf, naming, ranked } from "./competitors.tsx"
+import { groupFilter } from "./drill.ts"
 
 // dimensions are the group_by of the API, and the filter that each has.
 const dimensions = [
@@ -44,7 +45,8 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
           const row = [group.brand, ...group.competitors].find((c) => keyOf(brand, c) === entity.key)
           const mark = { key: entity.key, x: nameOf(group), n: row?.result_count }
           if (!row) return { ...mark, y: null }
-          const href = column.key === "" ? undefined : naming(brand, row, { [parameter]: column.key })
+          const filter = groupFilter(parameter, column.key)
+          const href = filter && naming(brand, row, filter)
           return { ...mark, href, ...valueOf(row, figure) }
         }
         return (
@@ -67,11 +69,14 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
               own: !row.competitor_id,
               href: naming(brand, row),
             }))}
-            columns={groups.map((group) => ({
-              key: group.key,
-              name: `${nameOf(group)}, n = ${number(group.brand.result_count)}`,
-              href: group.key === "" ? undefined : withParameters({ [parameter]: group.key }),
-            }))}
+            columns={groups.map((group) => {
+              const filter = groupFilter(parameter, group.key)
+              return {
+                key: group.key,
+                name: `${nameOf(group)}, n = ${number(group.brand.result_count)}`,
+                href: filter && withParameters(filter),
+              }
+            })}
             cell={cellOf}
             csv={{
               url: question("competitor-comparison", brand, { group_by: by, table: "groups.competitors" }),
@@ -104,6 +109,12 @@ const mostPlaces = 3
 
 // placesOf has the brand's rank in the groups with the most answers.
 function placesOf(groups: Group[]): string {
-  const places = groups.slice(0, mostPlaces).map((group) => `${nameOf(group)} ${ordinal(group.brand.rank!)}`)
+  const places = groups.slice(0, mostPlaces).map((group) => `${nameOf(group)} ${placeIn(group)}`)
   return `Your place: ${places.join(", ")}`
+}
+
+function placeIn({ brand, competitors }: Group): string {
+  if (!brand.mention_rate_pct) return "not named"
+  const shares = competitors.some((c) => c.rank === brand.rank)
+  return (shares ? "shares " : "") + ordinal(brand.rank!)
 }

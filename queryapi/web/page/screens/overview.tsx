@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact"
 import { type Answered, useAnswer } from "../api.ts"
 import type {
   Brand,
@@ -8,7 +7,6 @@ import type {
   Comparison,
   Session,
   Summary,
-  Totals,
   Trend as TrendBody,
 } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
@@ -24,8 +22,8 @@ import { Empty, Shown, Skeleton } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
-import { query, withParameters } from "../route.ts"
-import { answers } from "./drill.ts"
+import { go, query, withParameters } from "../route.ts"
+import { answers, groupFilter } from "./drill.ts"
 import { chosenMetric, daysCounted, leaderOf, Trend } from "./trend.tsx"
 
 export function Overview({ brand, session }: { brand: Brand; session: Session }) {
@@ -33,7 +31,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const summary = useAnswer<Summary>(question("visibility-summary", brand))
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
-  const changes = useAnswer<Changes>(question("visibility-changes", brand, { group_by: rowsOf }))
+  const changes = useAnswer<Changes>(question("visibility-changes", brand, judged))
   const by = chosenDimension()
   const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const window = summary.data?.window
@@ -49,15 +47,19 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
     <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
       <Shown of={summary} height={200}>
         {(s) =>
-          has ? <Headline brand={brand} summary={s} comparison={comparison.data} /> : <NoAnswers brand={brand} />
+          has ? (
+            <Headline brand={brand} summary={s} change={changes.data?.change} comparison={comparison.data} />
+          ) : (
+            <NoAnswers brand={brand} />
+          )
         }
       </Shown>
       {has && (
         <div class="stack overview">
-          {summary.data && changes.data && (
-            <Whys brand={brand} change={summary.data.totals.change} changes={changes.data.changes} />
+          {changes.data && <Whys brand={brand} {...changes.data} />}
+          {summary.data && (
+            <Tiles brand={brand} totals={summary.data.totals} change={changes.data?.change} comparison={comparison} />
           )}
-          {summary.data && <Tiles brand={brand} totals={summary.data.totals} comparison={comparison} />}
           <Shown of={trend} height={340}>
             {(t) =>
               window && <Trend brand={brand} session={session} trend={t} window={window} comparison={comparison.data} />
@@ -100,11 +102,12 @@ export function NoAnswers({ brand }: { brand: Brand }) {
 interface HeadlineProps {
   brand: Brand
   summary: Summary
+  change?: Change // of the rate
   comparison?: Comparison
 }
 
 // Headline says in sentences how the brand does, and whether that changed.
-function Headline({ brand, summary, comparison }: HeadlineProps) {
+function Headline({ brand, summary, change, comparison }: HeadlineProps) {
   const { totals, window } = summary
   const plan = (
     <>
@@ -117,24 +120,37 @@ function Headline({ brand, summary, comparison }: HeadlineProps) {
       <h2 id="headline">
         Named in {percent(totals.mentionRatePct)} of {plural(totals.resultCount, "answer")}. {placeOf(comparison)}
       </h2>
-      <p class="verdict">
-        <Verdict change={totals.change} from={window.date_from} rows={1} plan={plan} />
-      </p>
+      {change && (
+        <p class="verdict">
+          <Verdict change={change} from={window.date_from} rows={1} plan={plan} />
+        </p>
+      )}
     </section>
   )
 }
 
-// placeOf is the brand's rank among its competitors, and who leads.
-function placeOf(comparison?: Comparison): ComponentChildren {
+const list = new Intl.ListFormat("en-US")
+
+// placeOf is the brand's rank among its competitors, and who leads. A brand that no answer names has no place.
+function placeOf(comparison?: Comparison): string | null {
   const leader = leaderOf(comparison)
-  const rank = comparison?.brand.rank
-  if (!leader || !rank) return null
-  const place = `${ordinal(rank)}\u00a0of\u00a0${number(comparison.competitors.length + 1)}`
-  const rate = percent(leader.mention_rate_pct)
-  if (rank < leader.rank!) return `${place}, before ${leader.name} with ${rate}.`
-  return leader.gap?.verdict === "behind"
-    ? `${place}; ${leader.name} leads with ${rate}.`
-    : `${place}; ${leader.name}, with ${rate}, is not clearly ahead.`
+  if (!leader?.mention_rate_pct) return null
+  const { brand, competitors } = comparison!
+  const equals = competitors.filter((c) => c.rank === brand.rank).map((c) => c.name)
+  const nth = ordinal(brand.rank!)
+  const place = equals.length > 0 ? `Shares ${nth} place with ${list.format(equals)}` : `${nth}\u00a0of\u00a0${number(competitors.length + 1)}`
+  const leads = leadOf(leader, brand)
+  if (!brand.mention_rate_pct) return leads[0]!.toUpperCase() + leads.slice(1) + "."
+  return leads ? `${place}; ${leads}.` : place + "."
+}
+
+// leadOf says whether the first competitor leads; one with which the brand shares the first place does not.
+function leadOf({ name, rank, gap, mention_rate_pct }: Compared, brand: Compared): string {
+  const rate = percent(mention_rate_pct)
+  if (gap?.verdict === "too_little_data") return "too little data to say who leads"
+  if (rank === brand.rank) return ""
+  if (rank! > brand.rank!) return `${name} follows with ${rate}`
+  return gap?.verdict === "behind" ? `${name} leads with ${rate}` : `${name}, with ${rate}, is not clearly ahead`
 }
 
 const filters: Record<string, string> = {
@@ -179,10 +195,17 @@ function Whys({ brand, change, changes }: WhysProps) {
   )
 }
 
+interface TilesProps {
+  brand: Brand
+  totals: Summary["totals"]
+  change?: Change // of the rate
+  comparison: Answered<Comparison>
+}
+
 // Tiles are the figures; the name of each puts it into the trend.
-function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; comparison: Answered<Comparison> }) {
+function Tiles({ brand, totals, change, comparison }: TilesProps) {
   const chart = (metric: string) => ({
-    href: withParameters({ metric: metric === "rate" ? undefined : metric }),
+    onShow: () => go(withParameters({ metric: metric === "rate" ? undefined : metric })),
     on: chosenMetric() === metric,
   })
   const named = answers(brand, { mentioned: "true" })
@@ -195,6 +218,7 @@ function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; co
           interval={totals.mentionRateInterval}
           unit="%"
           n={totals.resultCount}
+          change={change}
           href={named}
           chart={chart("rate")}
         >
@@ -212,6 +236,7 @@ function Tiles({ brand, totals, comparison }: { brand: Brand; totals: Totals; co
           value={number(totals.aiVisibilityScore)}
           interval={totals.interval}
           n={totals.resultCount}
+          change={totals.change}
           href={answers(brand)}
           chart={chart("score")}
         >
@@ -273,9 +298,10 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
       y: b.mention_rate_pct,
       range: b.mention_rate_interval,
       n: b.result_count,
-      href: drill
-        ? answers(brand, { ...daysCounted(b.date, granularity === "week", window), [dimensions[by]]: key })
-        : undefined,
+      href:
+        drill && groupFilter(dimensions[by], key)
+          ? answers(brand, { ...daysCounted(b.date, granularity === "week", window), ...groupFilter(dimensions[by], key) })
+          : undefined,
     }))
   return (
     <Shown of={trend} height={200}>
@@ -290,10 +316,11 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
             .map(({ key, name, buckets: days }) => {
               const change = changes?.changes.find((c) => c.dimension === by && c.key === key)
               const rate = totals.get(key)
+              const filter = groupFilter(dimensions[by], key)
               return {
                 key,
                 title: name ?? (key || "not given"),
-                href: withParameters({ [dimensions[by]]: key }),
+                href: filter && withParameters(filter),
                 chip: (
                   <>
                     {rate && percent(rate.mentionRatePct)} {change && <Chip change={change} short />}{" "}
@@ -366,19 +393,20 @@ function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comp
   )
 }
 
-const rowsOf = "platform,topic,prompt,competitor"
+// judged are the parameters of what is compared: the share of answers that name the brand.
+const judged = { group_by: "platform,topic,prompt,competitor", metric: "mention_rate" }
 
 // Moved has the rows that moved or were taken back, and platforms that were left out; the file has all.
 function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from: string }) {
   const rows = changes.changes.filter((c) => c.since || isApart(c))
   const csv = {
-    url: question("visibility-changes", brand, { group_by: rowsOf, table: "changes" }),
+    url: question("visibility-changes", brand, { ...judged, table: "changes" }),
     file: `${brand.slug}-changes.csv`,
   }
   return (
     <Table
       name="What moved"
-      title={`Of ${number(changes.changes.length)} platforms, topics, prompts and competitors`}
+      title={`Of ${number(changes.changes.length)} platforms, topics, prompts and competitors, by visibility rate`}
       rows={rows}
       empty="None of them moved beyond noise, as far as there is data."
       tools={rows.length === 0 && <Download name="What moved" {...csv} />}
@@ -414,7 +442,11 @@ function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "
           columns={[
             {
               name,
-              cell: (g) => <a href={answers(brand, { [dimensions[by]]: g.key })}>{g.name ?? (g.key || "not given")}</a>,
+              cell: (g) => {
+                const filter = groupFilter(dimensions[by], g.key)
+                const text = g.name ?? (g.key || "not given")
+                return filter ? <a href={answers(brand, filter)}>{text}</a> : text
+              },
             },
             {
               name: "Visibility rate",

@@ -13,7 +13,7 @@ import { Shown } from "../parts/state.tsx"
 import { Pages, Table, WithN } from "../parts/table.tsx"
 import { Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
-import { answers } from "./drill.ts"
+import { answers, groupFilter } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 import { Panel } from "./prompt_panel.tsx"
 
@@ -132,7 +132,8 @@ function Places({ brand, matrix: { by, rows, columns } }: { brand: Brand; matrix
   const cell = (row: Head, column: Head): Mark => {
     const share = cells.get(`${row.key} ${column.key}`)
     if (!share) return { key: row.key, x: column.key, y: null }
-    const href = answers(brand, { prompt_id: row.key, [by]: column.key || undefined })
+    const filter = groupFilter(by, column.key)
+    const href = filter && answers(brand, { prompt_id: row.key, ...filter })
     const range = share.interval ?? { reason: "too_few_answers" }
     return { key: row.key, x: column.key, y: share.rate, range, n: share.n, href }
   }

@@ -6,10 +6,12 @@ import type { Slot } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { number, percent, plural, stamp } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { question, screen } from "../parts/filters.tsx"
-import { Shown } from "../parts/state.tsx"
+import { chosenWindow, question, screen } from "../parts/filters.tsx"
+import { Failed, Shown } from "../parts/state.tsx"
 import { go, withParameters } from "../route.ts"
+import { naming } from "./competitors.tsx"
 import { answers } from "./drill.ts"
+import { daysCounted } from "./trend.tsx"
 
 interface Props { brand: Brand; prompt: string }
 interface Tracked { text: string; is_active: boolean; topics: { name: string } | null }
@@ -18,7 +20,8 @@ interface Tracked { text: string; is_active: boolean; topics: { name: string } |
 export function Panel({ brand, prompt }: Props) {
   const panel = useRef<HTMLElement>(null)
   const url = tables("prompts", { id: `eq.${prompt}`, select: "text,is_active,topics(name)" })
-  const [tracked] = useAnswer<Tracked[]>(url).data ?? []
+  const prompts = useAnswer<Tracked[]>(url)
+  const [tracked] = prompts.data ?? []
   const closed = withParameters({ prompt: undefined })
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null
@@ -34,11 +37,12 @@ export function Panel({ brand, prompt }: Props) {
       onKeyDown={(event) => event.key === "Escape" && go(closed)}
     >
       <header class="line">
-        <h2 class="long">{tracked?.text ?? "Deleted prompt"}</h2>
+        <h2 class="long">{tracked?.text ?? (prompts.data ? "Deleted prompt" : "Prompt")}</h2>
         <a class="button plain tight" href={closed}>
           Close
         </a>
       </header>
+      {prompts.failure && <Failed message={prompts.failure.message} />}
       {tracked && (
         <p class="soft">{(tracked.topics?.name ?? "Without topic") + (tracked.is_active ? "" : ", not asked")}</p>
       )}
@@ -53,6 +57,7 @@ export function Panel({ brand, prompt }: Props) {
 // Platforms shows weeks, since a prompt has few answers a day.
 function Platforms({ brand, prompt }: Props) {
   const weeks = { prompt_id: prompt, group_by: "platform", granularity: "week" }
+  const { from: date_from, to: date_to } = chosenWindow()
   return (
     <Shown of={useAnswer<Trend>(question("visibility-trend", brand, weeks))} height={160}>
       {({ groups = [] }) => (
@@ -61,16 +66,16 @@ function Platforms({ brand, prompt }: Props) {
           subtitle="Share of answers that name the brand, by week"
           unit="%"
           charts={groups.map(({ key, buckets }) => {
-            const href = answers(brand, { prompt_id: prompt, platform: key })
+            const filter = { prompt_id: prompt, platform: key }
             const marks = buckets.map((week) => ({
               key,
               x: week.date,
               y: week.mention_rate_pct,
               range: week.mention_rate_interval,
               n: week.result_count,
-              href,
+              href: answers(brand, { ...filter, ...daysCounted(week.date, true, { date_from, date_to }) }),
             }))
-            return { key, title: key, series: [{ key, name: key, slot: 0, marks }], href }
+            return { key, title: key, series: [{ key, name: key, slot: 0, marks }], href: answers(brand, filter) }
           })}
         />
       )}
@@ -92,7 +97,7 @@ function Entities({ brand, prompt }: Props) {
         y: entity.mention_rate_pct,
         range: entity.mention_rate_interval,
         n: entity.result_count,
-        href: answers(brand, { prompt_id: prompt, competitor_id: entity.competitor_id }),
+        href: naming(brand, entity, { prompt_id: prompt }),
       },
       beside: [percent(entity.mention_rate_pct)],
     }

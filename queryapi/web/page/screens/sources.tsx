@@ -133,7 +133,11 @@ function Types({ brand, cited, weekly, csv }: { brand: Brand; cited: Citations; 
   return (
     <Stack
       name="Source types"
-      finding={`${pct("owned")} of citations lead to ${brand.name}, ${pct("competitor")} to its competitors`}
+      finding={
+        query.value.has("source_filter")
+          ? undefined
+          : `${pct("owned")} of citations lead to ${brand.name}, ${pct("competitor")} to its competitors`
+      }
       subtitle={
         <>
           {plural(citations, "citation")} of {plural(domains, "domain")} and {plural(urls, "page")} in{" "}
@@ -171,6 +175,8 @@ function Matrix({ brand }: { brand: Brand }) {
               <>
                 Share of the answers citing a domain that name the brand or a competitor; outlined: the brand is
                 certainly ahead or behind there
+                {["source_filter", "mentioned"].some((name) => query.value.has(name)) &&
+                  "; of all sources, in answers with and without the brand, whatever is filtered"}
               </>
             }
             unit="%"
@@ -232,13 +238,18 @@ function sentence(brand: Brand, { verdict, difference, interval }: Gap): string 
 // Unnamed compares how often domains are cited in answers with and without the brand.
 function Unnamed({ brand, ask }: { brand: Brand; ask: Ask }) {
   const without = useAnswer<Citations>(ask({ mentioned: "false", limit: "200" }))
-  const together = useAnswer<Citations>(ask({ mentioned: "true", limit: "200" })).data
+  const together = useAnswer<Citations>(ask({ mentioned: "true", limit: "200" }))
+  const both = {
+    data: without.data && together.data && ([without.data, together.data] as const),
+    failure: without.failure ?? together.failure,
+    loading: without.loading || together.loading,
+  }
   return (
-    <Shown of={without} height={320}>
-      {(body) => {
+    <Shown of={both} height={320}>
+      {([body, others]) => {
         const rows = body.top_domains.slice(0, 12).map((d) => ({
           ...d,
-          named: together?.top_domains.find(({ domain }) => domain === d.domain),
+          named: others.top_domains.find(({ domain }) => domain === d.domain),
         }))
         const most = rows[0]
         if (!most) return null

@@ -1,3 +1,4 @@
+import { useContext } from "preact/hooks"
 import { useAnswer } from "../api.ts"
 import type {
   Brand,
@@ -14,9 +15,11 @@ import { Lines } from "../chart/lines.tsx"
 import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
 import { dayNumber } from "../chart/scale.ts"
 import { plural, shift, shortDate } from "../format.ts"
+import { Chapter } from "../parts/chapter.ts"
 import { compares, question } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
 import { Segments } from "../parts/segments.tsx"
+import { Failed } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { answers } from "./drill.ts"
 
@@ -75,10 +78,11 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   const length = dayNumber(to) - dayNumber(from) + 1
   const granularity = weekly ? "week" : undefined
   const earlier = compares() ? { date_from: shift(from, -length), date_to: shift(from, -1) } : undefined
-  const entities = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity })).data?.entities ?? []
-  const before = useAnswer<EntityTrend>(
-    earlier ? question("entity-trend", brand, { granularity, ...earlier }) : null,
-  ).data
+  const now = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity }))
+  const before = useAnswer<EntityTrend>(earlier ? question("entity-trend", brand, { granularity, ...earlier }) : null)
+  const entities = now.data?.entities ?? []
+  const failure = now.failure ?? before.failure
+  const alone = !useContext(Chapter)
   const notes = useNotes(brand, session, from, to)
   const bucketFlags = new Map(
     trend.buckets.map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))]),
@@ -121,13 +125,14 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         href: answers(brand, { ...daysCounted(date, weekly, window), competitor_id: e.id }),
       })),
     }))
-  const previous = before?.entities.find((e) => e.is_brand)?.buckets ?? []
+  const previous = before.data?.entities.find((e) => e.is_brand)?.buckets ?? []
   const toggle = (id: string) => {
     const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id].slice(-mostRivals)
     go(withParameters({ rivals: next.join(",") || "none" }))
   }
   return (
     <>
+      {failure && <Failed message={failure.message} />}
       <Lines
         name="Visibility trend"
         subtitle={`${metric.subtitle}, by ${weekly ? "week" : "day"}`}
@@ -154,7 +159,8 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
               }
             : undefined
         }
-        onToggle={toggle}
+        empty={now.data ? undefined : now.failure ? "It could not be read." : "Loading"}
+        onToggle={alone ? toggle : undefined}
         onNote={notes.onNote}
         method="Each point counts the answers of its bucket; the band is the 95 % interval over its prompts. The dashed line has the days before, each under the day that it is compared with."
       />
@@ -173,7 +179,7 @@ const mostRivals = 4
 // chosenRivals are the competitors with a line of their own: those of the address, else the one that leads.
 function chosenRivals(comparison?: Comparison): string[] {
   const ids = query.value.get("rivals")
-  if (ids) return ids.split(",")
+  if (ids) return ids.split(",").filter((id) => id !== "none")
   const leader = leaderOf(comparison)
   return leader?.competitor_id ? [leader.competitor_id] : []
 }
