@@ -2,10 +2,13 @@ package tracking_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Three prompts are asked daily on alpha, weekly on beta, never on a paused platform: in the 30 days after Sunday,
@@ -74,6 +77,14 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, e.brand.ID, today, today)
 	if err != nil || len(days) != 1 || days[0].Platform != "alpha" || days[0].Runs != 24 || days[0].GivenUp != 0 {
 		t.Fatalf("%+v, %v", days, err)
+	}
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago"} { // 14 hours before UTC, 11 after
+		cfg := postgres.DefaultConfig()
+		cfg.DSN = e.DSN + "&timezone=" + zone
+		if there, err := store.OpenControlPlane(t, cfg).TrackingSpending(
+			t.Context(), e.brand.OrganizationID, e.brand.ID, today, today); err != nil || !slices.Equal(there, days) {
+			t.Errorf("a session in %s sees %+v, %v; want %+v", zone, there, err, days)
+		}
 	}
 	var cost string
 	if err := e.db.QueryRow(t.Context(), "SELECT cost::text FROM public.tracking_jobs WHERE id = $1", id).Scan(&cost); err != nil {

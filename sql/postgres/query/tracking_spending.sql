@@ -12,8 +12,8 @@ FROM public.tracking_jobs AS j
 JOIN public.tracking_runs AS r ON r.job_id = j.id
 WHERE j.organization_id = $1
   AND j.brand_id = $2
-  AND j.created_at >= $3::date AT TIME ZONE 'UTC'
-  AND j.created_at < ($4::date + 1) AT TIME ZONE 'UTC'
+  AND j.created_at >= $3::date::timestamp AT TIME ZONE 'UTC'
+  AND j.created_at < ($4::date + 1)::timestamp AT TIME ZONE 'UTC'
   AND r.state <> 'cancelled'
 GROUP BY day, r.platform
 ORDER BY day, r.platform
