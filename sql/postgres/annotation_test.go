@@ -50,6 +50,7 @@ annotation changed|2026-11-08 new site|{"url": [null, "https://acme.example/new"
 		"INSERT INTO public.annotations (organization_id, day, text) VALUES ($1, '2026-11-08', 'x')",
 		"UPDATE public.annotations SET organization_id = $1",
 		"UPDATE public.annotations SET created_by = gen_random_uuid() WHERE $1::uuid IS NOT NULL",
+		"UPDATE public.annotations SET created_by = NULL WHERE $1::uuid IS NOT NULL",
 	} {
 		if got := w.user(t, owner, text, w.other.organization.ID); got.code != "42501" {
 			t.Errorf("%s: %+v", text, got)

@@ -608,7 +608,6 @@ COMMENT ON COLUMN public.annotations.created_by IS 'The user who added it; fille
 CREATE TRIGGER fill BEFORE INSERT ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.fill_annotation();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.annotations FOR EACH ROW WHEN (((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id)) OR ((new.created_by IS NOT NULL) AND (new.created_by IS DISTINCT FROM old.created_by)))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.annotations FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.annotations FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -616,8 +615,10 @@ CREATE POLICY inserts ON public.annotations FOR INSERT TO authenticated WITH CHE
 CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
 CREATE POLICY service ON public.annotations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-GRANT DELETE, INSERT, SELECT, UPDATE ON public.annotations TO answerscope_service;
-GRANT DELETE, INSERT, SELECT, UPDATE ON public.annotations TO authenticated;
+GRANT DELETE, INSERT, SELECT ON public.annotations TO answerscope_service;
+GRANT UPDATE (day, day_to, text, url) ON public.annotations TO answerscope_service;
+GRANT DELETE, INSERT, SELECT ON public.annotations TO authenticated;
+GRANT UPDATE (day, day_to, text, url) ON public.annotations TO authenticated;
 
 -- table public.api_keys
 CREATE TABLE public.api_keys (

@@ -62,10 +62,6 @@ CREATE TRIGGER fill BEFORE INSERT ON public.annotations
     FOR EACH ROW EXECUTE FUNCTION private.fill_annotation();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.annotations -- a deleted user leaves null
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id)
-        OR NEW.created_by IS NOT NULL AND NEW.created_by IS DISTINCT FROM OLD.created_by)
-    EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations
     FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 
@@ -79,4 +75,4 @@ CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated
     USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY deletes ON public.annotations FOR DELETE TO authenticated
     USING (organization_id = (SELECT private.org_id('member')));
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.annotations TO answerscope_service, authenticated;
+GRANT SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE ON public.annotations TO answerscope_service, authenticated;
