@@ -2,7 +2,7 @@ package metrics
 
 import (
 	"context"
-	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -39,9 +39,6 @@ type answerRow struct {
 	Excerpt     string  `json:"excerpt"`
 }
 
-// maxSample is more than any platform is asked in one run.
-const maxSample = 1_000_000
-
 func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	p := q.common(a.now())
 	filter := clickhouse.AnswerFilter{
@@ -60,7 +57,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	for i, domain := range filter.Domains {
 		filter.Domains[i] = strings.ToLower(domain)
 	}
-	if sample := q.number("sample", 0, 1, maxSample); sample > 0 {
+	if sample := q.number("sample", 0, 1, math.MaxUint32); sample > 0 {
 		filter.Samples = []int64{int64(sample)}
 	}
 	limit := q.number("limit", 50, 1, 200)
@@ -72,10 +69,7 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	names, err := a.db.Snapshot(ctx, p.brandID) // one look-up: between two the brand may be deleted
-	if errors.Is(err, postgres.ErrNotFound) || err == nil && names.OrganizationID != caller.OrganizationID {
-		return nil, errNoBrand
-	}
+	names, err := a.findNames(ctx, caller, p.brandID)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,16 @@ func (a *API) findBrand(ctx context.Context, caller identity.Identity, id uuid.U
 	return brand, err
 }
 
+// findNames is findBrand with competitors, aliases and domains. It is one look-up, since between two the brand may be
+// deleted.
+func (a *API) findNames(ctx context.Context, caller identity.Identity, id uuid.UUID) (postgres.Snapshot, error) {
+	names, err := a.db.Snapshot(ctx, id)
+	if errors.Is(err, postgres.ErrNotFound) || err == nil && names.OrganizationID != caller.OrganizationID {
+		return postgres.Snapshot{}, errNoBrand
+	}
+	return names, err
+}
+
 // whoamiBody answers GET /api/v1/whoami: the user of a key, which a client asks for to try a connection.
 type whoamiBody struct {
 	UserID         string `json:"userId"`

@@ -68,8 +68,7 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 		string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
 	limit, mentioned, prompts := q.number("limit", 50, 1, 200), q.boolean("mentioned"), q.prompts()
 	consulted := slices.Contains(q.boolean("cited"), false)
-	granularity, bucketed := q.word("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek),
-		string(clickhouse.ByMonth))
+	granularity := q.optionalGranularity()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -89,9 +88,9 @@ func (a *API) citations(ctx context.Context, caller identity.Identity, q *query)
 		queries[0] = fetch(&rows, clickhouse.AnswerCitations,
 			clickhouse.CitationListFilter{CitationFilter: filter, Limit: limit})
 	}
-	if bucketed {
+	if granularity != "" {
 		queries = append(queries, fetch(&buckets, clickhouse.CitationBuckets, clickhouse.CitationBucketFilter{
-			CitationFilter: filter, Granularity: clickhouse.Granularity(granularity),
+			CitationFilter: filter, Granularity: granularity,
 		}))
 	}
 	if err := a.runAll(ctx, queries...); err != nil {

@@ -45,11 +45,7 @@ func (a *API) shoppingSummary(ctx context.Context, caller identity.Identity, q *
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	brand, err := a.findBrand(ctx, caller, p.brandID)
-	if err != nil {
-		return nil, err
-	}
-	now, err := a.db.Snapshot(ctx, brand.ID)
+	names, err := a.findNames(ctx, caller, p.brandID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +53,7 @@ func (a *API) shoppingSummary(ctx context.Context, caller identity.Identity, q *
 	var prices []clickhouse.PriceRange
 	filter := p.filter(caller.OrganizationID)
 	err = a.runAll(ctx,
-		fetch(&entities, clickhouse.ShoppingLists, clickhouse.ProductListFilter{Filter: filter, Domains: now.Domains}),
+		fetch(&entities, clickhouse.ShoppingLists, clickhouse.ProductListFilter{Filter: filter, Domains: names.Domains}),
 		fetch(&prices, clickhouse.ShoppingPrices, filter))
 	if err != nil {
 		return nil, err
@@ -68,7 +64,7 @@ func (a *API) shoppingSummary(ctx context.Context, caller identity.Identity, q *
 	}
 	for _, e := range entities {
 		if e.Role == "own" {
-			e.Name = brand.Name
+			e.Name = names.Name
 		}
 		row := shoppingBrand{
 			ID: nullIfNil(e.ID), Name: nullIfEmpty(e.Name), Role: e.Role, Lists: e.Lists, SharePct: e.SharePct,

@@ -129,16 +129,16 @@ func (r Reading) cards() []Body {
 }
 
 // shown is how often, where and at which prices lists show the products of an entity.
-func shown(lists []Reading, isTheirs func(id any) bool) Body {
-	first := make([]int, len(lists))
+func shown(lists []Reading, owned func(id any) bool) Body {
+	first := map[uuid.UUID]int{} // position in the list of an answer
 	prices := map[string][]*big.Rat{}
-	for i, r := range lists {
+	for _, r := range lists {
 		for _, c := range r.cards() {
-			if !isTheirs(c["matched_brand_id"]) {
+			if !owned(c["matched_brand_id"]) {
 				continue
 			}
-			if position := c["position"].(int); first[i] == 0 || position < first[i] {
-				first[i] = position
+			if position := c["position"].(int); first[r.Answer.ID] == 0 || position < first[r.Answer.ID] {
+				first[r.Answer.ID] = position
 			}
 			if price, there := c["price_amount"].(json.Number); there && c["price_currency"] != "" {
 				amount, _ := new(big.Rat).SetString(price.String())
@@ -146,16 +146,13 @@ func shown(lists []Reading, isTheirs func(id any) bool) Body {
 			}
 		}
 	}
-	nth, places := 0, 0
-	share := count(lists, func(Reading) Named {
-		place := first[nth]
-		nth++
-		places += place
+	share := count(lists, func(r Reading) Named {
+		place := first[r.Answer.ID]
 		return Named{Mentions: min(place, 1), Position: place}
 	})
 	row := Body{
 		"lists": share.mentionAnswers, "share_pct": share.mentionRate(), "share_interval": share.mentionRateInterval(),
-		"avg_position": rounded(rat(places), share.mentionAnswers, 1), "prices": []Body{},
+		"avg_position": rounded(rat(share.places), share.mentionAnswers, 1), "prices": []Body{},
 	}
 	for _, currency := range slices.SortedFunc(maps.Keys(prices), func(a, b string) int {
 		return cmp.Or(len(prices[b])-len(prices[a]), cmp.Compare(a, b))
