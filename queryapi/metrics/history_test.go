@@ -200,8 +200,8 @@ func (h *history) compare(t *testing.T) {
 			Compared: h.random.IntN(2) == 0, Metric: pick(h.random, "score", "mention_rate")}
 		by := pick(h.random, "platform", "model", "region")
 		one, queryOfOne := filter, maps.Clone(query)
-		if h.random.IntN(2) == 0 {
-			one.Prompt = new(h.id(h.named(slug, pick(h.random, h.live("prompt", slug)...))))
+		if prompts := h.live("prompt", slug); len(prompts) > 0 && h.random.IntN(2) == 0 {
+			one.Prompt = new(h.id(h.named(slug, pick(h.random, prompts...))))
 			queryOfOne.Set("prompt_id", one.Prompt.String())
 		}
 		for endpoint, want := range map[string]any{
