@@ -46,7 +46,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/brands/fernwood/shopping", "Shopping"},
 		{"/brands/fernwood/tracking", "Tracking"},
 		{"/brands/fernwood/settings", "Settings"},
-		{"/brands/fernwood/report?parts=Overview", "Report"},
+		{"/brands/fernwood/report?parts=Overview,Competitors,Prompts,Sources,Shopping,Traffic", "Report"},
 		{"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-02", "Overview"},
 		{"/brands/fernwood/nothing", "Not found"},
 	} {

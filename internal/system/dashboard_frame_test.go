@@ -141,7 +141,8 @@ func (d *dashboard) printsAReport(t *testing.T) {
 	if got := d.text(t, chapters); got != "Overview,Competitors,Prompts,Sources,Traffic" {
 		t.Errorf("the report has %s", got)
 	}
-	d.at(t, "/brands/fernwood/report?parts=Traffic&platform=chatgpt-web", "Report")
+	d.at(t, "/brands/fernwood/report?parts=Traffic&platform=chatgpt-web&by=region&cursor=x&sort_by=visits", "Report")
+	d.page.Await(t, `location.search == "?parts=Traffic&platform=chatgpt-web"`) // parts mean other things by one name
 	d.page.Eval(t, `void [...document.querySelectorAll("label")].find((l) => l.textContent.trim() == "Competitors").control.click()`, nil)
 	d.page.Await(t, chapters+` == "Traffic,Competitors"`)
 	d.settled(t, "Report")
@@ -153,6 +154,10 @@ func (d *dashboard) printsAReport(t *testing.T) {
 	}
 	if text := d.text(t, `document.querySelector(".printed").textContent`); !strings.HasPrefix(text, "Fernwood · ") || !strings.HasSuffix(text, " · Platform: chatgpt-web") {
 		t.Errorf("on paper the filters are %q", text)
+	}
+	const foot = `[...document.styleSheets[0].cssRules].at(-1).cssText`
+	if text := d.text(t, foot); !strings.HasPrefix(text, "@page") || !strings.Contains(text, `"Fernwood · `) {
+		t.Errorf("at the foot of a page is %s", text)
 	}
 	d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
 	d.page.Show(t, 1280, 900, "light")

@@ -56,7 +56,7 @@ export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, 
             <thead>
               <tr>
                 {columns.map((column) => (
-                  <Header key={column.name} column={column} sorted={sorted} />
+                  <Header key={column.name} column={column} sorted={chapter ? undefined : sorted} />
                 ))}
               </tr>
             </thead>

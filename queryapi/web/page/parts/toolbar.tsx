@@ -132,7 +132,7 @@ function BrandChoice({ brand }: { brand: Brand }) {
 }
 
 // windowText has the first and the last day of the window.
-function windowText(): string {
+export function windowText(): string {
   const { from, to } = chosenWindow()
   return from === to ? date(from) : `${date(from)} – ${date(to)}`
 }

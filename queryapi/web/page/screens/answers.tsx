@@ -22,14 +22,17 @@ export function Answers({ brand }: { brand: Brand }) {
 function List({ brand }: { brand: Brand }) {
   const answers = useAnswer<Body>(question("answers", brand, { ...listed(), sort: "prompt" }))
   const { cursor } = listed()
+  const whole = parts.every((name) => !query.value.has(name))
+  const summary = useAnswer<Summary>(whole ? question("visibility-summary", brand) : null)
+  const waits = [answers, summary].some((a) => a.loading && !a.data) // all at once, so that nothing moves
   return (
     <Screen
       name="Answers"
       of={brand.name}
       bar={<Toolbar brand={brand} more={useFilters(brand, answers.data?.answers[0]?.prompt_text)} />}
     >
-      {parts.every((name) => !query.value.has(name)) && <Figures brand={brand} />}
-      <Shown of={answers} height={320}>
+      {!waits && summary.data && <Figures brand={brand} summary={summary.data} />}
+      <Shown of={waits ? { loading: true } : answers} height={320}>
         {(page) =>
           page.total === 0 ? (
             <NoAnswers brand={brand} />
@@ -105,9 +108,8 @@ const either = [
 const sentiments = ["positive", "neutral", "negative", "unknown"]
 
 // Figures are those that the list is behind, where no filter takes away some of their answers.
-function Figures({ brand }: { brand: Brand }) {
-  const { totals, window } = useAnswer<Summary>(question("visibility-summary", brand)).data ?? {}
-  if (!totals || !window || totals.resultCount === 0) return null
+function Figures({ brand, summary: { totals, window } }: { brand: Brand; summary: Summary }) {
+  if (totals.resultCount === 0) return null
   return (
     <div class="behind">
       <p>
@@ -118,7 +120,7 @@ function Figures({ brand }: { brand: Brand }) {
         and the score <b>{number(totals.aiVisibilityScore)}</b> <span class="soft">({bounds(totals.interval)})</span>
       </p>
       <p>
-        <Verdict change={totals.change} from={window.date_from} rows={1} /> <a href={screen(brand)}>Overview</a>
+        The score: <Verdict change={totals.change} from={window.date_from} rows={1} /> <a href={screen(brand)}>Overview</a>
       </p>
     </div>
   )

@@ -1,6 +1,6 @@
 // What answers to prompts say of the brand: which prompts moved, where they name it, and each prompt in figures.
 import type { ComponentChildren } from "preact"
-import { useAnswer } from "../api.ts"
+import { type Answered, useAnswer } from "../api.ts"
 import type { Brand, Change, Changes, Interval, PromptFigures, PromptMatrix, PromptPerformance } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
 import { Heat } from "../chart/heat.tsx"
@@ -9,7 +9,7 @@ import { number, percent } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { bounds } from "../parts/figure.tsx"
 import { compares, question } from "../parts/filters.tsx"
-import { Shown } from "../parts/state.tsx"
+import { Failed, Shown } from "../parts/state.tsx"
 import { Pages, Table, WithN } from "../parts/table.tsx"
 import { Verdict } from "../parts/verdict.tsx"
 import { query, withParameters } from "../route.ts"
@@ -26,10 +26,21 @@ const panel = (prompt: string) => withParameters({ prompt })
 // Performance shows children where no prompt has answers.
 export function Performance({ brand, children }: { brand: Brand; children: ComponentChildren }) {
   const [by, rows, prompt] = ["by", "rows", "prompt"].map(parameter)
-  const matrix = useAnswer<PromptMatrix>(question("prompt-matrix", brand, { by, cursor: rows, limit: "200" }))
+  const answer = useAnswer<PromptMatrix>(question("prompt-matrix", brand, { by, cursor: rows, limit: "200" }))
+  const movers = (order: string) => {
+    const list = { ...judged(), sort_by: "change", order, limit: "5" }
+    return compares() ? question("prompt-performance", brand, list) : null
+  }
+  const lost = useAnswer<PromptPerformance>(movers("asc"))
+  const won = useAnswer<PromptPerformance>(movers("desc"))
+  const { metric } = judged()
+  const changes = useAnswer<Changes>(
+    metric ? question("visibility-changes", brand, { metric, group_by: "prompt" }) : null,
+  )
+  const waits = [answer, lost, won, changes].some((a) => a.loading && !a.data) // all at once, so that nothing moves
   return (
     <>
-      <Shown of={matrix} height={480}>
+      <Shown of={waits ? { loading: true } : answer} height={900}>
         {(matrix) =>
           matrix.rows.length === 0 && !rows ? (
             <div class="stack">
@@ -38,8 +49,9 @@ export function Performance({ brand, children }: { brand: Brand; children: Compo
             </div>
           ) : (
             <div class="stack">
-              {compares() && <Movers brand={brand} />}
-              <Places brand={brand} matrix={matrix} />
+              {compares() && <Movers lost={lost} won={won} />}
+              {changes.failure && <Failed message={changes.failure.message} />}
+              <Places brand={brand} matrix={matrix} changes={changes.data} />
               <Pages name="Pages of prompts" parameter="rows" at={rows} next={matrix.next_cursor} />
               <List brand={brand} />
             </div>
@@ -52,14 +64,11 @@ export function Performance({ brand, children }: { brand: Brand; children: Compo
 }
 
 // Movers shows the prompts that lost or won most, of those that moved.
-function Movers({ brand }: { brand: Brand }) {
-  const list = (order: string) => ({ ...judged(), sort_by: "change", order, limit: "5" })
-  const losers = useAnswer<PromptPerformance>(question("prompt-performance", brand, list("asc")))
-  const winners = useAnswer<PromptPerformance>(question("prompt-performance", brand, list("desc")))
+function Movers({ lost, won }: Record<"lost" | "won", Answered<PromptPerformance>>) {
   return (
-    <Shown of={losers} height={96}>
+    <Shown of={lost} height={96}>
       {(losers) => (
-        <Shown of={winners} height={96}>
+        <Shown of={won} height={96}>
           {(winners) => (
             <MoverLists
               lost={losers.prompts.filter((p) => p.change?.verdict === "moved_down")}
@@ -121,11 +130,15 @@ function MoverList({ name, prompts, from }: { name: string; prompts: PromptFigur
   )
 }
 
+interface PlacesProps {
+  brand: Brand
+  matrix: PromptMatrix
+  changes?: Changes
+}
+
 // Places shows prompts by platform, model or region.
-function Places({ brand, matrix: { by, rows, columns } }: { brand: Brand; matrix: PromptMatrix }) {
-  const { metric } = judged()
-  const judgements = metric ? question("visibility-changes", brand, { metric, group_by: "prompt" }) : null
-  const changes = new Map(useAnswer<Changes>(judgements).data?.changes.map((change) => [change.key, change]))
+function Places({ brand, matrix: { by, rows, columns }, changes }: PlacesProps) {
+  const moves = new Map(changes?.changes.map((change) => [change.key, change]))
   const prompts = new Map(rows.map((row) => [row.prompt_id, row]))
   const cells = new Map(rows.flatMap((row) => row.cells.map((cell) => [`${row.prompt_id} ${cell.key}`, cell])))
   const branded = `Prompts that name ${brand.name}: these say less`
@@ -161,7 +174,7 @@ function Places({ brand, matrix: { by, rows, columns } }: { brand: Brand; matrix
       folded={[branded]}
       after={[
         { name: "All", cell: ({ key }) => <Strip {...prompts.get(key)!} /> },
-        ...(metric ? [{ name: "Change", cell: ({ key }: Head) => <Judgement change={changes.get(key)} /> }] : []),
+        ...(changes ? [{ name: "Change", cell: ({ key }: Head) => <Judgement change={moves.get(key)} /> }] : []),
       ]}
       tools={
         <nav class="segments" aria-label="Columns">

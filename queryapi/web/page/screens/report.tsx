@@ -1,13 +1,14 @@
 import type { FunctionComponent } from "preact"
+import { useEffect } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters, Session, Summary } from "../bodies.ts"
 import { number } from "../format.ts"
 import { Chapter } from "../parts/chapter.ts"
-import { chosen, question } from "../parts/filters.tsx"
+import { chosen, common, question } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { Shown } from "../parts/state.tsx"
-import { Toolbar } from "../parts/toolbar.tsx"
+import { Toolbar, windowText } from "../parts/toolbar.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { Competitors } from "./competitors.tsx"
 import { Overview } from "./overview.tsx"
@@ -24,6 +25,8 @@ const usual = ["Overview", "Competitors", "Prompts", "Sources", "Traffic"]
 // Report has what other screens have, one below the other, for paper. The address has its parts, in the order in which
 // they were chosen.
 export function Report({ brand, session }: Props) {
+  usePlainAddress()
+  useFooter(`${brand.name} · ${windowText()}`)
   const chosenParts = query.value.get("parts")?.split(",") ?? usual
   const order = chosenParts.filter((name) => name in parts)
   const choose = (name: string) => {
@@ -55,6 +58,25 @@ export function Report({ brand, session }: Props) {
       <Method />
     </Screen>
   )
+}
+
+const parameters: string[] = [...common, "compare", "parts", "prompt"]
+
+// usePlainAddress takes out of the address what a part alone would have in it: parts mean other things by one name.
+function usePlainAddress() {
+  const others = [...query.value.keys()].filter((name) => !parameters.includes(name))
+  useEffect(() => {
+    if (others.length > 0) go(withParameters(Object.fromEntries(others.map((name) => [name, undefined]))), true)
+  }, [others.join()])
+}
+
+// useFooter has a text at the foot of every page on paper.
+function useFooter(text: string) {
+  useEffect(() => {
+    const sheet = document.styleSheets[0]!
+    const at = sheet.insertRule(`@page { @bottom-left { content: ${JSON.stringify(text)} } }`, sheet.cssRules.length)
+    return () => sheet.deleteRule(at)
+  }, [text])
 }
 
 // Cover says how much the report is made of.
