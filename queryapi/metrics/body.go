@@ -67,6 +67,14 @@ func intervalOver(answers int64, low, high *float64) *interval {
 	return &interval{Reason: "too_few_prompts"}
 }
 
+// intervalOf is intervalOver; of one prompt it is null under 5 answers.
+func intervalOf(prompts []clickhouse.UUID, answers int64, low, high *float64) *interval {
+	if len(prompts) > 0 {
+		return newInterval(low, high)
+	}
+	return intervalOver(answers, low, high)
+}
+
 // newInterval returns nil where the bounds are not known.
 func newInterval(low, high *float64) *interval {
 	if low == nil || high == nil {

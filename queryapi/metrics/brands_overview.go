@@ -58,7 +58,7 @@ type leader struct {
 	ID   string   `json:"competitor_id"`
 	Name string   `json:"name"`
 	Rate *float64 `json:"mention_rate_pct"`
-	Gap  rateGap  `json:"gap"`
+	Gap  *rateGap `json:"gap"`
 }
 
 type rateBucket struct {
@@ -236,8 +236,7 @@ func newLeader(s clickhouse.BrandStanding) *leader {
 	if s.LeaderID == (clickhouse.UUID{}) {
 		return nil
 	}
-	return &leader{s.LeaderID.String(), s.LeaderName, s.LeaderRate,
-		rateGap{s.Gap, intervalOver(s.Answers, s.GapLow, s.GapHigh), s.GapVerdict}}
+	return &leader{s.LeaderID.String(), s.LeaderName, s.LeaderRate, newRateGap(s.Answers, s.RateGap)}
 }
 
 func (c *overviewCounts) add(b overviewBrand) {

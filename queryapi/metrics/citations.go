@@ -58,8 +58,8 @@ type citationBucket struct {
 	Date          string   `json:"date"`
 	Category      string   `json:"category"`
 	Citations     int64    `json:"citations"`
-	CitationsPct  *float64 `json:"citations_pct"` // of the bucket's
-	CitingAnswers int64    `json:"citing_answers"`
+	CitationsPct  *float64 `json:"citations_pct"`  // of the bucket's
+	CitingAnswers *int64   `json:"citing_answers"` // null where not all of them are kept
 }
 
 func (a *API) citations(ctx context.Context, caller identity.Identity, q *query) (any, error) {

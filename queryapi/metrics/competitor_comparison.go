@@ -37,7 +37,7 @@ type competitorRow struct {
 	ID string `json:"competitor_id"`
 	comparedRow
 	Slot *int16   `json:"slot"` // its colour in charts
-	Gap  *rateGap `json:"gap"`  // null without answers
+	Gap  *rateGap `json:"gap"`  // null without answers and of one prompt
 }
 
 // rateGap is the brand's mention rate less a competitor's, over the same answers.
@@ -123,13 +123,14 @@ func (a *API) comparisons(
 	var groups []group[comparisonFigures]
 	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		figures := comparisonFigures{
-			Brand:        brandRow{brand.ID.String(), newComparedRow(brand.Name, rows[0])},
+			Brand:        brandRow{brand.ID.String(), newComparedRow(brand.Name, rows[0], filter.Prompts)},
 			Competitors:  make([]competitorRow, len(rows)-1),
 			ShareOfVoice: newShareOfVoice(voicesByGroup[key]),
 		}
 		for i, c := range rows[1:] {
 			figures.Competitors[i] = competitorRow{
-				c.ID.String(), newComparedRow(c.Name, c), slots[uuid.UUID(c.ID)], newRateGap(c),
+				c.ID.String(), newComparedRow(c.Name, c, filter.Prompts), slots[uuid.UUID(c.ID)],
+				newRateGap(c.Answers, c.RateGap),
 			}
 		}
 		groups = append(groups, group[comparisonFigures]{key, rows[0].Answers, figures})
@@ -137,23 +138,24 @@ func (a *API) comparisons(
 	return groups, nil
 }
 
-func newComparedRow(name string, v clickhouse.Entity) comparedRow {
+func newComparedRow(name string, v clickhouse.Entity, prompts []clickhouse.UUID) comparedRow {
 	return comparedRow{
 		Name: name, ResultCount: v.Answers, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions,
 		TotalCitations: v.Citations, AppearanceCount: v.MentionAnswers,
 		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount,
 		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score,
-		Interval:       intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
-		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
-		AvgPosition: v.AvgPosition, Rank: v.Rank, VoicePct: v.VoicePct,
+		Interval:       intervalOf(prompts, v.Answers, v.IntervalLow, v.IntervalHigh),
+		MentionRatePct: v.MentionRatePct,
+		MentionRate:    intervalOf(prompts, v.Answers, v.MentionRateLow, v.MentionRateHigh),
+		AvgPosition:    v.AvgPosition, Rank: v.Rank, VoicePct: v.VoicePct,
 	}
 }
 
-func newRateGap(v clickhouse.Entity) *rateGap {
-	if v.Gap == nil {
+func newRateGap(answers int64, g clickhouse.RateGap) *rateGap {
+	if g.Gap == nil {
 		return nil
 	}
-	return &rateGap{v.Gap, intervalOver(v.Answers, v.GapLow, v.GapHigh), v.GapVerdict}
+	return &rateGap{g.Gap, intervalOver(answers, g.GapLow, g.GapHigh), g.GapVerdict}
 }
 
 // newShareOfVoice takes the row of all platforms, then one for each platform and model; without answers there is none.

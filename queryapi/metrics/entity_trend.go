@@ -63,7 +63,7 @@ func (a *API) entityTrend(ctx context.Context, caller identity.Identity, q *quer
 			})
 		}
 		last := &body.Entities[len(body.Entities)-1]
-		last.Buckets = append(last.Buckets, newEntityBucket(r))
+		last.Buckets = append(last.Buckets, newEntityBucket(r, filter.Prompts))
 	}
 	if len(rows) > 0 {
 		body.Entities[0].Name = brand.Name
@@ -71,11 +71,12 @@ func (a *API) entityTrend(ctx context.Context, caller identity.Identity, q *quer
 	return body, nil
 }
 
-func newEntityBucket(r clickhouse.EntityBucket) entityBucket {
+func newEntityBucket(r clickhouse.EntityBucket, prompts []clickhouse.UUID) entityBucket {
 	return entityBucket{
 		Date: dayText(r.Bucket), Answers: r.Answers, MentionAnswers: r.MentionAnswers,
-		MentionRatePct: r.MentionRatePct, MentionRate: intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
-		AIVisibilityScore: r.Score, Interval: intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh),
+		MentionRatePct:    r.MentionRatePct,
+		MentionRate:       intervalOf(prompts, r.Answers, r.MentionRateLow, r.MentionRateHigh),
+		AIVisibilityScore: r.Score, Interval: intervalOf(prompts, r.Answers, r.IntervalLow, r.IntervalHigh),
 		Mentions: r.Mentions, VoicePct: r.VoicePct, Citations: r.Citations,
 	}
 }

@@ -98,4 +98,16 @@ func TestFiftyGroupsAreShown(t *testing.T) {
 			t.Errorf("%s shows %q", endpoint, keys)
 		}
 	}
+	_, body := s.get(t, "acme", "/api/v1/prompt-matrix?by=region&brand_id="+s.ids["lumen"])
+	var matrix matrixBody
+	if err := json.Unmarshal([]byte(body), &matrix); err != nil {
+		t.Fatal(err)
+	}
+	columns := matrix.Columns
+	if len(columns) != maxGroups || columns[0].Key != "r30" || columns[49].Key != "r19" || len(matrix.Rows) != 1 || matrix.Rows[0].N != 90 {
+		t.Fatalf("the matrix shows %+v", matrix)
+	}
+	if cells := matrix.Rows[0].Cells; len(cells) != maxGroups || cells[0].Key != "r00" || cells[19].Key != "r19" || cells[20].Key != "r30" {
+		t.Errorf("the row shows %+v", cells)
+	}
 }

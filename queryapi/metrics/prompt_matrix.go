@@ -14,7 +14,7 @@ type matrixBody struct {
 	Brand      brandName          `json:"brand"`
 	Window     windowBody         `json:"window"`
 	By         clickhouse.GroupBy `json:"by"`
-	Columns    []matrixColumn     `json:"columns"` // of all pages, by answers
+	Columns    []matrixColumn     `json:"columns"` // of all pages, by answers: the first maxGroups
 	Rows       []matrixRow        `json:"rows"`
 	NextCursor *string            `json:"next_cursor"` // null at the end
 }
@@ -32,7 +32,7 @@ type matrixRow struct {
 	TopicName  *string `json:"topic_name"`
 	Branded    bool    `json:"branded"`
 	namedShare
-	Cells []matrixCell `json:"cells"` // with answers, by key
+	Cells []matrixCell `json:"cells"` // of the columns, with answers, by key
 }
 
 type matrixCell struct {
@@ -92,15 +92,15 @@ func (a *API) promptMatrix(ctx context.Context, caller identity.Identity, q *que
 	})
 	body.Rows = make([]matrixRow, len(rows))
 	for i, row := range rows {
-		body.Rows[i] = newMatrixRow(row)
+		body.Rows[i] = newMatrixRow(row, body.Columns)
 	}
 	return body, nil
 }
 
 func newMatrixColumns(rows []clickhouse.Bucket) []matrixColumn {
 	slices.SortStableFunc(rows, func(a, b clickhouse.Bucket) int { return cmp.Compare(b.Answers, a.Answers) })
-	columns := make([]matrixColumn, len(rows))
-	for i, r := range rows {
+	columns := make([]matrixColumn, min(len(rows), maxGroups))
+	for i, r := range rows[:len(columns)] {
 		columns[i] = matrixColumn{r.Group, namedShare{
 			r.Answers, r.MentionAnswers, r.MentionRatePct,
 			intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
@@ -109,17 +109,20 @@ func newMatrixColumns(rows []clickhouse.Bucket) []matrixColumn {
 	return columns
 }
 
-func newMatrixRow(p clickhouse.PromptCells) matrixRow {
+func newMatrixRow(p clickhouse.PromptCells, columns []matrixColumn) matrixRow {
 	row := matrixRow{
 		PromptID: p.ID.String(), PromptText: p.Text, TopicID: nullIfNil(p.TopicID), TopicName: p.TopicName,
 		Branded:    p.Branded,
 		namedShare: namedShare{p.Answers, p.MentionAnswers, p.Rate, newInterval(p.Low, p.High)},
-		Cells:      make([]matrixCell, len(p.Groups)),
+		Cells:      []matrixCell{},
 	}
 	for i, key := range p.Groups {
-		row.Cells[i] = matrixCell{key, namedShare{
+		if !slices.ContainsFunc(columns, func(c matrixColumn) bool { return c.Key == key }) {
+			continue
+		}
+		row.Cells = append(row.Cells, matrixCell{key, namedShare{
 			p.GroupAnswers[i], p.GroupMentionAnswers[i], p.GroupRates[i], newInterval(p.GroupLows[i], p.GroupHighs[i]),
-		}}
+		}})
 	}
 	return row
 }

@@ -28,6 +28,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //	corrected.ndjson  other readings of answers that came in, each naming its answer
 //	visits.ndjson     visits that come in, through the codec and the sink
 //	crawls.ndjson     crawls that come in, as visits do
+//	expired           the month, as 2020-01, up to which answers are deleted by retention: older than any other test's
 //	edited.ndjson     what people do to brands, competitors, prompts and topics
 //	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
@@ -51,7 +52,7 @@ func TestScenarios(t *testing.T) {
 
 // onShards are scenarios that together ask every question, of answers that are corrected and names that are edited too.
 var onShards = strings.Fields(`ai_crawlers ai_pages ai_traffic ai_traffic_sessions answers answers_by_prompt brands_overview changes_competitors citations_answers citations_corrected
-	comparison_edited degraded_platforms entity_trend filters intervals model_changed one_prompt prompt_intervals prompt_matrix prompt_performance_edited sampling_plan
+	comparison_edited degraded_platforms entity_trend expired filters intervals model_changed one_prompt prompt_intervals prompt_matrix prompt_performance_edited sampling_plan
 	shopping_cards_corrected shopping_cards_pages shopping_summary source_matrix two_organizations`)
 
 // The same where half of the facts land on another shard: no figure shows how many shards there are.
@@ -127,6 +128,8 @@ func (s *stage) play(t *testing.T, scenario *txtar.Archive) {
 			s.landCrawls(t, s.crawls(t, lines[crawlFact](t, section.Data)...))
 		case "corrected.ndjson":
 			s.correct(t, lines[answerFact](t, section.Data)...)
+		case "expired":
+			s.expireAnswers(t, strings.TrimSpace(string(section.Data)))
 		case "edited.ndjson":
 			for _, e := range lines[edit](t, section.Data) {
 				s.edit(t, e)

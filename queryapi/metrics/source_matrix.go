@@ -67,7 +67,7 @@ func newMatrixEntity(brand string, r clickhouse.CitedEntity) matrixEntity {
 	}
 	if !r.IsBrand {
 		e.Name, e.Role = r.Name, "competitor"
-		e.Gap = &rateGap{r.Gap, intervalOver(r.CitingAnswers, r.GapLow, r.GapHigh), r.GapVerdict}
+		e.Gap = newRateGap(r.CitingAnswers, r.RateGap)
 	}
 	return e
 }

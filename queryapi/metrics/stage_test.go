@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -168,6 +170,27 @@ func (s *stage) awaitMirror(t *testing.T) {
 			t.Fatal(err)
 		}
 		return empty
+	})
+}
+
+// expireAnswers deletes the answers up to the end of a month, as retention does.
+func (s *stage) expireAnswers(t *testing.T, month string) {
+	t.Helper()
+	first, err := time.Parse("2006-01", month)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := first.AddDate(0, 1, 0)
+	if err := clickhouse.Expire(t.Context(), s.warehouse, clickhouse.ExpiringLanding("answers"), before); err != nil {
+		t.Fatal(err)
+	}
+	wait.For(t, "the month to expire", func() bool {
+		var left uint64
+		if err := s.warehouse.QueryRow(t.Context(),
+			"SELECT count() FROM answers WHERE day < toDate('"+before.Format(time.DateOnly)+"')").Scan(&left); err != nil {
+			t.Fatal(err)
+		}
+		return left == 0
 	})
 }
 

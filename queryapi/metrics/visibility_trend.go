@@ -129,7 +129,7 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(rows))}}
 		for i, r := range rows {
 			g.answers += r.Answers
-			bucket := newTrendBucket(r, filter.Granularity)
+			bucket := newTrendBucket(r, filter)
 			if models := changed[groupBucket{key, r.Bucket}]; models != nil {
 				bucket.ModelChanged, bucket.ModelChanges = true, models
 			}
@@ -141,16 +141,16 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	return groups, nil
 }
 
-func newTrendBucket(r clickhouse.Bucket, granularity clickhouse.Granularity) trendBucket {
+func newTrendBucket(r clickhouse.Bucket, filter clickhouse.BucketFilter) trendBucket {
 	bucket := trendBucket{
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
 		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp,
-		Interval:     intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh),
-		MentionRate:  intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh),
+		Interval:     intervalOf(filter.Prompts, r.Answers, r.IntervalLow, r.IntervalHigh),
+		MentionRate:  intervalOf(filter.Prompts, r.Answers, r.MentionRateLow, r.MentionRateHigh),
 		ModelChanges: []modelChange{},
 	}
-	if granularity == clickhouse.ByDay { // weeks and months have no score in the interface
+	if filter.Granularity == clickhouse.ByDay { // weeks and months have no score in the interface
 		bucket.AIVisibilityScore = r.Score
 	}
 	return bucket

@@ -71,10 +71,7 @@ type BrandStanding struct {
 	LeaderID       UUID     `ch:"leader_id"` // nil: no competitor is named, then the rest is meaningless
 	LeaderName     string   `ch:"leader_name"`
 	LeaderRate     *float64 `ch:"leader_rate_pct"`
-	Gap            *float64 `ch:"rate_gap"` // the brand's rate less the leader's
-	GapLow         *float64 `ch:"rate_gap_low"`
-	GapHigh        *float64 `ch:"rate_gap_high"`
-	GapVerdict     string   `ch:"rate_gap_verdict"` // as of an Entity
+	RateGap                 // to the leader
 }
 
 // BrandDay is the mention rate of a brand on a day.

@@ -172,10 +172,16 @@ type Entity struct {
 	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it
 	Rank        *uint64  `ch:"rank"`         // by mention rate; entities with the same rate share it
 	VoicePct    *float64 `ch:"sov_pct"`      // of all mentions
-	Gap         *float64 `ch:"rate_gap"`     // the mention rate of the brand less that of the entity
-	GapLow      *float64 `ch:"rate_gap_low"`
-	GapHigh     *float64 `ch:"rate_gap_high"`
-	GapVerdict  string   `ch:"rate_gap_verdict"` // the brand is ahead, behind, level, or there is too_little_data
+	RateGap
+}
+
+// RateGap is the mention rate of the brand less that of another over the same answers, in points. It is nil without
+// answers and of one prompt, its ends under 5 prompts.
+type RateGap struct {
+	Gap        *float64 `ch:"rate_gap"`
+	GapLow     *float64 `ch:"rate_gap_low"`
+	GapHigh    *float64 `ch:"rate_gap_high"`
+	GapVerdict string   `ch:"rate_gap_verdict"` // the brand is ahead, behind, level, or there is too_little_data
 }
 
 // EntityBucket is the brand or a live competitor over the answers of one bucket. The brand's rows have no name.
@@ -387,8 +393,8 @@ type CitationBucket struct {
 	Bucket        time.Time `ch:"bucket"`
 	SourceType    string    `ch:"source_type"`
 	Citations     int64     `ch:"citations"`
-	CitationsPct  *float64  `ch:"citations_pct"` // of the bucket's
-	CitingAnswers int64     `ch:"citing_answers"`
+	CitationsPct  *float64  `ch:"citations_pct"`  // of the bucket's
+	CitingAnswers *int64    `ch:"citing_answers"` // nil where not all of them are kept
 }
 
 // CitedEntity is the brand or a live competitor in the answers that cite a domain. The brand's row has no name, and its
@@ -407,8 +413,5 @@ type CitedEntity struct {
 	MentionRatePct  *float64 `ch:"mention_rate_pct"`
 	MentionRateLow  *float64 `ch:"mention_rate_low"`
 	MentionRateHigh *float64 `ch:"mention_rate_high"`
-	Gap             *float64 `ch:"rate_gap"` // the brand's rate less this one's, in points
-	GapLow          *float64 `ch:"rate_gap_low"`
-	GapHigh         *float64 `ch:"rate_gap_high"`
-	GapVerdict      string   `ch:"rate_gap_verdict"` // ahead, behind, level, too_little_data: the brand's place
+	RateGap
 }

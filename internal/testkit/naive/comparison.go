@@ -18,8 +18,10 @@ func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body
 	others := []Body{}
 	for _, c := range byName(competitors) {
 		row := f.compared(c.Name, count(all, rival(c.ID)))
-		row["competitor_id"], row["slot"] = c.ID, c.Slot
-		row["gap"] = gap(count(all, brand), count(all, rival(c.ID)))
+		row["competitor_id"], row["slot"], row["gap"] = c.ID, c.Slot, nil
+		if f.Prompt == nil {
+			row["gap"] = gap(count(all, brand), count(all, rival(c.ID)))
+		}
 		others = append(others, row)
 	}
 	rank(append([]Body{main}, others...))

@@ -31,10 +31,7 @@ func (f Filter) interval(t counts, points map[uuid.UUID]*big.Rat) *Interval {
 	if f.Prompt == nil {
 		return t.clustered(points, 0)
 	}
-	if one := t.ofPrompt(points[*f.Prompt]); one != nil || t.answers == 0 {
-		return one
-	}
-	return &Interval{Reason: "too_few_prompts"}
+	return t.ofPrompt(points[*f.Prompt])
 }
 
 // runs are the window's runs after filters, given-up ones too. Shopping answers stay out of every metric.

@@ -188,7 +188,7 @@ export interface Citations {
   source_type_breakdown: { category: string; count: number; pct: number | null; citations: number; citations_pct: number | null }[]
   top_domains: { domain: string; category: string; total_citations: number; results_citing: number; usage_pct: number | null; models: string[] }[]
   top_urls: { url: string; domain: string; category: string; title: string; total_citations: number; results_citing: number; usage_pct: number | null }[]
-  buckets: { date: string; category: string; citations: number; citations_pct: number | null; citing_answers: number }[]
+  buckets: { date: string; category: string; citations: number; citations_pct: number | null; citing_answers: number | null }[]
 }
 export interface SourceMatrix {
   domains: {

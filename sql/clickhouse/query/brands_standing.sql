@@ -73,15 +73,15 @@ SELECT
     answers,
     mention_answers,
     answerscope_round(rate, 1)                                                        AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1))  AS mention_rate_high,
+    answerscope_within(false, prompt_count, answers, rate, rate_margin, -1)           AS mention_rate_low,
+    answerscope_within(false, prompt_count, answers, rate, rate_margin, 1)            AS mention_rate_high,
     leader.1                                                                          AS leader_id,
     leader.2                                                                          AS leader_name,
     answerscope_round(answerscope_ratio(100 * leader.3, answers), 1)                  AS leader_rate_pct,
     answerscope_round(gap, 1)                                                         AS rate_gap,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))    AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                         AS rate_gap_low,
+    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                          AS rate_gap_high,
+    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                              AS rate_gap_verdict
 FROM brands
 ORDER BY brand_id
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,6 +1,7 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows exist also without answers.
--- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is.
+-- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is. NULL with prompts, since
+-- nothing is paired within one.
 WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -89,7 +90,7 @@ WITH
             answerscope_ratio(100 * mention_answers, answers) AS rate,
             answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin,
             arrayFirst(row -> row.1 = {brand_id:UUID}, found) AS brand,
-            answerscope_ratio(100 * (brand.3 - mention_answers), answers) AS gap,
+            if(notEmpty({prompts:Array(UUID)}), NULL, answerscope_ratio(100 * (brand.3 - mention_answers), answers)) AS gap,
             answerscope_margin(prompt_count, answers, gap, brand.12 - 2 * own.14 + own.12, brand.13 - own.13, nn) AS gap_margin
         FROM
         (
@@ -129,9 +130,9 @@ SELECT
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
     answerscope_round(gap, 1)                                                        AS rate_gap,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))   AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                        AS rate_gap_low,
+    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                         AS rate_gap_high,
+    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                             AS rate_gap_verdict
 FROM measured
 WHERE {group_by:String} = '' OR answers > 0
 ORDER BY group_key, is_brand DESC, name

@@ -1,6 +1,7 @@
 -- shopping_lists: in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place.
 -- A list is an answer with cards; a place is that of the first card of an entity in a list. The brand comes first, then competitors by name, then
 -- others, of the nil id, with the products of nobody who is tracked now. merchants, on every row, are the domains that the brand's products are sold on.
+-- shopping_cards has no prompts, by which the interval is clustered, so answers are read: months whose answers were deleted have no lists.
 WITH
     (
         SELECT groupArray((id, name))
@@ -80,8 +81,8 @@ SELECT
     prompt_count,
     lists,
     answerscope_round(share, 1)                                                   AS share_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, share - margin), 1)) AS share_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, share + margin), 1))  AS share_high,
+    answerscope_within(false, prompt_count, all_lists, share, margin, -1)         AS share_low,
+    answerscope_within(false, prompt_count, all_lists, share, margin, 1)          AS share_high,
     answerscope_round(answerscope_ratio(places, lists), 1)                        AS avg_position,
     length(merchants)                                                             AS merchant_count,
     toUInt64(arrayCount(

@@ -1,4 +1,5 @@
 -- simulated_answers: whether the simulator made the filtered runs: one row, or two where it made some of them.
+-- Only answers say so: none where they were deleted.
 SELECT DISTINCT simulated
 FROM answers
 WHERE organization_id = {organization_id:UUID}

@@ -1,6 +1,7 @@
 -- source_matrix: the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor.
 -- A row has a domain and an entity. Domains are sorted by citing answers descending, then by name, at most limit; the brand comes first, then
 -- competitors by the answers that name them. gap is the brand's rate less the competitor's; its interval is paired by prompt.
+-- Only answers say both what they cite and whom they name: months whose answers were deleted are in no figure.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -11,31 +12,51 @@ WITH
           AND NOT deleted
     ) AS live,
     arrayPushFront(live, ({brand_id:UUID}, '')) AS entities,
+    landed AS
+    (
+        SELECT
+            prompt_id,
+            sign,
+            arrayFilter((id, n) -> n > 0, arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
+            arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited) AS cited_domains,
+            arrayFilter(
+                (type, is_cited) -> is_cited,
+                arrayMap(
+                    (owned, competitor, listed) -> indexOf(types, answerscope_source_type(owned, competitor, listed)),
+                    citations.owned, citations.competitor_id, citations.listed_type),
+                citations.cited) AS cited_types
+        FROM answers
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND NOT given_up
+          AND NOT endsWith(platform, '-shopping')
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+    ),
     domains AS
     (
         SELECT
-            typed.domain                                  AS domain,
-            types[min(typed.type)]                        AS source_type,
-            sum(typed.citing_answers)                     AS citing,
-            sum(sum(typed.answers)) OVER ()               AS all_answers -- the rollup has them in a row without a domain
+            typed.domain              AS domain,
+            types[min(typed.type)]    AS source_type,
+            sum(typed.citing)         AS citing,
+            max(sum(typed.citing)) OVER () AS all_answers -- each is in the row without a domain
         FROM
         (
             SELECT
-                toString(citation_daily.domain)           AS domain,
-                indexOf(types, source_type)               AS type,
-                sum(citation_daily.answers)               AS answers,
-                sum(citation_daily.domain_answers)        AS citing_answers
-            FROM citation_daily
-            WHERE organization_id = {organization_id:UUID}
-              AND brand_id = {brand_id:UUID}
-              AND day BETWEEN {date_from:Date} AND {date_to:Date}
-              AND answerscope_matches_code({platforms:Array(String)}, platform)
-              AND answerscope_matches_code({models:Array(String)}, model)
-              AND answerscope_matches_code({regions:Array(String)}, region)
-              AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-              AND answerscope_matches({branded:Array(Bool)}, branded)
+                domain,
+                type,
+                sum(sign * (nth = 1)) AS citing
+            FROM landed
+            ARRAY JOIN
+                arrayPushFront(cited_domains, '')                    AS domain,
+                arrayPushFront(cited_types, 0)                       AS type,
+                arrayPushFront(arrayEnumerateUniq(cited_domains), 1) AS nth
             GROUP BY domain, type
-            HAVING sum(citation_daily.citations) > 0 OR answers > 0
+            HAVING sum(sign) > 0
         ) AS typed
         GROUP BY domain
     ),
@@ -55,29 +76,10 @@ WITH
         SELECT
             domain,
             prompt_id,
-            sum(sign)          AS citing,
-            sumForEach(naming) AS named
-        FROM
-        (
-            SELECT
-                prompt_id,
-                sign,
-                arrayFilter((id, n) -> n > 0, arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
-                arrayMap(entity -> sign * has(present, entity), entities.1) AS naming,
-                arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS domains_cited
-            FROM answers
-            WHERE organization_id = {organization_id:UUID}
-              AND brand_id = {brand_id:UUID}
-              AND day BETWEEN {date_from:Date} AND {date_to:Date}
-              AND NOT given_up
-              AND NOT endsWith(platform, '-shopping')
-              AND answerscope_matches_code({platforms:Array(String)}, platform)
-              AND answerscope_matches_code({models:Array(String)}, model)
-              AND answerscope_matches_code({regions:Array(String)}, region)
-              AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-              AND answerscope_matches({branded:Array(Bool)}, branded)
-        )
-        ARRAY JOIN domains_cited AS domain
+            sum(sign) AS citing,
+            sumForEach(arrayMap(entity -> sign * has(present, entity), entities.1)) AS named
+        FROM landed
+        ARRAY JOIN arrayDistinct(cited_domains) AS domain
         WHERE has(cited.1, domain)
         GROUP BY domain, prompt_id
         HAVING citing > 0
@@ -124,12 +126,12 @@ SELECT
     entity.2                                                                           AS name,
     mention_answers,
     answerscope_round(rate, 1)                                                         AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - margin), 1))       AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + margin), 1))        AS mention_rate_high,
+    answerscope_within(false, prompt_count, citing_answers, rate, margin, -1)          AS mention_rate_low,
+    answerscope_within(false, prompt_count, citing_answers, rate, margin, 1)           AS mention_rate_high,
     answerscope_round(gap, 1)                                                          AS rate_gap,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(-100, gap - gap_margin), 1)) AS rate_gap_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, gap + gap_margin), 1))     AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                          AS rate_gap_low,
+    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                           AS rate_gap_high,
+    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                               AS rate_gap_verdict
 FROM measured
 ORDER BY citing_answers DESC, domain, is_brand DESC, sum(mention_answers) OVER (PARTITION BY entity_id) DESC, name
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

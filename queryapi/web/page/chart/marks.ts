@@ -16,6 +16,9 @@ export interface Mark {
   href?: string // the answers that it counts
 }
 
+// tooFew marks an interval that the API does not know: it leaves that of under 5 answers to one prompt null.
+export const tooFew = { reason: "too_few_answers" }
+
 // A Slot is a place in the palette: 0 is the brand, 9 is grey. A competitor keeps its own.
 export type Slot = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 

@@ -4,7 +4,7 @@ import { type Answered, useAnswer } from "../api.ts"
 import type { Brand, Change, Changes, Interval, PromptFigures, PromptMatrix, PromptPerformance } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
 import { Heat } from "../chart/heat.tsx"
-import type { Head, Mark } from "../chart/marks.ts"
+import { type Head, type Mark, tooFew } from "../chart/marks.ts"
 import { number, percent } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { bounds } from "../parts/figure.tsx"
@@ -147,7 +147,7 @@ function Places({ brand, matrix: { by, rows, columns }, changes }: PlacesProps) 
     if (!share) return { key: row.key, x: column.key, y: null }
     const filter = groupFilter(by, column.key)
     const href = filter && answers(brand, { prompt_id: row.key, ...filter })
-    const range = share.interval ?? { reason: "too_few_answers" }
+    const range = share.interval ?? tooFew
     return { key: row.key, x: column.key, y: share.rate, range, n: share.n, href }
   }
   const [least] = columns.filter(({ interval }) => interval && "low" in interval).sort((a, b) => a.rate - b.rate)

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { tables, useAnswer } from "../api.ts"
 import type { Answers, Brand, Citations, Compared, Comparison, Trend } from "../bodies.ts"
 import { Dots } from "../chart/dots.tsx"
-import type { Slot } from "../chart/marks.ts"
+import { type Slot, tooFew } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { number, percent, plural, stamp } from "../format.ts"
 import { Card } from "../parts/card.tsx"
@@ -71,7 +71,7 @@ function Platforms({ brand, prompt }: Props) {
               key,
               x: week.date,
               y: week.mention_rate_pct,
-              range: week.mention_rate_interval,
+              range: week.mention_rate_interval ?? tooFew,
               n: week.result_count,
               href: answers(brand, { ...filter, ...daysCounted(week.date, true, { date_from, date_to }) }),
             }))
@@ -95,7 +95,7 @@ function Entities({ brand, prompt }: Props) {
         key,
         x: "this window",
         y: entity.mention_rate_pct,
-        range: entity.mention_rate_interval,
+        range: entity.mention_rate_interval ?? tooFew,
         n: entity.result_count,
         href: naming(brand, entity, { prompt_id: prompt }),
       },

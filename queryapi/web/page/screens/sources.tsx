@@ -125,7 +125,7 @@ function Types({ brand, cited, weekly, csv }: { brand: Brand; cited: Citations; 
             key: category,
             x: bucket.date,
             y: share ? bucket.citations_pct : bucket.citations,
-            n: bucket.citing_answers,
+            n: bucket.citing_answers ?? undefined,
             href: citing(brand, { category, date_from, date_to }),
           }
         }),
