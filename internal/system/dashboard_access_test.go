@@ -69,7 +69,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 	}
 	d.page.Show(t, 1280, 900, "light")
 	d.at(t, "/brands/fernwood", "Overview")
-	d.click(t, "Show table")
+	d.click(t, "Show table: Visibility trend")
 	d.hasNoFindings(t, "table shown", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
 	if len(titles) < 9 {

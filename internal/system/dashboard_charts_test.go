@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -109,6 +110,37 @@ func (d *dashboard) walksMarks(t *testing.T, chart string) {
 	d.page.Await(t, `document.querySelector(".tip")`)
 	d.page.Press(t, "Escape")
 	d.page.Await(t, `!document.querySelector(".tip")`)
+}
+
+// A tip says what is under the pointer, until Escape. Of a finger the first tap shows a mark, the second one opens it.
+func (d *dashboard) tapsCharts(t *testing.T) {
+	for _, at := range [][3]string{{"", "Overview", "Visibility trend"}, {"/prompts", "Prompts", "Prompts by platform"}} {
+		d.at(t, "/brands/fernwood"+at[0], at[1])
+		marks := fmt.Sprintf(`document.querySelectorAll('figure[aria-label=%q] a[data-n]')`, at[2])
+		d.page.Await(t, marks+".length > 2")
+		var place struct{ X, Y float64 }
+		d.page.Eval(t, `((mark) => {
+			mark.scrollIntoView({ block: "center" })
+			const { x, y, width, height } = mark.getBoundingClientRect()
+			return { X: x + width / 2, Y: y + height / 2 }
+		})(`+marks+`[2])`, &place)
+		tap := func() {
+			finger := []any{map[string]any{"x": place.X, "y": place.Y}}
+			d.page.Command(t, "Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": finger}, nil)
+			d.page.Command(t, "Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []any{}}, nil)
+		}
+		const tip = `document.querySelector(".tip .active")?.textContent.includes(" n = ")`
+		d.page.Command(t, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": place.X, "y": place.Y}, nil)
+		d.page.Await(t, tip)
+		d.page.Press(t, "Escape")
+		d.page.Await(t, "!"+tip)
+		d.page.Command(t, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": 0, "y": 0}, nil)
+		before := d.text(t, "location.href")
+		tap()
+		d.page.Await(t, tip+" && location.href == "+strconv.Quote(before))
+		tap()
+		d.settled(t, "Answers")
+	}
 }
 
 // rowsBehind returns the cells of a chart's table by the first one.

@@ -2,7 +2,9 @@ package system
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +193,38 @@ func (d *dashboard) keepsNotes(t *testing.T) {
 	d.page.Press(t, "Enter")
 	d.page.Await(t, fmt.Sprintf(`!document.querySelector("dialog") && %s?.includes(%q)`, flags, hostile))
 	d.isItself(t, "Overview")
+	d.keepsFlagsInThePlot(t)
 	d.click(t, "Remove note: "+hostile)
+	d.loses(t, "annotations")
+	d.click(t, "Remove note")
+	d.page.Await(t, `document.querySelector("dialog [role=alert]")`)
+	d.click(t, "Remove note")
 	d.page.Await(t, fmt.Sprintf(`!%s?.includes(%q)`, flags, hostile))
+}
+
+// keepsFlagsInThePlot looks where flags stand in a long window, which the axis spans, by days and by weeks.
+func (d *dashboard) keepsFlagsInThePlot(t *testing.T) {
+	t.Helper()
+	from := time.Now().UTC().AddDate(0, 0, -150).Format(time.DateOnly)
+	for _, granularity := range []string{"day", "week"} {
+		d.at(t, "/brands/fernwood?compare=none&granularity="+granularity+"&date_from="+from+"&date_to="+time.Now().UTC().Format(time.DateOnly), "Overview")
+		d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] .letter')`)
+		var places struct{ First, Flags, Marks []float64 }
+		d.page.Eval(t, `((figure) => {
+			const rows = Object.groupBy(figure.querySelectorAll("[data-at] circle"), (c) => c.parentElement.dataset.at.split(",")[0])
+			return {
+				First: [rows[0][0].cx.baseVal.value / figure.clientWidth],
+				Marks: rows[0].map((c) => c.cx.baseVal.value),
+				Flags: [...figure.querySelectorAll(".letter")].map((l) => l.x.baseVal[0].value),
+			}
+		})(document.querySelector('figure[aria-label="Visibility trend"]'))`, &places)
+		if places.First[0] < 0.2 {
+			t.Errorf("by %s the first answers stand at %g of the window", granularity, places.First[0])
+		}
+		for _, x := range places.Flags {
+			if !slices.ContainsFunc(places.Marks, func(m float64) bool { return math.Abs(x-m) < 1 }) {
+				t.Errorf("by %s a flag stands at %g, where no answers are: %g", granularity, x, places.Marks)
+			}
+		}
+	}
 }

@@ -61,6 +61,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("notes", d.keepsNotes)
 	t.Run("trend", d.walksTheTrend)
 	t.Run("chart", d.drawsTheTrend)
+	t.Run("touch", d.tapsCharts)
 	t.Run("weeks", d.countsWeeks)
 	t.Run("competitors", d.comparesCompetitors)
 	t.Run("traffic", d.drawsTheTraffic)

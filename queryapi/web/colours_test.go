@@ -23,7 +23,7 @@ func TestColoursAreToldApart(t *testing.T) {
 		}
 		marks := map[string][]string{"line-strong": grounds, "other": grounds, "focus": grounds}
 		var slots []string
-		for i := 1; i <= 9; i++ {
+		for i := 1; i <= 13; i++ {
 			marks[fmt.Sprintf("slot-%d", i)] = []string{"surface", "sunken"}
 			if i < 9 {
 				slots = append(slots, fmt.Sprintf("slot-%d", i))
@@ -39,6 +39,7 @@ func TestColoursAreToldApart(t *testing.T) {
 			}
 		}
 		told(t, theme, colours, append(slots, "accent"), 11)
+		told(t, theme, colours, []string{"accent", "slot-5", "slot-9", "slot-10", "slot-11", "slot-12", "slot-13"}, 6) // types of sources
 		for i := 1; i < 6; i++ {
 			told(t, theme, colours, []string{fmt.Sprintf("ramp-%d", i), fmt.Sprintf("ramp-%d", i+1)}, 8)
 		}

@@ -38,6 +38,7 @@ export function Values({ y, domain, unit, left, right, count }: ValuesProps) {
 interface DaysProps {
   x: Scale
   columns: string[]
+  step: number // days from column to column
   left: number
   right: number
   bottom: number
@@ -45,9 +46,9 @@ interface DaysProps {
 }
 
 // Days names at most seven days, and the zone where there is room.
-export function Days({ x, columns, left, right, bottom, zone }: DaysProps) {
+export function Days({ x, columns, step, left, right, bottom, zone }: DaysProps) {
   const most = Math.max(2, Math.min(7, Math.floor((right - left) / 60)))
-  const ticks = dayTicks(columns, most)
+  const ticks = dayTicks(columns, most, step)
   return (
     <g class="axis days" aria-hidden="true">
       {ticks.map((day) => (

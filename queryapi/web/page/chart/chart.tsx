@@ -43,7 +43,13 @@ export function Chart({ kind = "", marks, has, summary, behind, legend, children
         <div class="line">
           {tools}
           {behind && (
-            <button type="button" class="button plain tight" aria-expanded={!folded} onClick={() => fold(!folded)}>
+            <button
+              type="button"
+              class="button plain tight"
+              aria-expanded={!folded}
+              aria-label={`${folded ? "Show" : "Hide"} table: ${name}`}
+              onClick={() => fold(!folded)}
+            >
               {folded ? "Show table" : "Hide table"}
             </button>
           )}
@@ -153,7 +159,6 @@ export interface LegendItem {
   name: string
   slot: number
   shape?: "line" | "dashed" | "area" | "hatch" | "outline"
-  shade?: number
   on?: boolean // of a toggle
 }
 
@@ -168,13 +173,13 @@ export function Legend({ items, onToggle, onHint }: LegendProps) {
   const [said, say] = useState("")
   return (
     <div class="legend">
-      {items.map(({ key, name, slot, shape = "line", shade, on }) => {
+      {items.map(({ key, name, slot, shape = "line", on }) => {
         const swatch = (
           <svg class={`swatch slot-${on === false ? 9 : slot}`} width="18" height="10" aria-hidden="true">
             {shape === "line" || shape === "dashed" ? (
               <path class={`line ${shape}`} d="M0,5L18,5" />
             ) : (
-              <rect class={`area ${shape}`} width="18" height="10" fill-opacity={shade} />
+              <rect class={`area ${shape}`} width="18" height="10" />
             )}
           </svg>
         )
@@ -220,6 +225,8 @@ export function Tip({ marks, unit, at, width, row, lines }: TipProps) {
   const shown = marks.mark(place)
   if (!place || !shown || (row !== undefined && row !== place[0])) return null
   const { left, top = 0 } = at(shown)
+  const { range, notes: told = [] } = shown
+  const notes = range && "reason" in range ? [...told, range.reason.replaceAll("_", " ")] : told
   const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
   return (
     <div class="tip" style={{ ...side, top: `${top}px` }} aria-hidden="true">
@@ -236,7 +243,7 @@ export function Tip({ marks, unit, at, width, row, lines }: TipProps) {
             </div>
           ),
       )}
-      {shown.notes?.map((note) => (
+      {notes.map((note) => (
         <div key={note} class="small">
           {note}
         </div>

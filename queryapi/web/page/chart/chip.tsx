@@ -1,26 +1,28 @@
 import { number } from "../format.ts"
 import type { ChipProps } from "./marks.ts"
 
-const looks: Record<string, [sign: string, kind: string]> = {
-  moved_up: ["▲", "up"],
-  moved_down: ["▼", "down"],
-  ahead: ["▲", "up"],
-  behind: ["▼", "down"],
-  within_noise: ["≈", "flat"],
-  level: ["≈", "flat"],
+const looks: Record<string, [sign: string, kind?: string]> = {
+  moved_up: ["▲", "own"],
+  moved_down: ["▼", "warn"],
+  ahead: ["▲", "own"],
+  behind: ["▼", "warn"],
+  within_noise: ["≈"],
+  level: ["≈"],
 }
 
-// Chip is a verdict of the API in a word with its sign, and its difference. Verdict (parts/verdict.tsx) has the sentence.
+// Chip is a verdict of the API in a word with its sign, and its difference, if it has judged one. Verdict (parts/verdict.tsx) has the sentence.
 export function Chip({ change: { verdict, difference }, short }: ChipProps) {
-  const [sign, kind] = looks[verdict] ?? ["?", "flat"]
-  const word = verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")
+  const [sign, kind = ""] = looks[verdict] ?? ["?"]
   return (
     <span class={`tag ${kind}`}>
-      <span aria-hidden="true">{sign}</span> {word}
-      {!short && difference != null && ` ${signed(difference)}`}
+      <span aria-hidden="true">{sign}</span> {wordOf(verdict)}
+      {!short && verdict in looks && difference != null && ` ${signed(difference)}`}
     </span>
   )
 }
+
+// wordOf is a verdict as people read it: Moved down.
+export const wordOf = (verdict: string) => verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")
 
 // signed is a difference with its sign: +2.1, −10.8.
 export function signed(difference: number): string {

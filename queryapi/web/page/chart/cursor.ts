@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
-import { useRef } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { date, inUnit, number } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
 import type { Mark } from "./marks.ts"
@@ -26,7 +26,7 @@ export interface Cursor {
   mark: (place: Place | null) => Mark | undefined
   spot: (row: number, column: number, name: string) => Record<string, unknown> // attributes of a mark's element
   handlers: Handlers // of the figure
-  pointer: (near: (x: number, y: number) => Place | null) => Handlers // of a picture
+  pointer: (near?: (x: number, y: number) => Place | null) => Handlers // of a picture; without near, of cells
 }
 
 interface Options {
@@ -44,7 +44,8 @@ export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cur
   const box = useRef<HTMLElement>(null)
   const shown = useSignal<Place | null>(null)
   const stop = useRef<Place | null>(null)
-  const opens = useRef(true) // false after a first tap, which shows a mark: the second one opens it
+  // A first tap shows a mark, the second one opens it.
+  const pressed = useRef<{ place: Place | null; opens: boolean } | undefined>(undefined)
   const markAt = (place: Place | null) => {
     const mark = place ? grid[place[0]]?.[place[1]] : undefined
     return mark && mark.y !== null ? mark : undefined
@@ -53,6 +54,15 @@ export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cur
   const elementAt = (place: Place | null) => box.current?.querySelector<SVGElement>(`[data-at="${place}"]`)
   const placeOf = (event: Event) =>
     (event.target as Element).closest("[data-at]")?.getAttribute("data-at")?.split(",").map(Number) as Place | undefined
+  useEffect(() => {
+    const hide = ({ type, key, target }: Event & { key?: string }) => {
+      if (type === "keydown") pressed.current = undefined
+      if (type === "keydown" ? key === "Escape" : !box.current?.contains(target as Node)) shown.value = null
+    }
+    const kinds = ["keydown", "pointerdown"]
+    kinds.forEach((kind) => document.addEventListener(kind, hide, true))
+    return () => kinds.forEach((kind) => document.removeEventListener(kind, hide, true))
+  }, [])
   if (!markAt(stop.current)) {
     const first = Math.max(
       0,
@@ -98,14 +108,17 @@ export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cur
         const place = placeOf(event)
         if (!place) return
         stand(place)
-        shown.value = place
+        if (!pressed.current) shown.value = place // a pointer shows the mark nearest to it
       },
-      onFocusOut: () => (shown.value = null),
-      onPointerLeave: () => (shown.value = null),
+      onFocusOut: (event: FocusEvent) => {
+        if (String(placeOf(event)) === String(shown.value)) shown.value = null
+      },
+      onPointerLeave: (event: PointerEvent) => {
+        if (event.pointerType !== "touch") shown.value = null // a finger leaves before it clicks
+      },
       onKeyDown: (event: KeyboardEvent) => {
         const place = placeOf(event)
         if (!place || event.ctrlKey || event.metaKey || event.altKey) return
-        if (event.key === "Escape") shown.value = null
         if (event.key === "n" && onNote) {
           event.preventDefault()
           onNote(String(markAt(place)!.x))
@@ -123,24 +136,28 @@ export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cur
     pointer: (near) => {
       const show = (event: PointerEvent) => {
         const { x, y } = (event.currentTarget as Element).getBoundingClientRect()
-        const place = near(event.clientX - x, event.clientY - y)
+        const place = near ? near(event.clientX - x, event.clientY - y) : (placeOf(event) ?? null)
         if (String(place) !== String(shown.value)) shown.value = place
+        return place
       }
       return {
         onPointerMove: (event: PointerEvent) => event.pointerType !== "touch" && show(event),
         onPointerDown: (event: PointerEvent) => {
           const before = String(shown.value)
-          show(event)
-          opens.current = event.pointerType !== "touch" || before === String(shown.value)
+          const place = show(event)
+          pressed.current = { place, opens: event.pointerType !== "touch" || !place || before === String(place) }
         },
         onClick: (event: MouseEvent) => {
           const { ctrlKey, metaKey, shiftKey } = event
-          if (!opens.current) event.preventDefault()
-          else if (!placeOf(event))
-            elementAt(shown.value)?.dispatchEvent(
+          const target = placeOf(event) ?? null
+          const { place, opens } = pressed.current ?? { place: target, opens: true }
+          pressed.current = undefined
+          if (opens && String(place) === String(target)) return
+          event.preventDefault()
+          if (opens)
+            elementAt(place)?.dispatchEvent(
               new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey }),
             )
-          opens.current = true
         },
       }
     },

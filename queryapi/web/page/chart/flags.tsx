@@ -3,27 +3,35 @@ import { Outside } from "../parts/link.tsx"
 import type { Cursor } from "./cursor.ts"
 import type { Plot } from "./lines.tsx"
 import type { Flag } from "./marks.ts"
-import { dayNumber } from "./scale.ts"
+import { dayNumber, monday } from "./scale.ts"
 
-// A Span is one flag of days that follow each other, with the letter of its first day.
+// A Span is one flag of days that follow each other, with the columns that it stands at and the letter of the first.
 export interface Span extends Flag {
   until: string
+  from: string
+  to: string
   letter: string
 }
 
-// spansOf joins flags of the same text on days that follow each other.
-export function spansOf(flags: Flag[], step: number): Span[] {
+// spansOf joins flags of the same text on days that follow each other, and drops those outside the columns.
+export function spansOf(flags: Flag[], columns: string[], step: number): Span[] {
+  const [first = "", last = ""] = [columns[0], columns.at(-1)]
+  const columnOf = (day: string) => (step === 7 ? monday(day) : day)
   const spans: Span[] = []
   for (const flag of flags.toSorted((a, b) => a.day.localeCompare(b.day))) {
-    const last = spans.find(
+    const until = flag.until ?? flag.day
+    const [from, end] = [columnOf(flag.day), columnOf(until)]
+    if (from > last || end < first) continue
+    const to = end > last ? last : end
+    const before = spans.find(
       (s) => s.text === flag.text && s.kind === flag.kind && dayNumber(flag.day) - dayNumber(s.until) <= step,
     )
-    if (last) last.until = flag.until ?? flag.day
-    else spans.push({ ...flag, until: flag.until ?? flag.day, letter: "" })
+    if (before) Object.assign(before, { until, to })
+    else spans.push({ ...flag, until, from: from < first ? first : from, to, letter: "" })
   }
-  const days = [...new Set(spans.map((s) => s.day))]
+  const places = [...new Set(spans.map((s) => s.from))]
   for (const span of spans) {
-    const i = days.indexOf(span.day)
+    const i = places.indexOf(span.from)
     span.letter = String.fromCharCode(65 + (i % 26)) + (i < 26 ? "" : Math.floor(i / 26))
   }
   return spans
@@ -36,8 +44,8 @@ export function Flags({ spans, plot, hatch }: { spans: Span[]; plot: Plot; hatch
   const half = Math.max(3, Math.abs(plot.x(plot.step) - plot.x(0)) / 2)
   return (
     <g class="flags" aria-hidden="true">
-      {spans.map(({ day, until, kind, text }) => {
-        const [from, to] = [plot.at(day), plot.at(until)]
+      {spans.map(({ day, kind, text, ...span }) => {
+        const [from, to] = [plot.at(span.from), plot.at(span.to)]
         if (kind !== "outage")
           return <line key={day + text} class={`flag ${kind}`} x1={from} x2={from} y1={top} y2={foot} />
         return (
@@ -52,7 +60,7 @@ export function Flags({ spans, plot, hatch }: { spans: Span[]; plot: Plot; hatch
           />
         )
       })}
-      {[...new Map(spans.map((s) => [s.day, s.letter]))].map(([day, letter]) => (
+      {[...new Map(spans.map((s) => [s.from, s.letter]))].map(([day, letter]) => (
         <text key={day} class="letter" x={plot.at(day)} y={top - 8} text-anchor="middle">
           {letter}
         </text>
@@ -70,7 +78,7 @@ export function FlagList({ spans }: { spans: Span[] }) {
         <li key={day + text}>
           <b>{letter}</b> {shortDate(day)}
           {until > day && ` – ${shortDate(until)}`}{" "}
-          {href?.startsWith("/") ? <a href={href}>{text}</a> : <Outside url={href ?? ""} text={text} />}
+          <Outside url={href ?? ""} text={text} />
           {onRemove && (
             <button type="button" class="button plain tight" aria-label={`Remove note: ${text}`} onClick={onRemove}>
               ×

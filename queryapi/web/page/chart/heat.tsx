@@ -32,7 +32,7 @@ export function Heat(chart: HeatProps) {
       {(width) => (
         <>
           <div class="scroll">
-            <table aria-label={chart.name}>
+            <table aria-label={chart.name} {...marks.pointer()}>
               <thead>
                 <tr>
                   <th scope="col">{chart.head}</th>

@@ -6,12 +6,16 @@ import { Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Cursor, type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
 import type { LinesProps, Mark, Series } from "./marks.ts"
-import { areaPath, dayNumber, domainOf, linear, linePath, type Pair, runsOf, type Scale, stepOf } from "./scale.ts"
+import { areaPath, dayNumber, domainOf, linear, linePath, monday, type Pair, runsOf, type Scale } from "./scale.ts"
 
-// columnsOf are all days that series have marks on, gaps included.
-export function columnsOf(series: Series[]): string[] {
-  return [...new Set(series.flatMap((s) => s.marks.map((m) => String(m.x))))].sort()
+// columnsOf are all days that series have marks on, gaps included, and the ends of the window.
+export function columnsOf(series: Series[], { days, weekly }: Pick<LinesProps, "days" | "weekly"> = {}): string[] {
+  const marks = series.flatMap((s) => s.marks.map((m) => String(m.x)))
+  const ends = days && marks.length > 0 ? [days.from, days.to] : []
+  return [...new Set([...marks, ...(weekly ? ends.map(monday) : ends)])].sort()
 }
+
+export const stepOf = (weekly?: boolean) => (weekly ? 7 : 1)
 
 // gridOf has for each series its mark of each column.
 export function gridOf(series: Series[], columns: string[]): Grid {
@@ -35,12 +39,13 @@ export function Lines(chart: LinesProps) {
   const { series, before, flags = [], unit, bands = "own", height = 280, onNote, onToggle } = chart
   const all = before ? [...series, { ...before, dashed: true }] : series
   const loud = all.filter((s) => !s.quiet)
-  const columns = columnsOf(all)
+  const columns = columnsOf(all, chart)
   const grid = gridOf(loud, columns)
   const marks = useMarks(grid, { unit, end: true, onNote })
+  const step = stepOf(chart.weekly)
   const hint = useSignal<string | null>(null)
   const hatch = useId()
-  const spans = spansOf(flags, stepOf(columns))
+  const spans = spansOf(flags, columns, step)
   const items = all.map((s, i) => ({
     key: s.key,
     name: s.name,
@@ -66,8 +71,8 @@ export function Lines(chart: LinesProps) {
       {(width) => {
         const tall = width < 480 ? Math.min(height, 200) : height
         const named = width >= 480 && loud.length > 1
-        const margin = { top: flags.length > 0 ? 22 : 10, right: named ? 124 : 48, bottom: 26, left: 40 }
-        const plot = plotOf(columns, chart.domain ?? domainOf(valuesOf(all), unit), width, tall, margin)
+        const margin = { top: spans.length > 0 ? 22 : 10, right: named ? 124 : 48, bottom: 26, left: 40 }
+        const plot = plotOf(columns, chart.domain ?? domainOf(valuesOf(all), unit), width, tall, margin, step)
         const [right, foot] = [width - margin.right, tall - margin.bottom]
         return (
           <>
@@ -81,7 +86,7 @@ export function Lines(chart: LinesProps) {
                 <Hatch id={hatch} slot={9} />
               </defs>
               <Values y={plot.y} domain={plot.domain} unit={unit} left={margin.left} right={right} />
-              <Days x={plot.x} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
+              <Days {...plot} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
               <Flags spans={spans} plot={plot} hatch={hatch} />
               {loud.toReversed().map((s) => (
                 <Curve key={s.key} series={s} plot={plot} band={bands === "own" && s === series[0]} />
@@ -121,10 +126,17 @@ export interface Plot {
   margin: Margin
 }
 
-export function plotOf(columns: string[], domain: Pair, width: number, height: number, margin: Margin): Plot {
+export function plotOf(
+  columns: string[],
+  domain: Pair,
+  width: number,
+  height: number,
+  margin: Margin,
+  step: number,
+): Plot {
   const x = linear([dayNumber(columns[0] ?? 0), dayNumber(columns.at(-1) ?? 0)], [margin.left, width - margin.right])
   const y = linear(domain, [height - margin.bottom, margin.top])
-  return { x, y, at: (day) => x(dayNumber(day)), domain, step: stepOf(columns), width, height, margin }
+  return { x, y, at: (day) => x(dayNumber(day)), domain, step, width, height, margin }
 }
 
 // nearest is the mark nearest to a point: first by column, then by value.

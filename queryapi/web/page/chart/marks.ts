@@ -19,8 +19,8 @@ export interface Mark {
 // tooFew marks an interval that the API does not know: it leaves that of under 5 answers to one prompt null.
 export const tooFew = { reason: "too_few_answers" }
 
-// A Slot is a place in the palette: 0 is the brand, 9 is grey. A competitor keeps its own.
-export type Slot = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+// A Slot is a place in the palette: 0 is the brand, 9 to 13 are greys. A competitor keeps its own.
+export type Slot = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13
 
 export interface Series {
   key: string
@@ -31,7 +31,6 @@ export interface Series {
   quiet?: boolean // drawn in grey, and in colour under the pointer
   hatched?: boolean // in Stack: a part that is of another kind, such as requests of unverified crawlers
   outlined?: boolean // in Stack: a part that is a forecast
-  shade?: number // in Stack: how opaque it is, 0 to 1, to tell greys apart
 }
 
 export interface Flag {
@@ -56,7 +55,13 @@ export interface Base {
   empty?: ComponentChildren // in place of the picture where no mark has a value
 }
 
-export interface LinesProps extends Base {
+// OverDays is a chart whose x are UTC days.
+interface OverDays extends Base {
+  days?: { from: string; to: string } // the window, which the axis spans; without, it spans the marks
+  weekly?: boolean // x is a Monday
+}
+
+export interface LinesProps extends OverDays {
   series: Series[] // the first is the brand's; its value, range and n have columns of their own in the table
   before?: Series // the window before, drawn dashed; x is the day of this window that it is compared with
   flags?: Flag[]
@@ -64,10 +69,9 @@ export interface LinesProps extends Base {
   domain?: [number, number]
   onToggle?: (key: string) => void // the legend's buttons, of all series but the first: quiet is the screen's
   onNote?: (day: string) => void // n on a point, + under the axis
-  weekly?: boolean // x is a Monday
 }
 
-export interface MultiplesProps extends Base {
+export interface MultiplesProps extends OverDays {
   charts: { key: string; title: string; chip?: ComponentChildren; series: Series[]; href?: string }[]
 }
 
@@ -105,7 +109,7 @@ export interface HeatProps extends Base {
   folded?: string[] // groups that are closed at first
 }
 
-export interface StackProps extends Base {
+export interface StackProps extends OverDays {
   series: Series[] // from the bottom up
   as: "bars" | "area"
   share?: boolean // values are shares of 100
@@ -113,7 +117,6 @@ export interface StackProps extends Base {
   flags?: Flag[]
   rule?: { value: number; name: string } // a level to compare with, such as a budget
   onNote?: (day: string) => void
-  weekly?: boolean
 }
 
 export interface FunnelProps extends Base {

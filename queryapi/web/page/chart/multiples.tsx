@@ -2,7 +2,7 @@ import { plural } from "../format.ts"
 import { Days, Values } from "./axis.tsx"
 import { Chart, tableOf, Tip } from "./chart.tsx"
 import { type Place, useMarks } from "./cursor.ts"
-import { columnsOf, Curve, gridOf, hasValue, Lit, nearest, plotOf, Spots, valuesOf } from "./lines.tsx"
+import { columnsOf, Curve, gridOf, hasValue, Lit, nearest, plotOf, Spots, stepOf, valuesOf } from "./lines.tsx"
 import type { MultiplesProps } from "./marks.ts"
 import { domainOf } from "./scale.ts"
 
@@ -12,7 +12,8 @@ const gap = 16
 export function Multiples(chart: MultiplesProps) {
   const { charts, unit, height = 116 } = chart
   const all = charts.flatMap((c) => c.series)
-  const columns = columnsOf(all)
+  const columns = columnsOf(all, chart)
+  const step = stepOf(chart.weekly)
   const leads = charts.map((c) => ({ ...c.series[0]!, name: c.title }))
   const grid = gridOf(leads, columns)
   const marks = useMarks(grid, { unit, end: true })
@@ -23,14 +24,14 @@ export function Multiples(chart: MultiplesProps) {
       kind="multiples"
       marks={marks}
       has={hasValue(grid)}
-      summary={`${plural(charts.length, "small chart")} of ${plural(columns.length, "day")} on the same axes`}
-      behind={tableOf("Day", columns, leads, unit)}
+      summary={`${plural(charts.length, "small chart")} of ${plural(columns.length, chart.weekly ? "week" : "day")} on the same axes`}
+      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(leads), leads, unit)}
     >
       {(full) => {
         const across = Math.max(1, Math.min(4, Math.floor((full + gap) / (170 + gap))))
         const width = Math.floor((full - gap * (across - 1)) / across)
         const margin = { top: 6, right: 6, bottom: 22, left: 32 }
-        const plot = plotOf(columns, domain, width, height, margin)
+        const plot = plotOf(columns, domain, width, height, margin, step)
         const foot = height - margin.bottom
         const near =
           (row: number) =>
@@ -52,7 +53,7 @@ export function Multiples(chart: MultiplesProps) {
                 right={width - margin.right}
                 count={2}
               />
-              <Days x={plot.x} columns={columns} left={margin.left} right={width - margin.right} bottom={foot} />
+              <Days {...plot} columns={columns} left={margin.left} right={width - margin.right} bottom={foot} />
               {c.series.toReversed().map((s) => (
                 <Curve key={s.key} series={s} plot={plot} band={s === c.series[0]} />
               ))}

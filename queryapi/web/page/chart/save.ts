@@ -63,6 +63,15 @@ function drawn(figure: HTMLElement): SVGSVGElement {
           rx: Math.min(parseFloat(style.borderRadius) || 0, height / 2),
         }),
       )
+    const [, stripe] = style.backgroundImage.match(/^repeating.*(rgb.*?\))/) ?? []
+    if (stripe) {
+      const id = `hatch-${root.childElementCount}`
+      const pattern = element("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse" })
+      pattern.append(element("path", { d: "M0,6L6,0", stroke: stripe, "stroke-width": 2 }))
+      root.append(pattern, element("rect", { ...place, fill: `url(#${id})` }))
+    }
+    const [, stroke, thick] = style.boxShadow.match(/(.*\)) 0px 0px 0px (\d)px inset/) ?? []
+    if (stroke) root.append(element("rect", { ...place, fill: "none", stroke, "stroke-width": thick! }))
     for (const child of node.childNodes) {
       if (child instanceof Element) add(child)
       else root.append(...words(child as Text, style, origin))

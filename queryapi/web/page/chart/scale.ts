@@ -29,20 +29,15 @@ export const dayNumber = (day: string | number) => Date.parse(String(day)) / 86_
 
 const steps = [1, 2, 7, 14, 28, 56, 91, 182, 364]
 
-// dayTicks are the days that an axis names: of days all, every other one, or Mondays, of longer buckets some of theirs.
-export function dayTicks(columns: string[], most: number): string[] {
+export const monday = (day: string) => shift(day, -((dayNumber(day) + 3) % 7))
+
+// dayTicks are the days that an axis names: all, every other one, or Mondays.
+export function dayTicks(columns: string[], most: number, least: number): string[] {
   const [first, last] = [columns[0] ?? "", columns.at(-1) ?? ""]
-  if (stepOf(columns) >= 7) return columns.filter((_, i) => i % Math.ceil(columns.length / most) === 0)
   const days = daysOf(first, last)
-  const step = steps.find((one) => Math.ceil(days / one) <= most) ?? 728
+  const step = steps.find((one) => one >= least && Math.ceil(days / one) <= most) ?? 728
   const start = step < 7 ? 0 : (11 - ((dayNumber(first) + 7) % 7)) % 7 // 1970 began on a Thursday
   return Array.from({ length: Math.max(0, Math.ceil((days - start) / step)) }, (_, i) => shift(first, start + i * step))
-}
-
-// stepOf is the least number of days between two columns of a chart: of one column, a day.
-export function stepOf(columns: string[]): number {
-  if (columns.length < 2) return 1
-  return Math.min(...columns.slice(1).map((day, i) => dayNumber(day) - dayNumber(columns[i]!)))
 }
 
 // runsOf divides marks at gaps: where there is no value, or no bucket for longer than the step.

@@ -4,9 +4,9 @@ import { Days, Hatch, Values } from "./axis.tsx"
 import { Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
-import { columnsOf, Curve, gridOf, hasValue, type Plot, plotOf, valuesOf } from "./lines.tsx"
+import { columnsOf, Curve, gridOf, hasValue, type Plot, plotOf, stepOf, valuesOf } from "./lines.tsx"
 import type { Series, StackProps } from "./marks.ts"
-import { areaPath, barWidth, dayNumber, domainOf, linear, type Pair, runsOf, stepOf } from "./scale.ts"
+import { areaPath, barWidth, dayNumber, domainOf, linear, type Pair, runsOf } from "./scale.ts"
 
 interface Part {
   low: number
@@ -17,13 +17,14 @@ interface Part {
 export function Stack(chart: StackProps) {
   const { series, before, flags = [], unit, height = 240, onNote, rule, as } = chart
   const drawn = before ? [...series, before] : series
-  const columns = columnsOf(drawn)
+  const columns = columnsOf(drawn, chart)
   const grid = gridOf(series, columns)
   const parts = partsOf(grid)
   const marks = useMarks(grid, { unit, end: true, onNote })
   const area = as === "area" && columns.length > 1
   const id = useId()
-  const spans = spansOf(flags, stepOf(columns))
+  const step = stepOf(chart.weekly)
+  const spans = spansOf(flags, columns, step)
   const tops = [...parts.flat().map((p) => p.high), ...valuesOf(before ? [before] : []), rule?.value ?? 0]
   const domain: Pair = chart.share ? [0, 100] : domainOf(tops, unit)
   return (
@@ -33,7 +34,7 @@ export function Stack(chart: StackProps) {
       marks={marks}
       has={hasValue(grid)}
       summary={`${plural(series.length, "series", "series")} stacked, ${plural(columns.length, chart.weekly ? "week" : "day")}`}
-      behind={tableOf(chart.weekly ? "Week of" : "Day", columns, drawn, unit)}
+      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(drawn), drawn, unit)}
       legend={
         <>
           <Legend
@@ -41,7 +42,6 @@ export function Stack(chart: StackProps) {
               key: s.key,
               name: s.name,
               slot: s.slot,
-              shade: s.shade,
               shape: s === before ? "dashed" : s.hatched ? "hatch" : s.outlined ? "outline" : "area",
             }))}
           />
@@ -51,11 +51,11 @@ export function Stack(chart: StackProps) {
     >
       {(width) => {
         const tall = width < 480 ? Math.min(height, 200) : height
-        const margin = { top: flags.length > 0 ? 22 : 10, right: 16, bottom: 26, left: 48 }
+        const margin = { top: spans.length > 0 ? 22 : 10, right: 16, bottom: 26, left: 48 }
         const [right, foot] = [width - margin.right, tall - margin.bottom]
         const plot = {
-          ...plotOf(columns, domain, width, tall, margin),
-          ...columnScale(columns, area, margin.left, right),
+          ...plotOf(columns, domain, width, tall, margin, step),
+          ...columnScale(columns, step, area, margin.left, right),
         }
         return (
           <>
@@ -70,7 +70,7 @@ export function Stack(chart: StackProps) {
                 {series.map((s) => s.hatched && <Hatch key={s.key} id={id + s.key} slot={s.slot} />)}
               </defs>
               <Values y={plot.y} domain={domain} unit={unit} left={margin.left} right={right} />
-              <Days x={plot.x} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
+              <Days {...plot} columns={columns} left={margin.left} right={right} bottom={foot} zone="UTC" />
               <Flags spans={spans} plot={plot} hatch={id} />
               {series.map((s, row) => (
                 <Layer
@@ -122,9 +122,8 @@ function partsOf(grid: Grid): Part[][] {
 }
 
 // columnScale puts each day in the middle of a column of equal width; an area reaches from edge to edge.
-function columnScale(columns: string[], area: boolean, left: number, right: number) {
+function columnScale(columns: string[], step: number, area: boolean, left: number, right: number) {
   const [first, last] = [dayNumber(columns[0] ?? 0), dayNumber(columns.at(-1) ?? 0)]
-  const step = stepOf(columns)
   const beside = area ? 0 : step / 2
   const x = linear([first - beside, last + beside], [left, Math.max(left + 1, right)])
   return { x, at: (day: string | number) => x(dayNumber(day)), wide: barWidth(x(step) - x(0)) }
@@ -190,7 +189,6 @@ function Layer({ series, row, grid, parts, plot, area, hatch, spot }: LayerProps
             y={top}
             height={Math.max(0, foot - top)}
             fill={fill}
-            fill-opacity={area ? undefined : series.shade}
           />
         </Spot>
       ))}

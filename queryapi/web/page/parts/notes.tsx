@@ -4,13 +4,14 @@ import type { Annotation, Brand, Session } from "../bodies.ts"
 import type { Flag } from "../chart/marks.ts"
 import { date } from "../format.ts"
 import { mayEdit } from "../session.ts"
-import { FormDialog } from "./dialog.tsx"
+import { Confirm, FormDialog } from "./dialog.tsx"
 import { Field } from "./form.tsx"
 
 // useNotes are the notes on days of a window, of a brand and of all brands, as flags of a chart. dialog adds one to the day
-// that onNote was called with; who may not write has no onNote.
+// that onNote was called with, or asks before it removes one; who may not write has no onNote.
 export function useNotes(brand: Brand, session: Session, from: string, to: string) {
   const [day, choose] = useState<string>()
+  const [removed, remove] = useState<Annotation>()
   const notes = useAnswer<Annotation[]>(
     tables("annotations", {
       or: `(brand_id.eq.${brand.id},brand_id.is.null)`,
@@ -18,19 +19,35 @@ export function useNotes(brand: Brand, session: Session, from: string, to: strin
       order: "day",
     }),
   )
-  const flags = (notes.data ?? []).map(({ id, day, day_to, text, url }): Flag => ({
-    day: day < from ? from : day,
-    until: day_to === null ? undefined : day_to > to ? to : day_to,
+  const flags = (notes.data ?? []).map((note): Flag => ({
+    day: note.day,
+    until: note.day_to ?? undefined,
     kind: "note",
-    text,
-    href: url ?? undefined,
-    onRemove: mayEdit(session) ? () => void write("DELETE", tables("annotations", { id: `eq.${id}` })) : undefined,
+    text: note.text,
+    href: note.url ?? undefined,
+    onRemove: mayEdit(session) ? () => remove(note) : undefined,
   }))
   return {
     flags,
-    onNote: mayEdit(session) ? choose : undefined,
-    dialog: day && <AddNote brand={brand} day={day} onClose={() => choose(undefined)} />,
+    onNote: mayEdit(session) ? (at: string) => choose(at < from ? from : at) : undefined, // a week may begin before
+    dialog: day ? (
+      <AddNote brand={brand} day={day} onClose={() => choose(undefined)} />
+    ) : (
+      removed && <RemoveNote note={removed} onClose={() => remove(undefined)} />
+    ),
   }
+}
+
+function RemoveNote({ note, onClose }: { note: Annotation; onClose: () => void }) {
+  const act = async () => {
+    await write("DELETE", tables("annotations", { id: `eq.${note.id}` }))
+    onClose()
+  }
+  return (
+    <Confirm title={`Remove the note of ${date(note.day)}?`} act="Remove note" onClose={onClose} onAct={act}>
+      “{note.text}” disappears for everybody{!note.brand_id && ", from the charts of all brands"}.
+    </Confirm>
+  )
 }
 
 function AddNote({ brand, day, onClose }: { brand: Brand; day: string; onClose: () => void }) {

@@ -36,6 +36,12 @@ interface Props<R> {
 export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, empty, tools, foot }: Props<R>) {
   const table = useRef<HTMLTableElement>(null)
   const chapter = useContext(Chapter)
+  const groups: R[][] = []
+  for (const row of rows) {
+    const last = groups.at(-1)
+    if (last && group?.(row).key === group?.(last[0]!).key) last.push(row)
+    else groups.push([row])
+  }
   return (
     <section class="card">
       <header>
@@ -60,31 +66,29 @@ export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, 
                 ))}
               </tr>
             </thead>
-            <tbody>
-              {rows.flatMap((row, i) => [
-                group && group(row).key !== (rows[i - 1] && group(rows[i - 1]!).key) && (
-                  <tr key={group(row).key} class="group">
+            {groups.map((members, i) => (
+              <tbody key={i}>
+                {group && (
+                  <tr class="group">
                     <th scope="rowgroup" colSpan={columns.length}>
-                      {group(row).title}
+                      {group(members[0]!).title}
                     </th>
                   </tr>
-                ),
-                <tr key={i} class={own?.(row) ? "own" : ""}>
-                  {columns.map((column, j) => {
-                    const kind = kindOf(column)
-                    return j === 0 ? (
-                      <th key={j} scope="row" class={kind}>
-                        {column.cell(row)}
-                      </th>
-                    ) : (
-                      <td key={j} class={kind}>
-                        {column.cell(row)}
-                      </td>
-                    )
-                  })}
-                </tr>,
-              ])}
-            </tbody>
+                )}
+                {members.map((row, j) => (
+                  <tr key={j} class={own?.(row) ? "own" : ""}>
+                    {columns.map((column, k) => {
+                      const Cell = k === 0 ? "th" : "td"
+                      return (
+                        <Cell key={k} scope={k === 0 ? "row" : undefined} class={kindOf(column)}>
+                          {column.cell(row)}
+                        </Cell>
+                      )
+                    })}
+                  </tr>
+                ))}
+              </tbody>
+            ))}
           </table>
         </div>
       )}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { metrics, useAnswer } from "../api.ts"
 import type { Change, VerdictChecks } from "../bodies.ts"
+import { wordOf } from "../chart/chip.tsx"
 import { date, number, ofAll, plural } from "../format.ts"
 import { Shown } from "./state.tsx"
 
@@ -19,7 +20,7 @@ export function Verdict({ change, from, rows, plan }: Props) {
   const kind = { moved_up: "tag own", moved_down: "tag warn" }[verdict] ?? "tag"
   return (
     <span>
-      <span class={kind}>{verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")}</span> {finding(change)}
+      <span class={kind}>{wordOf(verdict)}</span> {finding(change)}
       {unadjusted && ` Alone it would count as a move; among ${number(rows)} rows it may be chance.`}
       {!unadjusted && dimension !== "prompt" && reach && (reach === "brand" ? ` The ${subject} moved${where}.` : ` These prompts moved; nothing shows that the ${subject} did.`)}
       {since && since.day < from && " That is before this window: the level changed in the days that it is compared with."}

@@ -39,6 +39,8 @@ export function OverTime({ brand, comparison }: Props) {
   const chart = {
     name: "Visibility rate over time",
     unit: "%",
+    weekly,
+    days: chosenWindow(),
     tools: (
       <>
         <Segments name="Granularity" parameter="granularity" options={granularities} />
@@ -62,7 +64,6 @@ export function OverTime({ brand, comparison }: Props) {
           <Lines
             {...chart}
             subtitle="Share of the same answers that name each; the band is your 95 % interval"
-            weekly={weekly}
             series={lines.map((s, i) => ({ ...s, quiet: i > 0 && !rivals.includes(s.key) }))}
             onToggle={alone ? toggle : undefined}
           />
@@ -143,6 +144,7 @@ export function ShareOfVoice({ brand, comparison }: Props) {
           as={entities[0] && entities[0].buckets.length > 1 ? "area" : "bars"}
           share
           weekly
+          days={chosenWindow()}
           series={seriesOf(brand, [comparison.brand, ...rivals], entities, true, (b) => ({ y: b.sov_pct }))}
           csv={{
             url: question("entity-trend", brand, { granularity: "week", table: "entities.buckets" }),

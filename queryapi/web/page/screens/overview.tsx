@@ -310,6 +310,8 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
           name={`By ${by}`}
           subtitle="Visibility rate on the same axes; grey: all answers"
           unit="%"
+          weekly={granularity === "week"}
+          days={{ from: window.date_from, to: window.date_to }}
           tools={<Segments name="Dimension of the small trends" parameter="by" options={dimensionNames} />}
           charts={groups
             .toSorted((a, b) => Number(n(a.key) < weak) - Number(n(b.key) < weak) || n(b.key) - n(a.key))

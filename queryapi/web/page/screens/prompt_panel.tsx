@@ -65,6 +65,8 @@ function Platforms({ brand, prompt }: Props) {
           name="Rate by platform"
           subtitle="Share of answers that name the brand, by week"
           unit="%"
+          weekly
+          days={chosenWindow()}
           charts={groups.map(({ key, buckets }) => {
             const filter = { prompt_id: prompt, platform: key }
             const marks = buckets.map((week) => ({

@@ -88,14 +88,14 @@ const citing = (brand: Brand, more: Record<string, string | undefined>) =>
   answers(brand, { mentioned: query.value.get("mentioned") ?? undefined, ...more })
 
 // looks has the types of sources from the bottom of the stack up: the brand's and its competitors' in colour.
-const looks: Record<string, Pick<Series, "slot" | "shade">> = {
+const looks: Record<string, Pick<Series, "slot">> = {
   owned: { slot: 0 },
   competitor: { slot: 5 },
-  forum: { slot: 9 },
-  social: { slot: 9, shade: 0.8 },
-  review: { slot: 9, shade: 0.6 },
-  institutional: { slot: 9, shade: 0.4 },
-  editorial: { slot: 9, shade: 0.2 },
+  forum: { slot: 13 },
+  social: { slot: 12 },
+  review: { slot: 11 },
+  institutional: { slot: 10 },
+  editorial: { slot: 9 },
 }
 
 const scales = [
@@ -149,6 +149,7 @@ function Types({ brand, cited, weekly, csv }: { brand: Brand; cited: Citations; 
       as="bars"
       share={share}
       weekly={weekly}
+      days={{ from, to }}
       series={series}
       tools={<Segments name="Scale" parameter="as" options={scales} />}
       csv={{ url: csv, file: `${brand.slug}-source-types.csv` }}

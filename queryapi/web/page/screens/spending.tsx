@@ -111,6 +111,7 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
             unit=""
             as="bars"
             height={140}
+            days={{ from: window.date_from, to: window.date_to }}
             series={[
               part("answered", "Answered", 0, (b) => b.result_count),
               part("given_up", "Given up", 9, (b) => b.given_up_runs),

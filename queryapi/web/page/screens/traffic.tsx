@@ -318,6 +318,7 @@ function Crawled({ brand, crawlers, granularity, ask }: CrawledProps) {
           unit=""
           as="bars"
           weekly={granularity === "week"}
+          days={chosenWindow()}
           series={series}
           csv={{ url: ask("ai-crawlers", { granularity, table: "buckets" }), file: `${brand.slug}-crawls.csv` }}
           method="Requests in the site's access logs. Training a model, indexing for later answers, or fetching for a person's question; an error is a status of 400 or above."

@@ -13,7 +13,7 @@ import type {
 } from "../bodies.ts"
 import { Lines } from "../chart/lines.tsx"
 import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
-import { dayNumber } from "../chart/scale.ts"
+import { dayNumber, monday } from "../chart/scale.ts"
 import { plural, shift, shortDate } from "../format.ts"
 import { Chapter } from "../parts/chapter.ts"
 import { compares, question } from "../parts/filters.tsx"
@@ -138,6 +138,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         subtitle={`${metric.subtitle}, by ${weekly ? "week" : "day"}`}
         unit={metric.unit}
         weekly={weekly}
+        days={{ from, to }}
         tools={<Segments name="Granularity of the trend" parameter="granularity" options={granularities} />}
         csv={{
           url: question("visibility-trend", brand, { granularity: trend.granularity, table: "buckets" }),
@@ -189,8 +190,6 @@ export function leaderOf(comparison?: Comparison) {
   const ranked = (comparison?.competitors ?? []).filter((c) => c.rank !== null)
   return ranked.sort((a, b) => a.rank! - b.rank!)[0]
 }
-
-const monday = (day: string) => shift(day, -((dayNumber(day) + 3) % 7))
 
 // daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.
 export function daysCounted(date: string, weekly: boolean, window: Summary["window"]): Summary["window"] {

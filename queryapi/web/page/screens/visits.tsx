@@ -69,6 +69,7 @@ export function Visits({ brand, session, traffic, ask }: Props) {
         unit={currency ?? ""}
         as="bars"
         weekly={weekly}
+        days={{ from, to }}
         tools={<Metrics currency={currency} currencies={currencies} />}
         csv={{ url: ask("ai-traffic", { granularity, table: "buckets" }), file: `${brand.slug}-visits.csv` }}
         series={series}
