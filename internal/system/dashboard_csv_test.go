@@ -15,7 +15,7 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 	const shown = "" // the columns of such a table are those shown
 	for path, files := range map[string]map[string]string{
 		"/":                                     {"Brands": "brands-overview?table=brands"},
-		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&table=changes"},
+		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&metric=mention_rate&table=changes"},
 		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors"},
 		"/brands/fernwood/prompts":              {"Prompts by platform": "prompt-matrix?limit=200&table=rows.cells", "Performance": "prompt-performance?sort_by=rate&compare=previous&metric=mention_rate&limit=100"},
 		"/brands/fernwood/prompts?show=tracked": {"Tracked prompts": "text,is_active,created_at,topic"},
