@@ -74,7 +74,7 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 	}
 	j, _ := e.finished(t, id)
 	today := j.CreatedAt.UTC()
-	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, e.brand.ID, today, today)
+	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, today, today, e.brand.ID)
 	if err != nil || len(days) != 1 || days[0].Platform != "alpha" || days[0].Runs != 24 || days[0].GivenUp != 0 {
 		t.Fatalf("%+v, %v", days, err)
 	}
@@ -98,7 +98,7 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 		t.Errorf("progress %+v, %v", progress, err)
 	}
 	stranger := e.addBrand(t, "Other")
-	if days, err := e.db.TrackingSpending(t.Context(), stranger.OrganizationID, e.brand.ID, today, today); err != nil || len(days) > 0 {
+	if days, err := e.db.TrackingSpending(t.Context(), stranger.OrganizationID, today, today, e.brand.ID); err != nil || len(days) > 0 {
 		t.Errorf("another organization sees %+v, %v", days, err)
 	}
 	if rows, err := e.db.TrackingProgress(t.Context(), stranger.OrganizationID, id, time.Now()); err != nil || len(rows) > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/verdict"
@@ -68,11 +69,11 @@ type rateBucket struct {
 	Interval *interval `json:"mention_rate_interval"`
 }
 
-// overviewDays is how many days have a bucket.
-const overviewDays = 28
-
-// lateAfter is what a run may take beyond the time between two runs.
-const lateAfter = 6 * time.Hour
+const (
+	overviewDays    = 28            // that have a bucket
+	maxOverviewDays = 92            // of a window: the days of all brands are in memory at once
+	lateAfter       = 6 * time.Hour // is what a run may take beyond the time between two runs
+)
 
 // overviewRows has the rows of all brands.
 type overviewRows struct {
@@ -80,14 +81,14 @@ type overviewRows struct {
 	days      []clickhouse.BrandDay
 	visits    []clickhouse.BrandVisits
 	answers   []clickhouse.LastAnswer
-	costs     []clickhouse.BrandCost
+	costs     []postgres.TrackingDay
 	schedules []postgres.BrandSchedule
 	baskets   map[clickhouse.UUID]*verdict.Basket
 	changes   []postgres.PlatformChange
 }
 
 func (a *API) brandsOverview(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p, metric := q.commonOfBrands(a.now()), q.metric()
+	p, metric := q.commonOfBrands(a.now(), maxOverviewDays), q.metric()
 	by := q.oneOf("sort_by", "change", "name", "rate", "gap", "visits", "last_answer", "cost")
 	descending := q.oneOf("order", "desc", "asc") == "desc"
 	if err := q.check(); err != nil {
@@ -129,11 +130,11 @@ func (a *API) overviewRows(
 	ctx context.Context, p commonParams, organization uuid.UUID, brands []postgres.Brand, metric clickhouse.Metric,
 	w verdict.Window,
 ) (rows overviewRows, err error) {
-	ids := make([]clickhouse.UUID, len(brands))
+	ids, brandIDs := make([]clickhouse.UUID, len(brands)), make([]uuid.UUID, len(brands))
 	for i, b := range brands {
-		ids[i] = clickhouse.UUID(b.ID)
+		ids[i], brandIDs[i] = clickhouse.UUID(b.ID), b.ID
 	}
-	filter := p.filter(organization).Of(ids...)
+	filter := p.filter(organization).ForBrands(ids...)
 	days := filter
 	days.DateFrom = dateOf(later(p.window.from, p.window.to.AddDate(0, 0, 1-overviewDays)))
 	cells := clickhouse.BrandCellFilter{BrandsFilter: filter, Metric: metric}
@@ -151,11 +152,13 @@ func (a *API) overviewRows(
 			DateFrom: filter.DateFrom, DateTo: filter.DateTo, Platforms: filter.Platforms,
 		}),
 		fetch(&rows.answers, clickhouse.LastAnswers, clickhouse.Brands{
-			OrganizationID: filter.OrganizationID, Brands: ids}),
-		fetch(&rows.costs, clickhouse.BrandsCost, clickhouse.BrandsDays{
 			OrganizationID: filter.OrganizationID, Brands: ids,
-			DateFrom: clickhouse.DayOf(month), DateTo: clickhouse.DayOf(month.AddDate(0, 1, -1)),
+			DateFrom: clickhouse.DayOf(a.now().AddDate(0, 0, -maxDays)),
 		}),
+		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
+			rows.costs, err = a.db.TrackingSpending(ctx, organization, month, month.AddDate(0, 1, -1), brandIDs...)
+			return err
+		},
 		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
 			rows.schedules, err = a.db.BrandSchedules(ctx, organization)
 			return err
@@ -189,7 +192,7 @@ func (r overviewRows) judge(w verdict.Window, brand clickhouse.UUID) verdict.Ver
 // brand returns the row of a brand, without its change.
 func (r overviewRows) brand(b postgres.Brand, now time.Time) overviewBrand {
 	id := clickhouse.UUID(b.ID)
-	row := overviewBrand{ID: id.String(), Name: b.Name, Slug: b.Slug, CostUSD: "0", Buckets: []rateBucket{}}
+	row := overviewBrand{ID: id.String(), Name: b.Name, Slug: b.Slug, Buckets: []rateBucket{}}
 	for _, s := range r.standings {
 		if s.BrandID == id {
 			row.Answers, row.MentionAnswers, row.Rate = s.Answers, s.MentionAnswers, s.Rate
@@ -212,24 +215,32 @@ func (r overviewRows) brand(b postgres.Brand, now time.Time) overviewBrand {
 			row.LastAnswerAt = new(instant(l.AnsweredAt))
 		}
 	}
+	cost := decimal.Zero
 	for _, c := range r.costs {
-		if c.BrandID == id {
-			row.CostUSD = json.Number(c.USD.String())
+		if c.BrandID == b.ID {
+			amount, _ := decimal.NewFromString(c.Cost) // a numeric of PostgreSQL
+			cost = cost.Add(amount)
 		}
 	}
+	row.CostUSD = json.Number(cost.String())
 	for _, s := range r.schedules {
 		if s.BrandID == b.ID {
-			last := s.CreatedAt
-			if row.LastAnswerAt != nil {
-				last = later(last, time.Time(*row.LastAnswerAt))
-			}
-			row.Late = now.Sub(last) > time.Duration(s.Hours)*time.Hour+lateAfter
-			if s.NextCheckAt != nil {
-				row.NextRunAt = new(instant(*s.NextCheckAt))
-			}
+			row.schedule(s, now)
 		}
 	}
 	return row
+}
+
+// schedule tells when a platform of the brand is asked next, and whether the brand is late by its schedule.
+func (b *overviewBrand) schedule(s postgres.BrandSchedule, now time.Time) {
+	last := s.ScheduledAt
+	if b.LastAnswerAt != nil {
+		last = later(last, time.Time(*b.LastAnswerAt))
+	}
+	b.Late = b.Late || now.Sub(last) > time.Duration(s.Hours)*time.Hour+lateAfter
+	if s.NextCheckAt != nil && (b.NextRunAt == nil || s.NextCheckAt.Before(time.Time(*b.NextRunAt))) {
+		b.NextRunAt = new(instant(*s.NextCheckAt))
+	}
 }
 
 func newLeader(s clickhouse.BrandStanding) *leader {

@@ -356,7 +356,7 @@ func itTakesWhateverIsDescribed(t *testing.T, s *stage) {
 				query.Set(p.Name, value)
 			}
 		}
-		settle(query)
+		settle(query, o)
 		if id := query.Get("brand_id"); id != "" && id != s.ids["lumen"] {
 			wanted = 404
 		}
@@ -405,12 +405,16 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 }
 
 // settle makes a window of two days, which a schema cannot: the second not before the first, nor too long after.
-func settle(query url.Values) {
+func settle(query url.Values, o *operation) {
 	from, err := time.Parse(time.DateOnly, query.Get("date_from"))
 	to, missing := time.Parse(time.DateOnly, query.Get("date_to"))
 	if err != nil || missing != nil {
 		return
 	}
-	days := to.Sub(from) / (24 * time.Hour) % (maxDays - 1)
+	most := maxDays
+	if o.path == "/api/v1/brands-overview" {
+		most = maxOverviewDays
+	}
+	days := to.Sub(from) / (24 * time.Hour) % time.Duration(most-1)
 	query.Set("date_to", dayText(clamp(from.AddDate(0, 0, max(int(days), -int(days))), firstYear, lastYear)))
 }

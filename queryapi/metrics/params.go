@@ -31,15 +31,16 @@ type commonParams struct {
 // common reads the common parameters; now decides the days where none are given.
 func (q *query) common(now time.Time) commonParams {
 	brand := q.requiredID("brand_id", "the id of a brand that GET /api/v1/brands lists, a UUID")
-	p := q.commonOfBrands(now)
+	p := q.commonOfBrands(now, maxDays)
 	p.brandID, p.topics = brand, q.ids("topic_id", "the id of a topic, a UUID")
 	return p
 }
 
-// commonOfBrands reads the common parameters of a list of brands, which share no topics.
-func (q *query) commonOfBrands(now time.Time) commonParams {
+// commonOfBrands reads the common parameters of a list of brands, which share no topics. most is how many days a window
+// may have.
+func (q *query) commonOfBrands(now time.Time, most int64) commonParams {
 	return commonParams{
-		window:    q.window(now),
+		window:    q.window(now, most),
 		platforms: q.list("platform", "platform slugs separated by commas"),
 		models:    q.list("model", "model slugs separated by commas"),
 		regions:   q.regions(),
@@ -93,12 +94,12 @@ func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1
 
 // window reads date_from and date_to. Without both it is the 30 days that end with now's; with one of them, the 30
 // days that it begins or ends.
-func (q *query) window(now time.Time) window {
+func (q *query) window(now time.Time, most int64) window {
 	from, hasFrom := q.day("date_from")
 	to, hasTo := q.day("date_to")
 	switch w := (window{from, to}); {
 	case hasFrom && hasTo:
-		q.checkWindow(w)
+		q.checkWindow(w, most)
 		return w
 	case hasFrom:
 		return window{from, clamp(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
@@ -109,12 +110,12 @@ func (q *query) window(now time.Time) window {
 	return window{today.AddDate(0, 0, 1-defaultDays), today}
 }
 
-func (q *query) checkWindow(w window) {
+func (q *query) checkWindow(w window, most int64) {
 	switch {
 	case w.from.After(w.to):
 		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
-	case w.days() > maxDays:
-		want := fmt.Sprintf("at most %d days up to date_to, both counted", maxDays)
+	case w.days() > most:
+		want := fmt.Sprintf("at most %d days up to date_to, both counted", most)
 		q.refuse("date_from", want, fmt.Sprintf("%d days", w.days()))
 	}
 }

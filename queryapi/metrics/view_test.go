@@ -32,7 +32,6 @@ var texts = map[string]*string{
 	clickhouse.BrandsTrend.Name:       &clickhouse.BrandsTrend.Text,
 	clickhouse.BrandsVisits.Name:      &clickhouse.BrandsVisits.Text,
 	clickhouse.LastAnswers.Name:       &clickhouse.LastAnswers.Text,
-	clickhouse.BrandsCost.Name:        &clickhouse.BrandsCost.Text,
 	clickhouse.RivalDays.Name:         &clickhouse.RivalDays.Text,
 	clickhouse.RowNames.Name:          &clickhouse.RowNames.Text,
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,

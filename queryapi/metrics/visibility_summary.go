@@ -99,7 +99,7 @@ func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]g
 	var degraded []clickhouse.DegradedPlatform
 	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
 	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
-		fetch(&degraded, clickhouse.DegradedPlatforms, window.Runs()))
+		fetch(&degraded, clickhouse.DegradedPlatforms, window.RunFilter()))
 	if err != nil {
 		return nil, err
 	}

@@ -105,8 +105,8 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	var changes []clickhouse.ModelChange
 	var outages []clickhouse.DegradedPlatform
 	err := a.runAll(ctx,
-		fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter.Runs()),
-		fetch(&outages, clickhouse.DegradedPlatforms, filter.Runs()))
+		fetch(&rows, clickhouse.BrandVisibility, filter), fetch(&changes, clickhouse.ModelChanges, filter.RunFilter()),
+		fetch(&outages, clickhouse.DegradedPlatforms, filter.RunFilter()))
 	if err != nil {
 		return nil, err
 	}

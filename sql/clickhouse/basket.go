@@ -69,7 +69,7 @@ func Basket(ctx context.Context, conn *Conn, filter CellFilter, first, last verd
 	var rivals []rivalDay
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		rows, err = CellDays.All(ctx, conn, BrandCellFilter{filter.Of(filter.BrandID), filter.Metric})
+		rows, err = CellDays.All(ctx, conn, BrandCellFilter{filter.ForBrands(filter.BrandID), filter.Metric})
 		return err
 	})
 	if filter.Competitors {

@@ -1,10 +1,6 @@
 package clickhouse
 
-import (
-	"time"
-
-	"github.com/shopspring/decimal"
-)
+import "time"
 
 // BrandsFilter is a Filter of several brands.
 type BrandsFilter struct {
@@ -19,8 +15,8 @@ type BrandsFilter struct {
 	Branded        []bool   `ch:"branded"`
 }
 
-// Of returns the filter for some brands in place of its own.
-func (f Filter) Of(brands ...UUID) BrandsFilter {
+// ForBrands returns the filter for some brands in place of its own.
+func (f Filter) ForBrands(brands ...UUID) BrandsFilter {
 	return BrandsFilter{
 		f.OrganizationID, brands, f.DateFrom, f.DateTo, f.Platforms, f.Models, f.Regions, f.Topics, f.Branded,
 	}
@@ -36,18 +32,11 @@ type BrandsVisitFilter struct {
 	Platforms      []string `ch:"platforms"`
 }
 
-// BrandsDays selects all runs of brands in inclusive UTC days.
-type BrandsDays struct {
-	OrganizationID UUID   `ch:"organization_id"`
-	Brands         []UUID `ch:"brands"`
-	DateFrom       Day    `ch:"date_from"`
-	DateTo         Day    `ch:"date_to"`
-}
-
-// Brands selects brands.
+// Brands selects brands, and what is of days from DateFrom on.
 type Brands struct {
 	OrganizationID UUID   `ch:"organization_id"`
 	Brands         []UUID `ch:"brands"`
+	DateFrom       Day    `ch:"date_from"`
 }
 
 // The questions of a list of brands. Brands without data have no rows.
@@ -56,7 +45,6 @@ var (
 	BrandsTrend    = rollup[BrandsFilter, BrandDay]("brands_trend") // ascending days of each brand
 	BrandsVisits   = rollup[BrandsVisitFilter, BrandVisits]("brands_visits")
 	LastAnswers    = rollup[Brands, LastAnswer]("last_answers")
-	BrandsCost     = rollup[BrandsDays, BrandCost]("brands_cost")
 )
 
 // BrandStanding is the mention rate of a brand beside the competitor that its answers name most often. Intervals are
@@ -91,14 +79,8 @@ type BrandVisits struct {
 	Before  int64 `ch:"visits_before"`
 }
 
-// LastAnswer is when a brand was last answered.
+// LastAnswer is when a brand was last answered, to the day where raw answers have expired.
 type LastAnswer struct {
 	BrandID    UUID      `ch:"brand_id"`
 	AnsweredAt time.Time `ch:"answered_at"`
-}
-
-// BrandCost is what the runs of a brand cost.
-type BrandCost struct {
-	BrandID UUID            `ch:"brand_id"`
-	USD     decimal.Decimal `ch:"cost_usd"`
 }

@@ -58,8 +58,8 @@ type BucketFilter struct {
 	Granularity Granularity `ch:"granularity"`
 }
 
-// Runs returns the filter of the runs of all prompts, by which platforms are judged.
-func (f BucketFilter) Runs() RunFilter { return RunFilter{f.Filter, f.GroupBy, f.Granularity} }
+// RunFilter returns the filter of the runs of all prompts, by which platforms are judged.
+func (f BucketFilter) RunFilter() RunFilter { return RunFilter{f.Filter, f.GroupBy, f.Granularity} }
 
 // RunFilter is a Filter whose runs are summed by group and bucket.
 type RunFilter struct {

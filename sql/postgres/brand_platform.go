@@ -29,15 +29,15 @@ func (db *DB) TrackedPlatforms(ctx context.Context, brand uuid.UUID) ([]TrackedP
 	return queryAll[TrackedPlatform](ctx, db, "tracked_platforms", brand)
 }
 
-// A BrandSchedule is when a brand is asked.
+// A BrandSchedule is when a brand is asked on a platform.
 type BrandSchedule struct {
 	BrandID     uuid.UUID  `db:"brand_id"`
 	NextCheckAt *time.Time `db:"next_check_at"` // nil: not scheduled yet
-	Hours       int        `db:"hours"`         // between two checks of the platform that is asked most often
-	CreatedAt   time.Time  `db:"created_at"`    // when its first scheduled platform was added
+	Hours       int        `db:"hours"`         // between two checks
+	ScheduledAt time.Time  `db:"scheduled_at"`  // since when it has this schedule
 }
 
-// BrandSchedules returns the schedules of the active brands of an organization that have one.
+// BrandSchedules returns the schedules of the active brands of an organization, without those of shopping platforms.
 func (db *DB) BrandSchedules(ctx context.Context, organization uuid.UUID) ([]BrandSchedule, error) {
 	return queryAll[BrandSchedule](ctx, db, "brand_schedules", organization)
 }

@@ -739,6 +739,7 @@ CREATE TABLE public.brand_platforms (
     next_check_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    scheduled_at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT brand_platforms_pkey PRIMARY KEY (id),
     CONSTRAINT brand_platforms_brand_id_platform_model_key UNIQUE NULLS NOT DISTINCT (brand_id, platform, model),
     CONSTRAINT brand_platforms_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
@@ -754,6 +755,7 @@ COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; fille
 COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
 COMMENT ON COLUMN public.brand_platforms.last_checked_at IS 'What a client writes to it is ignored.';
 COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
+COMMENT ON COLUMN public.brand_platforms.scheduled_at IS 'When it was added, enabled or disabled, or got its frequency.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
 CREATE TRIGGER keep_checked BEFORE INSERT OR UPDATE OF last_checked_at ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.keep_checked();
 CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN (((old.check_frequency IS DISTINCT FROM new.check_frequency) OR (old.is_enabled IS DISTINCT FROM new.is_enabled))) EXECUTE FUNCTION private.reschedule();
@@ -2105,6 +2107,7 @@ CREATE OR REPLACE FUNCTION private.reschedule()
 AS $function$
 BEGIN
     NEW.next_check_at := NULL;
+    NEW.scheduled_at := now();
     RETURN NEW;
 END
 $function$;

@@ -9,6 +9,7 @@ import (
 
 // TrackingDay has the runs of a brand's jobs that were started on a UTC day, on one platform.
 type TrackingDay struct {
+	BrandID  uuid.UUID `db:"brand_id"`
 	Day      time.Time `db:"day"`
 	Platform string    `db:"platform"`
 	Runs     int64     `db:"runs"`
@@ -16,12 +17,12 @@ type TrackingDay struct {
 	Cost     string    `db:"cost"` // of the ended runs, in US dollars; an estimate where a platform reports no usage
 }
 
-// TrackingSpending returns the days from one to another, both included, in their order. Jobs are deleted 90 days after
-// they ended.
+// TrackingSpending returns the days from one to another, both included, of some brands, brand by brand. Jobs are deleted
+// 90 days after they ended.
 func (db *DB) TrackingSpending(
-	ctx context.Context, organization, brand uuid.UUID, from, to time.Time,
+	ctx context.Context, organization uuid.UUID, from, to time.Time, brands ...uuid.UUID,
 ) ([]TrackingDay, error) {
-	return queryAll[TrackingDay](ctx, db, "tracking_spending", organization, brand, from, to)
+	return queryAll[TrackingDay](ctx, db, "tracking_spending", organization, brands, from, to)
 }
 
 // PlatformProgress has the runs of a job on a platform. The rate and the time that is left are the job's, nil until 20

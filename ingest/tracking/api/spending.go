@@ -60,11 +60,11 @@ func (s *Server) spending(c *fiber.Ctx) error {
 	}
 	ctx, organization := c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID
 	month := now.AddDate(0, 0, 1-now.Day())
-	rows, err := s.db.TrackingSpending(ctx, organization, brand.ID, from, to)
+	rows, err := s.db.TrackingSpending(ctx, organization, from, to, brand.ID)
 	if err != nil {
 		return err
 	}
-	monthRows, err := s.db.TrackingSpending(ctx, organization, brand.ID, month, now)
+	monthRows, err := s.db.TrackingSpending(ctx, organization, month, now, brand.ID)
 	if err != nil {
 		return err
 	}

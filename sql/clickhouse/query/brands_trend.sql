@@ -36,9 +36,9 @@ SELECT
     brand_id,
     day,
     answers,
-    answerscope_round(rate, 1)                                                  AS mention_rate_pct,
-    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - margin), 1)) AS mention_rate_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + margin), 1)) AS mention_rate_high
+    answerscope_round(rate, 1)                                         AS mention_rate_pct,
+    answerscope_within(false, prompt_count, answers, rate, margin, -1) AS mention_rate_low,
+    answerscope_within(false, prompt_count, answers, rate, margin, 1)  AS mention_rate_high
 FROM days
 ORDER BY brand_id, day
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

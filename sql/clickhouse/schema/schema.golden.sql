@@ -1116,21 +1116,9 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
--- brands_cost
-CREATE VIEW brands_cost
-COMMENT 'what the runs of some brands cost, in US dollars; those of days from date_from to date_to. [9941a67bfc58]'
-AS SELECT
-    brand_id,
-    sum(answers.cost_usd) AS cost_usd
-FROM answers
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
-GROUP BY brand_id
-ORDER BY brand_id ASC
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
-
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [efd6d50389f7]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [66261b853e53]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1211,7 +1199,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [45938bba7e26]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [bbd393d431d0]'
 AS WITH
     prompts AS
     (
@@ -1248,8 +1236,8 @@ SELECT
     day,
     answers,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - margin) + (sign(greatest(0, rate - margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + margin) + (sign(least(100, rate + margin)) * 1e-9), 1) + 0) AS mention_rate_high
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_high
 FROM days
 ORDER BY
     brand_id ASC,
@@ -2929,19 +2917,48 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered, without shopping platforms. [5ef745374eb0]'
-AS SELECT
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [b9b1b5f3c044]'
+AS WITH
+    last_days AS
+    (
+        SELECT
+            brand_id,
+            max(day) AS last_day
+        FROM
+        (
+            SELECT
+                brand_id,
+                day
+            FROM answer_daily
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (day >= {date_from:Date})
+            GROUP BY
+                brand_id,
+                day
+            HAVING sum(answer_daily.answers) > 0
+        )
+        GROUP BY brand_id
+    )
+SELECT
     brand_id,
-    max(answered_at) AS answered_at
-FROM answers
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((brand_id, day) IN (
+    max(at) AS answered_at
+FROM
+(
     SELECT
         brand_id,
-        max(day)
-    FROM brand_prompt_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (brand_prompt_daily.answers > 0)
-    GROUP BY brand_id
-)) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+        toDateTime64(last_day, 3, 'UTC') AS at
+    FROM last_days
+    UNION ALL
+    SELECT
+        brand_id,
+        answered_at AS at
+    FROM answers
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (day >= {date_from:Date}) AND ((brand_id, day) IN (
+        SELECT
+            brand_id,
+            last_day
+        FROM last_days
+    )) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+)
 GROUP BY brand_id
 ORDER BY brand_id ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
