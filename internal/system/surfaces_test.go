@@ -31,7 +31,7 @@ var scheduled = []string{"/cron", "/api/cron"}
 var open = regexp.MustCompile(`^GET (/|/healthz|/t(\.[0-9a-f]+)?\.js|/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$`)
 
 // brandless are the routes of /api/v1 that are not about one brand. No tenant has an answer, so that one is 404.
-var brandless = []string{"/api/v1/whoami", "/api/v1/brands", "/api/v1/verdict-checks", "/api/v1/answers/:id"}
+var brandless = []string{"/api/v1/whoami", "/api/v1/brands", "/api/v1/brands-overview", "/api/v1/verdict-checks", "/api/v1/answers/:id"}
 
 // A caller is what one sends to prove who one is, and the status that each surface refuses it with; 0: it is let in.
 type caller struct {

@@ -102,7 +102,7 @@ func (f *fixture) land(t *testing.T, first, n int) {
 }
 
 // monthly are the rollups that have months.
-var monthly = []string{"answer_daily", "citation_daily", "citations", "entity_prompt_daily", "shopping_cards", "visit_daily"}
+var monthly = []string{"answer_daily", "brand_prompt_daily", "citation_daily", "citations", "entity_prompt_daily", "shopping_cards", "visit_daily"}
 
 // findings names the month of each finding and what became of it.
 func findings(r *reconcile.Report) string {

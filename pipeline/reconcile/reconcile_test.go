@@ -25,12 +25,12 @@ func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.land(t, 0, 400)
-	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 13 || len(r.Findings) != 0 {
+	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 15 || len(r.Findings) != 0 {
 		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, findings(r))
 	}
 	const ofBrand = "brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = 202603"
 	changes := map[string]string{
-		"answer_daily": "runs = runs + 1", "citation_daily": "entry = 1", "citations": "title = 'other'",
+		"answer_daily": "runs = runs + 1", "brand_prompt_daily": "runs = runs + 1", "citation_daily": "entry = 1", "citations": "title = 'other'",
 		"entity_prompt_daily": "mentions = mentions - 1", "shopping_cards": "price_amount = 0", "visit_daily": "value = value + 0.000001",
 	}
 	for _, c := range []struct {
@@ -40,13 +40,13 @@ func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 	}{
 		{"missing", func(table string) string {
 			return "ALTER TABLE " + table + " DELETE WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "repaired repaired repaired repaired repaired repaired"},
+		}, "repaired repaired repaired repaired repaired repaired repaired"},
 		{"doubled", func(table string) string {
 			return "INSERT INTO " + table + " SELECT * FROM " + table + " WHERE " + ofBrand + " LIMIT 1 SETTINGS insert_deduplicate = 0"
-		}, "kept kept kept kept kept kept"},
+		}, "kept kept kept kept kept kept kept"},
 		{"changed", func(table string) string {
 			return "ALTER TABLE " + table + " UPDATE " + changes[table] + " WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "kept repaired repaired repaired repaired kept"},
+		}, "kept kept repaired repaired repaired repaired kept"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expected := func(states []string) string {

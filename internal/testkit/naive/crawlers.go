@@ -22,8 +22,7 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, gr
 	}
 	known, crawlers := map[[3]uuid.UUID]bool{}, map[crawler]requests{}
 	purposes, statuses, paths := map[string]int{}, map[string]int{}, map[string]int{}
-	type bucket struct{ date, purpose string }
-	buckets := map[bucket]*struct{ requests, verified, unverified, errors int }{}
+	var counted []event.Crawl
 	var total requests
 	for _, c := range records {
 		id, day := [3]uuid.UUID{c.OrganizationID, c.BrandID, c.ID}, c.At.String()[:len("2006-01-02")]
@@ -45,22 +44,7 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, gr
 			}
 		}
 		crawlers[which] = of
-		in := bucket{bucketAt(c.At.UTC(), granularity), string(c.Purpose)}
-		if buckets[in] == nil {
-			buckets[in] = &struct{ requests, verified, unverified, errors int }{}
-		}
-		b := buckets[in]
-		b.requests++
-		switch {
-		case c.Verified == nil:
-		case *c.Verified:
-			b.verified++
-		default:
-			b.unverified++
-		}
-		if c.Status >= 400 {
-			b.errors++
-		}
+		counted = append(counted, c)
 		purposes[string(c.Purpose)]++
 		statuses[strconv.Itoa(c.Status)]++
 		paths[c.Path]++
@@ -77,21 +61,8 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, gr
 			"requests": of.all, "verified_requests": of.verified, "unverified_requests": of.unverified,
 		})
 	}
-	var series []Body
-	if granularity != "" {
-		series = []Body{}
-		for _, key := range slices.SortedFunc(maps.Keys(buckets), func(a, b bucket) int {
-			return cmp.Or(strings.Compare(a.date, b.date), strings.Compare(a.purpose, b.purpose))
-		}) {
-			b := buckets[key]
-			series = append(series, Body{
-				"date": key.date, "purpose": key.purpose, "requests": b.requests,
-				"verified_requests": b.verified, "unverified_requests": b.unverified, "errors": b.errors,
-			})
-		}
-	}
 	return Body{
-		"buckets":        series,
+		"buckets":        crawlBuckets(counted, granularity),
 		"total_requests": total.all, "verified_requests": total.verified, "unverified_requests": total.unverified, "total_bytes": total.bytes,
 		"crawler_breakdown": breakdown,
 		"purpose_breakdown": rows(purposes, len(purposes), func(purpose string, n int) Body { return Body{"purpose": purpose, "requests": n} }),
@@ -103,4 +74,42 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter, gr
 		}),
 		"top_pages": rows(paths, 10, func(path string, n int) Body { return Body{"url": path, "requests": n} }),
 	}
+}
+
+// crawlBuckets computes the buckets by date and purpose; nil without a granularity.
+func crawlBuckets(crawls []event.Crawl, granularity string) []Body {
+	if granularity == "" {
+		return nil
+	}
+	type bucket struct{ date, purpose string }
+	buckets := map[bucket]*struct{ requests, verified, unverified, errors int }{}
+	for _, c := range crawls {
+		key := bucket{bucketAt(c.At.UTC(), granularity), string(c.Purpose)}
+		if buckets[key] == nil {
+			buckets[key] = &struct{ requests, verified, unverified, errors int }{}
+		}
+		b := buckets[key]
+		b.requests++
+		switch {
+		case c.Verified == nil:
+		case *c.Verified:
+			b.verified++
+		default:
+			b.unverified++
+		}
+		if c.Status >= 400 {
+			b.errors++
+		}
+	}
+	series := []Body{}
+	for _, key := range slices.SortedFunc(maps.Keys(buckets), func(a, b bucket) int {
+		return cmp.Or(strings.Compare(a.date, b.date), strings.Compare(a.purpose, b.purpose))
+	}) {
+		b := buckets[key]
+		series = append(series, Body{
+			"date": key.date, "purpose": key.purpose, "requests": b.requests,
+			"verified_requests": b.verified, "unverified_requests": b.unverified, "errors": b.errors,
+		})
+	}
+	return series
 }
