@@ -129,14 +129,3 @@ func amount(r *big.Rat) *json.Number {
 	}
 	return new(json.Number(decimal(r)))
 }
-
-// SumCosts adds up costs in decimal notation.
-func SumCosts(costs []string) json.Number {
-	sum := new(big.Rat)
-	for _, text := range costs {
-		if cost, ok := new(big.Rat).SetString(text); ok {
-			sum.Add(sum, cost)
-		}
-	}
-	return json.Number(decimal(sum))
-}

@@ -54,10 +54,10 @@ func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 			costs = append(costs, d.Cost.String())
 		}
 	}
-	if len(costs) == 35 && *f.Cost != tracking.SumCosts(costs) {
-		t.Errorf("the forecast costs %s, its days %s", *f.Cost, tracking.SumCosts(costs))
+	if len(costs) == 35 && *f.Cost != sumCosts(costs...) {
+		t.Errorf("the forecast costs %s, its days %s", *f.Cost, sumCosts(costs...))
 	}
-	if got := tracking.SumCosts([]string{"0.1", "0.2", "0"}); got != json.Number("0.3") {
+	if got := sumCosts("0.1", "0.2", "0"); got != json.Number("0.3") {
 		t.Errorf("0.1 + 0.2 = %s", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 		cfg := postgres.DefaultConfig()
 		cfg.DSN = e.DSN + "&timezone=" + zone
 		if there, err := store.OpenControlPlane(t, cfg).TrackingSpending(
-			t.Context(), e.brand.OrganizationID, e.brand.ID, today, today); err != nil || !slices.Equal(there, days) {
+			t.Context(), e.brand.OrganizationID, today, today, e.brand.ID); err != nil || !slices.Equal(there, days) {
 			t.Errorf("a session in %s sees %+v, %v; want %+v", zone, there, err, days)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 	if err := e.db.QueryRow(t.Context(), "SELECT cost::text FROM public.tracking_jobs WHERE id = $1", id).Scan(&cost); err != nil {
 		t.Fatal(err)
 	}
-	if tracking.SumCosts([]string{days[0].Cost}) != tracking.SumCosts([]string{cost}) {
+	if sumCosts(days[0].Cost) != sumCosts(cost) {
 		t.Errorf("the day cost %s, the job %s", days[0].Cost, cost)
 	}
 	progress, err := e.db.TrackingProgress(t.Context(), e.brand.OrganizationID, id, time.Now())
@@ -104,4 +104,12 @@ func TestSpendingIsThatOfTheJobs(t *testing.T) {
 	if rows, err := e.db.TrackingProgress(t.Context(), stranger.OrganizationID, id, time.Now()); err != nil || len(rows) > 0 {
 		t.Errorf("another organization sees %+v, %v", rows, err)
 	}
+}
+
+func sumCosts(costs ...string) json.Number {
+	var days []postgres.TrackingDay
+	for _, cost := range costs {
+		days = append(days, postgres.TrackingDay{Cost: cost})
+	}
+	return json.Number(postgres.TotalCost(days))
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/verdict"
@@ -148,8 +147,9 @@ func (a *API) overviewRows(
 		fetch(&rows.standings, clickhouse.BrandsStanding, filter),
 		fetch(&rows.days, clickhouse.BrandsTrend, days),
 		fetch(&rows.visits, clickhouse.BrandsVisits, clickhouse.BrandsVisitFilter{
-			OrganizationID: filter.OrganizationID, Brands: ids, BeforeFrom: dateOf(p.window.before(int(p.window.days()))),
-			DateFrom: filter.DateFrom, DateTo: filter.DateTo, Platforms: filter.Platforms,
+			OrganizationID: filter.OrganizationID, Brands: ids,
+			BeforeFrom: dateOf(p.window.before(int(p.window.days()))),
+			DateFrom:   filter.DateFrom, DateTo: filter.DateTo, Platforms: filter.Platforms,
 		}),
 		fetch(&rows.answers, clickhouse.LastAnswers, clickhouse.Brands{
 			OrganizationID: filter.OrganizationID, Brands: ids,
@@ -215,14 +215,13 @@ func (r overviewRows) brand(b postgres.Brand, now time.Time) overviewBrand {
 			row.LastAnswerAt = new(instant(l.AnsweredAt))
 		}
 	}
-	cost := decimal.Zero
+	var costs []postgres.TrackingDay
 	for _, c := range r.costs {
 		if c.BrandID == b.ID {
-			amount, _ := decimal.NewFromString(c.Cost) // a numeric of PostgreSQL
-			cost = cost.Add(amount)
+			costs = append(costs, c)
 		}
 	}
-	row.CostUSD = json.Number(cost.String())
+	row.CostUSD = json.Number(postgres.TotalCost(costs))
 	for _, s := range r.schedules {
 		if s.BrandID == b.ID {
 			row.schedule(s, now)

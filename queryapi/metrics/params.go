@@ -36,11 +36,10 @@ func (q *query) common(now time.Time) commonParams {
 	return p
 }
 
-// commonOfBrands reads the common parameters of a list of brands, which share no topics. most is how many days a window
-// may have.
-func (q *query) commonOfBrands(now time.Time, most int64) commonParams {
+// commonOfBrands reads the common parameters of a list of brands, which share no topics.
+func (q *query) commonOfBrands(now time.Time, dayLimit int64) commonParams {
 	return commonParams{
-		window:    q.window(now, most),
+		window:    q.window(now, dayLimit),
 		platforms: q.list("platform", "platform slugs separated by commas"),
 		models:    q.list("model", "model slugs separated by commas"),
 		regions:   q.regions(),
@@ -94,12 +93,12 @@ func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1
 
 // window reads date_from and date_to. Without both it is the 30 days that end with now's; with one of them, the 30
 // days that it begins or ends.
-func (q *query) window(now time.Time, most int64) window {
+func (q *query) window(now time.Time, dayLimit int64) window {
 	from, hasFrom := q.day("date_from")
 	to, hasTo := q.day("date_to")
 	switch w := (window{from, to}); {
 	case hasFrom && hasTo:
-		q.checkWindow(w, most)
+		q.checkWindow(w, dayLimit)
 		return w
 	case hasFrom:
 		return window{from, clamp(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
@@ -110,12 +109,12 @@ func (q *query) window(now time.Time, most int64) window {
 	return window{today.AddDate(0, 0, 1-defaultDays), today}
 }
 
-func (q *query) checkWindow(w window, most int64) {
+func (q *query) checkWindow(w window, dayLimit int64) {
 	switch {
 	case w.from.After(w.to):
 		q.refuse("date_from", "a day up to date_to, "+dayText(w.to), dayText(w.from))
-	case w.days() > most:
-		want := fmt.Sprintf("at most %d days up to date_to, both counted", most)
+	case w.days() > dayLimit:
+		want := fmt.Sprintf("at most %d days up to date_to, both counted", dayLimit)
 		q.refuse("date_from", want, fmt.Sprintf("%d days", w.days()))
 	}
 }

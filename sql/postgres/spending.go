@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"math/big"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -17,12 +19,23 @@ type TrackingDay struct {
 	Cost     string    `db:"cost"` // of the ended runs, in US dollars; an estimate where a platform reports no usage
 }
 
-// TrackingSpending returns the days from one to another, both included, of some brands, brand by brand. Jobs are deleted
-// 90 days after they ended.
+// TrackingSpending returns the days from one to another, both included, of some brands, brand by brand. Jobs are
+// deleted 90 days after they ended.
 func (db *DB) TrackingSpending(
 	ctx context.Context, organization uuid.UUID, from, to time.Time, brands ...uuid.UUID,
 ) ([]TrackingDay, error) {
 	return queryAll[TrackingDay](ctx, db, "tracking_spending", organization, brands, from, to)
+}
+
+// TotalCost adds up the costs of days, and shows it without trailing zeros.
+func TotalCost(days []TrackingDay) string {
+	sum := new(big.Rat)
+	for _, d := range days {
+		if cost, ok := new(big.Rat).SetString(d.Cost); ok {
+			sum.Add(sum, cost)
+		}
+	}
+	return strings.TrimSuffix(strings.TrimRight(sum.FloatString(9), "0"), ".")
 }
 
 // PlatformProgress has the runs of a job on a platform. The rate and the time that is left are the job's, nil until 20

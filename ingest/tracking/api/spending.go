@@ -78,7 +78,8 @@ func (s *Server) spending(c *fiber.Ctx) error {
 	}
 	body := spendingBody{
 		Currency: "USD", DateFrom: from.Format(time.DateOnly), DateTo: to.Format(time.DateOnly), Days: []spendingDay{},
-		Cost: totalCost(rows), Month: spendingMonth{month.Format(time.DateOnly), totalCost(monthRows)},
+		Cost: json.Number(postgres.TotalCost(rows)), Month: spendingMonth{
+			month.Format(time.DateOnly), json.Number(postgres.TotalCost(monthRows))},
 		Forecast: forecast, Budget: budgets[0],
 	}
 	for _, r := range rows {
@@ -86,14 +87,6 @@ func (s *Server) spending(c *fiber.Ctx) error {
 			spendingDay{r.Day.Format(time.DateOnly), r.Platform, r.Runs, r.GivenUp, json.Number(r.Cost)})
 	}
 	return c.JSON(body)
-}
-
-func totalCost(rows []postgres.TrackingDay) json.Number {
-	costs := make([]string, len(rows))
-	for i, r := range rows {
-		costs[i] = r.Cost
-	}
-	return tracking.SumCosts(costs)
 }
 
 // spendingWindow reads the days; without them it is the 30 days that end with date_to, or today.
