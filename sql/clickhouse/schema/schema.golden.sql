@@ -1118,7 +1118,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [66261b853e53]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [efd6d50389f7]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1199,7 +1199,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [bbd393d431d0]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [9a176350b321]'
 AS WITH
     prompts AS
     (
@@ -2917,7 +2917,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [b9b1b5f3c044]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [e3eecae46b2b]'
 AS WITH
     last_days AS
     (
