@@ -69,7 +69,7 @@ export function naming(brand: Brand, { competitor_id }: Compared, more: Record<s
 }
 
 export const keyOf = (brand: Brand, { competitor_id }: Compared) => competitor_id ?? brand.id
-export const slotOf = ({ competitor_id, slot }: Compared) => (competitor_id ? (slot ?? 9) : 0) as Slot
+export const rowSlot = ({ competitor_id, slot }: Compared) => (competitor_id ? (slot ?? 9) : 0) as Slot
 
 // A Metric is a figure by which entities are ranked.
 interface Metric {
@@ -168,7 +168,7 @@ function Ranking({ brand, comparison }: Props) {
             key: keyOf(brand, row),
             name: row.name,
             own: !row.competitor_id,
-            slot: slotOf(row),
+            slot: rowSlot(row),
             now: mark(row, "this window"),
             before: then && mark(then, daysBefore, earlier),
             beside: [

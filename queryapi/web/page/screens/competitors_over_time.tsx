@@ -12,7 +12,7 @@ import { chosenWindow, question } from "../parts/filters.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
-import { keyOf, naming, ranked, slotOf } from "./competitors.tsx"
+import { keyOf, naming, ranked, rowSlot } from "./competitors.tsx"
 import { daysCounted, granularities } from "./trend.tsx"
 
 interface Props {
@@ -119,7 +119,7 @@ function seriesOf(
     return {
       key,
       name: row.name,
-      slot: slotOf(row),
+      slot: rowSlot(row),
       marks: (buckets.get(key) ?? []).map((bucket) => {
         const days = daysCounted(bucket.date, weekly, { date_from: from, date_to: to })
         return { key, x: bucket.date, ...figure(bucket), n: bucket.answers, href: naming(brand, row, days) }

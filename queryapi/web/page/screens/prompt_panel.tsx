@@ -2,14 +2,14 @@ import { useEffect, useRef } from "preact/hooks"
 import { tables, useAnswer } from "../api.ts"
 import type { Answers, Brand, Citations, Compared, Comparison, Trend } from "../bodies.ts"
 import { Dots } from "../chart/dots.tsx"
-import { type Slot, tooFew } from "../chart/marks.ts"
+import { tooFew } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { number, percent, plural, stamp } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Failed, Shown } from "../parts/state.tsx"
 import { go, withParameters } from "../route.ts"
-import { naming } from "./competitors.tsx"
+import { naming, rowSlot } from "./competitors.tsx"
 import { answers } from "./drill.ts"
 import { daysCounted } from "./trend.tsx"
 
@@ -92,7 +92,7 @@ function Entities({ brand, prompt }: Props) {
       key,
       name: entity.name,
       own: !entity.competitor_id,
-      slot: (entity.competitor_id ? (entity.slot ?? 9) : 0) as Slot,
+      slot: rowSlot(entity),
       now: {
         key,
         x: "this window",
