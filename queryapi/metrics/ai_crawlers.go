@@ -53,6 +53,7 @@ type crawlBucket struct {
 	Requests           int64  `json:"requests"`
 	VerifiedRequests   int64  `json:"verified_requests"`
 	UnverifiedRequests int64  `json:"unverified_requests"`
+	UncheckedRequests  int64  `json:"unchecked_requests"`
 	Errors             int64  `json:"errors"` // with a status of 400 or above
 }
 
@@ -102,7 +103,7 @@ func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query
 		body.Buckets = make([]crawlBucket, len(buckets))
 	}
 	for i, b := range buckets {
-		body.Buckets[i] = crawlBucket{dayText(b.Bucket), b.Purpose, b.Requests, b.Verified, b.Unverified, b.Errors}
+		body.Buckets[i] = crawlBucket{dayText(b.Bucket), b.Purpose, b.Requests, b.Verified, b.Unverified, b.Unchecked, b.Errors}
 	}
 	return body, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -72,6 +73,18 @@ type trafficChange struct {
 	Visits   countChange `json:"visits"`
 	Sessions countChange `json:"sessions"`
 	Goals    countChange `json:"goals"`
+
+	// Buckets are those of the days before, also without visits; nil without granularity.
+	Buckets []trafficTotal `json:"buckets"`
+}
+
+// trafficTotal has the visits that all platforms sent in a bucket.
+type trafficTotal struct {
+	Date     string         `json:"date"` // as of trafficBucket
+	Visits   int64          `json:"visits"`
+	Sessions int64          `json:"sessions"`
+	Goals    int64          `json:"goals"`
+	Values   []trafficValue `json:"values"`
 }
 
 type countChange struct {
@@ -95,6 +108,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 	var rows []clickhouse.Traffic
 	var buckets []clickhouse.VisitBucket
 	var changes []clickhouse.TrafficChange
+	var totals []clickhouse.VisitTotal
 	queries := []queryFunc{fetch(&rows, clickhouse.AITraffic, filter)}
 	if granularity != "" {
 		bucketFilter := clickhouse.TrafficBucketFilter{TrafficFilter: filter, Granularity: granularity}
@@ -103,6 +117,11 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 	if compare {
 		changeFilter := clickhouse.TrafficChangeFilter{TrafficFilter: filter, BeforeFrom: dateOf(before)}
 		queries = append(queries, fetch(&changes, clickhouse.VisitChange, changeFilter))
+	}
+	if compare && granularity != "" {
+		totalFilter := clickhouse.TrafficBucketFilter{TrafficFilter: filter, Granularity: granularity}
+		totalFilter.DateFrom, totalFilter.DateTo = dateOf(before), dateOf(p.window.before(1))
+		queries = append(queries, fetch(&totals, clickhouse.VisitTotals, totalFilter))
 	}
 	if err := a.runAll(ctx, queries...); err != nil {
 		return nil, err
@@ -138,6 +157,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 			countChange{c.VisitsBefore, c.VisitsDifference},
 			countChange{c.SessionsBefore, c.SessionsDifference},
 			countChange{c.GoalsBefore, c.GoalsDifference},
+			newTrafficTotals(totals),
 		}
 	}
 	return body, nil
@@ -146,13 +166,27 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 func newTrafficBuckets(rows []clickhouse.VisitBucket) []trafficBucket {
 	buckets := make([]trafficBucket, len(rows))
 	for i, r := range rows {
-		values := make([]trafficValue, len(r.Currencies))
-		for j, currency := range r.Currencies {
-			values[j] = trafficValue{nullIfEmpty(currency), json.Number(r.Amounts[j].String())}
-		}
+		values := newTrafficValues(r.Currencies, r.Amounts)
 		buckets[i] = trafficBucket{dayText(r.Bucket), r.Platform, r.Visits, r.Sessions, r.Goals, values}
 	}
 	return buckets
+}
+
+func newTrafficTotals(rows []clickhouse.VisitTotal) []trafficTotal {
+	var totals []trafficTotal
+	for _, r := range rows {
+		values := newTrafficValues(r.Currencies, r.Amounts)
+		totals = append(totals, trafficTotal{dayText(r.Bucket), r.Visits, r.Sessions, r.Goals, values})
+	}
+	return totals
+}
+
+func newTrafficValues(currencies []string, amounts []decimal.Decimal) []trafficValue {
+	values := make([]trafficValue, len(currencies))
+	for i, currency := range currencies {
+		values[i] = trafficValue{nullIfEmpty(currency), json.Number(amounts[i].String())}
+	}
+	return values
 }
 
 // trafficFilter returns the filter of visits and crawls.

@@ -45,6 +45,7 @@ var texts = map[string]*string{
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
 	clickhouse.AIPages.Name:           &clickhouse.AIPages.Text,
 	clickhouse.VisitBuckets.Name:      &clickhouse.VisitBuckets.Text,
+	clickhouse.VisitTotals.Name:       &clickhouse.VisitTotals.Text,
 	clickhouse.VisitChange.Name:       &clickhouse.VisitChange.Text,
 	clickhouse.CrawlBuckets.Name:      &clickhouse.CrawlBuckets.Text,
 	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,

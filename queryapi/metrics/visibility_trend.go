@@ -14,8 +14,16 @@ import (
 type trendBody struct {
 	Granularity clickhouse.Granularity `json:"granularity"`
 	trendFigures
-	Changes []trendChange `json:"changes" csv:"-"` // of the score over all answers, none or one
-	Groups  []trendGroup  `json:"groups,omitzero"` // nil without group_by
+	Unanswered []unansweredBucket `json:"unanswered"`
+	Changes    []trendChange      `json:"changes" csv:"-"` // of the score over all answers, none or one
+	Groups     []trendGroup       `json:"groups,omitzero"` // nil without group_by
+}
+
+// unansweredBucket is a bucket in which all runs were given up, so it has no figures.
+type unansweredBucket struct {
+	Date              string   `json:"date"` // as of trendBucket
+	GivenUpRuns       int64    `json:"given_up_runs"`
+	DegradedPlatforms []string `json:"degraded_platforms"`
 }
 
 type trendChange struct {
@@ -32,7 +40,8 @@ type trendGroup struct {
 
 // trendFigures describe the whole window or one group.
 type trendFigures struct {
-	Buckets []trendBucket `json:"buckets"`
+	Buckets    []trendBucket      `json:"buckets"`
+	Unanswered []unansweredBucket `json:"-" csv:"-"` // the body has those of the whole window
 }
 
 type trendBucket struct {
@@ -80,6 +89,7 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 			func(name groupName, f trendFigures) trendGroup { return trendGroup{name, f} })
 		return err
 	})
+	body.Unanswered = body.trendFigures.Unanswered
 	if direction, moved := strings.CutPrefix(change.Verdict, "moved_"); moved {
 		body.Changes = append(body.Changes,
 			trendChange{change.Since.Day, direction, *change.Reach, change.Since.Difference})
@@ -126,15 +136,24 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	}
 	var groups []group[trendFigures]
 	for key, rows := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
-		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(rows))}}
-		for i, r := range rows {
+		g := group[trendFigures]{key: key, figures: trendFigures{[]trendBucket{}, []unansweredBucket{}}}
+		for _, r := range rows {
+			platforms := slugsOf(degraded[groupBucket{key, r.Bucket}])
+			if r.Answers == 0 {
+				g.figures.Unanswered = append(g.figures.Unanswered,
+					unansweredBucket{dayText(r.Bucket), r.GivenUp, platforms})
+				continue
+			}
 			g.answers += r.Answers
 			bucket := newTrendBucket(r, filter)
 			if models := changed[groupBucket{key, r.Bucket}]; models != nil {
 				bucket.ModelChanged, bucket.ModelChanges = true, models
 			}
-			bucket.DegradedPlatforms = slugsOf(degraded[groupBucket{key, r.Bucket}])
-			g.figures.Buckets[i] = bucket
+			bucket.DegradedPlatforms = platforms
+			g.figures.Buckets = append(g.figures.Buckets, bucket)
+		}
+		if filter.GroupBy != clickhouse.NoGroups && g.answers == 0 {
+			continue
 		}
 		groups = append(groups, g)
 	}

@@ -62,6 +62,19 @@ type VisitBucket struct {
 	Amounts    []decimal.Decimal `ch:"amounts"`    // exact sum of the goals' values in each currency, not 0
 }
 
+// VisitTotals returns a row for each bucket of the window, ascending.
+var VisitTotals = rollup[TrafficBucketFilter, VisitTotal]("visit_totals")
+
+// VisitTotal sums the visits that all platforms sent in a bucket.
+type VisitTotal struct {
+	Bucket     time.Time         `ch:"bucket"`
+	Visits     int64             `ch:"visits"`
+	Sessions   int64             `ch:"sessions"`
+	Goals      int64             `ch:"goals"`
+	Currencies []string          `ch:"currencies"` // as of VisitBucket
+	Amounts    []decimal.Decimal `ch:"amounts"`
+}
+
 // TrafficChangeFilter is a TrafficFilter with the first of the days before it.
 type TrafficChangeFilter struct {
 	TrafficFilter
@@ -115,6 +128,7 @@ type CrawlBucket struct {
 	Requests   int64     `ch:"requests"`
 	Verified   int64     `ch:"verified"`   // from addresses that the operator publishes
 	Unverified int64     `ch:"unverified"` // from others
+	Unchecked  int64     `ch:"unchecked"`
 	Errors     int64     `ch:"errors"`     // with a status of 400 or above
 }
 

@@ -113,7 +113,7 @@ var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
 // in code-point order.
 var EntityTrend = rollup[TrendFilter, EntityBucket]("entity_trend")
 
-// BrandVisibility returns, for each group, a row for each bucket with answers, ascending.
+// BrandVisibility returns, for each group, a row for each bucket with runs, ascending.
 var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
 
 // ShareOfVoice returns, for each group and bucket, a row for all platforms, then a row for each platform and model.

@@ -108,7 +108,8 @@ func crawlBuckets(crawls []event.Crawl, granularity string) []Body {
 		b := buckets[key]
 		series = append(series, Body{
 			"date": key.date, "purpose": key.purpose, "requests": b.requests,
-			"verified_requests": b.verified, "unverified_requests": b.unverified, "errors": b.errors,
+			"verified_requests": b.verified, "unverified_requests": b.unverified,
+			"unchecked_requests": b.requests - b.verified - b.unverified, "errors": b.errors,
 		})
 	}
 	return series

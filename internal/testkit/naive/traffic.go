@@ -34,7 +34,10 @@ func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter, gra
 		}
 		body["comparison"] = Body{
 			"window": Body{"date_from": before.From, "date_to": before.To},
-			"visits": change("total_visits"), "sessions": change("sessions"), "goals": change("reached"),
+			"visits": change("total_visits"), "sessions": change("sessions"), "goals": change("reached"), "buckets": nil,
+		}
+		if granularity != "" {
+			body["comparison"].(Body)["buckets"] = trafficTotals(records, organization, brand, before, granularity)
 		}
 	}
 	delete(body, "reached")
@@ -56,13 +59,33 @@ func parseDay(text string) time.Time {
 	return day
 }
 
-// trafficBuckets computes the traffic of each bucket by platform, as if it were all.
-func trafficBuckets(records []event.Visit, organization, brand uuid.UUID, f Filter, granularity string) []Body {
-	days, platforms := map[string][]string{}, map[string]bool{}
+// days are those of the window, by bucket.
+func (f Filter) days(granularity string) map[string][]string {
+	days := map[string][]string{}
 	for day := parseDay(f.From); !day.After(parseDay(f.To)); day = day.AddDate(0, 0, 1) {
 		bucket := bucketAt(day, granularity)
 		days[bucket] = append(days[bucket], day.Format(time.DateOnly))
 	}
+	return days
+}
+
+// trafficTotals computes the traffic of every bucket over all platforms, as if it were all.
+func trafficTotals(records []event.Visit, organization, brand uuid.UUID, f Filter, granularity string) []Body {
+	days, totals := f.days(granularity), []Body{}
+	for _, date := range slices.Sorted(maps.Keys(days)) {
+		f.From, f.To = days[date][0], days[date][len(days[date])-1]
+		all := traffic(records, organization, brand, f)
+		totals = append(totals, Body{
+			"date": date, "visits": all["total_visits"], "sessions": all["sessions"], "goals": all["reached"],
+			"values": goalValues(all["goals"].([]Body)),
+		})
+	}
+	return totals
+}
+
+// trafficBuckets computes the traffic of each bucket by platform, as if it were all.
+func trafficBuckets(records []event.Visit, organization, brand uuid.UUID, f Filter, granularity string) []Body {
+	days, platforms := f.days(granularity), map[string]bool{}
 	for _, v := range records {
 		platforms[v.Platform] = platforms[v.Platform] || among(f.Platforms, v.Platform)
 	}
@@ -74,28 +97,33 @@ func trafficBuckets(records []event.Visit, organization, brand uuid.UUID, f Filt
 			if !platforms[platform] || all["total_visits"].(int)+all["reached"].(int) == 0 {
 				continue
 			}
-			sums := map[string]*big.Rat{}
-			for _, g := range all["goals"].([]Body) {
-				currency := ""
-				if text := g["currency"].(*string); text != nil {
-					currency = *text
-				}
-				value, _ := new(big.Rat).SetString(g["value"].(json.Number).String())
-				sums[currency] = new(big.Rat).Add(cmp.Or(sums[currency], new(big.Rat)), value)
-			}
-			values := []Body{}
-			for _, currency := range slices.Sorted(maps.Keys(sums)) {
-				if sums[currency].Sign() != 0 {
-					values = append(values, Body{"currency": unlessEmpty(currency), "value": decimalText(sums[currency])})
-				}
-			}
 			buckets = append(buckets, Body{
 				"date": date, "platform": platform, "visits": all["total_visits"], "sessions": all["sessions"],
-				"goals": all["reached"], "values": values,
+				"goals": all["reached"], "values": goalValues(all["goals"].([]Body)),
 			})
 		}
 	}
 	return buckets
+}
+
+// goalValues sums the values of goals by currency, and leaves out sums of 0.
+func goalValues(goals []Body) []Body {
+	sums := map[string]*big.Rat{}
+	for _, g := range goals {
+		currency := ""
+		if text := g["currency"].(*string); text != nil {
+			currency = *text
+		}
+		value, _ := new(big.Rat).SetString(g["value"].(json.Number).String())
+		sums[currency] = new(big.Rat).Add(cmp.Or(sums[currency], new(big.Rat)), value)
+	}
+	values := []Body{}
+	for _, currency := range slices.Sorted(maps.Keys(sums)) {
+		if sums[currency].Sign() != 0 {
+			values = append(values, Body{"currency": unlessEmpty(currency), "value": decimalText(sums[currency])})
+		}
+	}
+	return values
 }
 
 func decimalText(r *big.Rat) json.Number {

@@ -8,7 +8,7 @@ import (
 )
 
 // Trend computes /api/v1/visibility-trend of a brand, by "day", "week" or "month": a bucket for each day, ISO week or
-// month that has answers. Weeks and months have no score.
+// month that has answers, and apart from them those in which all runs were given up. Weeks and months have no score.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
 	runs, platformRuns := map[string][]Reading{}, map[string][]Reading{}
 	for _, r := range f.everyPrompt().runs(readings) {
@@ -17,7 +17,7 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 	for _, r := range f.runs(readings) {
 		runs[bucketOf(r, granularity)] = append(runs[bucketOf(r, granularity)], r)
 	}
-	buckets := []Body{}
+	buckets, unanswered := []Body{}, []Body{}
 	serving := map[string][]string{} // platform and requested model → served models, of the last bucket that has any
 	for _, date := range slices.Sorted(maps.Keys(platformRuns)) {
 		changes := []Body{}
@@ -30,6 +30,11 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 			serving[who] = serves[who]
 		}
 		all := answers(runs[date])
+		if len(all) == 0 && len(runs[date]) > 0 {
+			unanswered = append(unanswered, Body{
+				"date": date, "given_up_runs": len(runs[date]), "degraded_platforms": degraded(platformRuns[date]),
+			})
+		}
 		if len(all) == 0 {
 			continue
 		}
@@ -46,7 +51,7 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 		}
 		buckets = append(buckets, bucket)
 	}
-	return Body{"granularity": granularity, "buckets": buckets}
+	return Body{"granularity": granularity, "buckets": buckets, "unanswered": unanswered}
 }
 
 // EntityTrend computes /api/v1/entity-trend: a brand and its live competitors by bucket.

@@ -1,4 +1,5 @@
--- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have answers.
+-- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have runs, where
+-- all were given up, without answers.
 WITH
     (
         SELECT groupArray(id)
@@ -73,7 +74,7 @@ WITH
                 nn) AS rate_margin
         FROM prompts
         GROUP BY group_key, bucket
-        HAVING answers > 0
+        HAVING answers + given_up > 0
     )
 SELECT
     group_key,

@@ -6,6 +6,7 @@ SELECT
     sum(crawl_daily.requests)                                       AS requests,
     sum(crawl_daily.verified)                                       AS verified,
     sum(crawl_daily.unverified)                                     AS unverified,
+    requests - verified - unverified                                AS unchecked,
     sumIf(crawl_daily.requests, status >= 400)                      AS errors
 FROM crawl_daily
 WHERE organization_id = {organization_id:UUID}
