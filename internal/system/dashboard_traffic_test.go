@@ -15,7 +15,8 @@ type trafficBody struct {
 			DateFrom string `json:"date_from"`
 			DateTo   string `json:"date_to"`
 		}
-		Visits struct{ Before, Difference float64 }
+		Visits  struct{ Before, Difference float64 }
+		Buckets []trafficBucketBody
 	}
 }
 
@@ -27,16 +28,18 @@ type trafficBucketBody struct {
 // What the Traffic screen draws is what the API answers: counts by day and platform with the total of the days before,
 // the steps of pages, and crawlers by purpose.
 func (d *dashboard) drawsTheTraffic(t *testing.T) {
-	var now, earlier trafficBody
+	var now trafficBody
 	d.ask(t, "ai-traffic?granularity=day&compare=previous&brand_id="+d.brand, &now)
-	before := now.Comparison.Window
-	d.ask(t, fmt.Sprintf("ai-traffic?granularity=day&date_from=%s&date_to=%s&brand_id=%s", before.DateFrom, before.DateTo, d.brand), &earlier)
-	for metric, count := range map[string]func(trafficBucketBody) float64{
-		"":                 func(b trafficBucketBody) float64 { return b.Visits },
-		"?metric=sessions": func(b trafficBucketBody) float64 { return b.Sessions },
-		"?metric=goals":    func(b trafficBucketBody) float64 { return b.Goals },
+	for metric, figure := range map[string]struct {
+		name  string
+		count func(trafficBucketBody) float64
+	}{
+		"visits":   {"Visits per day", func(b trafficBucketBody) float64 { return b.Visits }},
+		"sessions": {"Landings per day", func(b trafficBucketBody) float64 { return b.Sessions }},
+		"goals":    {"Goals per day", func(b trafficBucketBody) float64 { return b.Goals }},
 	} {
-		d.at(t, "/brands/fernwood/traffic"+metric, "Traffic")
+		count := figure.count
+		d.at(t, "/brands/fernwood/traffic?metric="+metric, "Traffic")
 		var want []mark
 		sum := 0.0
 		for _, b := range now.Buckets {
@@ -44,14 +47,17 @@ func (d *dashboard) drawsTheTraffic(t *testing.T) {
 				want = append(want, mark{Key: b.Platform, X: b.Date, Value: count(b)})
 			}
 		}
-		if metric == "" && sum != now.Visits {
+		if metric == "visits" && sum != now.Visits {
 			t.Errorf("the bars add up to %g visits, want %g", sum, now.Visits)
 		}
-		d.showsMarks(t, "Visits per day", "", want)
+		d.showsMarks(t, figure.name, "", want)
 	}
 	sum := 0.0
-	for _, b := range earlier.Buckets {
+	for _, b := range now.Comparison.Buckets {
 		sum += b.Visits
+	}
+	if from, to := now.Comparison.Window.DateFrom, now.Comparison.Buckets[0].Date; from != to {
+		t.Errorf("the days before begin on %s, their buckets on %s", from, to)
 	}
 	if sum != now.Comparison.Visits.Before || now.Visits-sum != now.Comparison.Visits.Difference {
 		t.Errorf("before were %g visits, the comparison has %+v", sum, now.Comparison.Visits)

@@ -99,6 +99,7 @@ export interface Bucket {
 export interface Trend {
   granularity: "day" | "week" | "month"
   buckets: Bucket[]
+  unanswered: { date: string; given_up_runs: number; degraded_platforms: string[] }[] // all runs were given up
   changes: { day: string; direction: "up" | "down" }[]
   groups?: { key: string; name: string | null; buckets: Bucket[] }[]
 }
@@ -213,11 +214,12 @@ export interface Traffic {
     visits: CountChange
     sessions: CountChange
     goals: CountChange
+    buckets: TrafficTotal[] | null
   } | null
 }
-export interface TrafficBucket {
+export interface TrafficBucket extends TrafficTotal { platform: string }
+export interface TrafficTotal {
   date: string
-  platform: string
   visits: number
   sessions: number
   goals: number
@@ -237,6 +239,7 @@ export interface CrawlBucket {
   requests: number
   verified_requests: number
   unverified_requests: number
+  unchecked_requests: number
   errors: number
 }
 export interface SitePages {

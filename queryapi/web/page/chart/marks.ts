@@ -115,7 +115,7 @@ export interface StackProps extends OverDays {
   share?: boolean // values are shares of 100
   before?: Series // totals of the window before, dashed
   flags?: Flag[]
-  rule?: { value: number; name: string } // a level to compare with, such as a budget
+  rule?: { value: number; name: string } // a level to compare with, drawn up to three times the highest bar
   onNote?: (day: string) => void
 }
 

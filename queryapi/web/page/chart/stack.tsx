@@ -15,7 +15,7 @@ interface Part {
 
 // Stack draws series above each other, as bars or areas: parts of a whole over days.
 export function Stack(chart: StackProps) {
-  const { series, before, flags = [], unit, height = 240, onNote, rule, as } = chart
+  const { series, before, flags = [], unit, height = 240, onNote, as } = chart
   const drawn = before ? [...series, before] : series
   const columns = columnsOf(drawn, chart)
   const grid = gridOf(series, columns)
@@ -25,7 +25,9 @@ export function Stack(chart: StackProps) {
   const id = useId()
   const step = stepOf(chart.weekly)
   const spans = spansOf(flags, columns, step)
-  const tops = [...parts.flat().map((p) => p.high), ...valuesOf(before ? [before] : []), rule?.value ?? 0]
+  const heights = [0, ...parts.flat().map((p) => p.high), ...valuesOf(before ? [before] : [])]
+  const rule = chart.rule && chart.rule.value <= 3 * Math.max(...heights) ? chart.rule : undefined
+  const tops = rule ? [...heights, rule.value] : heights
   const domain: Pair = chart.share ? [0, 100] : domainOf(tops, unit)
   return (
     <Chart

@@ -25,7 +25,7 @@ interface Props<R> {
   own?: (row: R) => boolean // the brand's own row
   group?: (row: R) => { key: string; title: ComponentChildren } // rows of one key stand together, under its title
   csv?: { url: string; file: string } // where all its rows are; without, what is shown is saved
-  sorted?: { by: string; order: "asc" | "desc" } // what the API sorts by where the address says nothing
+  sorted?: { by: string; order: "asc" | "desc"; always?: boolean } // what the API sorts by where the address says nothing
   title?: ComponentChildren // above it; without, the name is
   empty?: ComponentChildren
   tools?: ComponentChildren
@@ -111,9 +111,9 @@ function Header<R>({ column, sorted }: { column: Column<R>; sorted?: Props<R>["s
     )
   }
   const by = query.value.get("sort_by") ?? sorted.by
-  const order = query.value.get("order") ?? sorted.order
+  const order = (!sorted.always && query.value.get("order")) || sorted.order // always: the API knows no other
   const active = by === column.sort
-  const next = active && order === "desc" ? "asc" : "desc"
+  const next = sorted.always ? undefined : active && order === "desc" ? "asc" : "desc"
   return (
     <th scope="col" class={kind} aria-sort={active ? (order === "desc" ? "descending" : "ascending") : undefined}>
       <button type="button" onClick={() => go(withParameters({ sort_by: column.sort, order: next, cursor: undefined }))}>

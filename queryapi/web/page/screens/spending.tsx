@@ -1,6 +1,6 @@
 import { root, useAnswer } from "../api.ts"
 import type { Brand, Spending as Body, Trend } from "../bodies.ts"
-import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
+import type { Mark, Series, Slot } from "../chart/marks.ts"
 import { Stack } from "../chart/stack.tsx"
 import { money, number, plural, shift, today } from "../format.ts"
 import { question } from "../parts/filters.tsx"
@@ -8,6 +8,7 @@ import { slotOf } from "../parts/platform.ts"
 import { Notice, Shown } from "../parts/state.tsx"
 import { addressOf } from "../route.ts"
 import { answers } from "./drill.ts"
+import { outagesOf } from "./trend.tsx"
 
 // Spending is what the brand's runs cost, day by day, and what its schedule will cost.
 export function Spending({ brand }: { brand: Brand }) {
@@ -60,16 +61,19 @@ function CostPerDay({ spending }: { spending: Body }) {
       : forecast.cost === null
         ? `${plural(forecast.runs, "run")} in the next 30 days, of which not every price is known`
         : `about ${money(forecast.cost)} in the next 30 days`
-  const limits = budget.costPerMonth && ` The organization's budget is ${money(Number(budget.costPerMonth))} a month, of which ${money(Number(budget.spent.costMonth))} are spent.`
+  const limits = [
+    daily !== undefined && `${money(daily)} a day`,
+    budget.costPerMonth && `${money(Number(budget.costPerMonth))} a month, of which ${money(Number(budget.spent.costMonth))} are spent`,
+  ].filter(Boolean)
   return (
     <Stack
       name="Cost per day"
       finding={`${money(month.cost)} this month; ${ahead}`}
-      subtitle={`By platform, in US dollars; outlined: the schedule × the estimate of a run.${limits || ""}`}
+      subtitle={`By platform, in US dollars; outlined: the schedule × the estimate of a run.${limits.length > 0 ? ` The organization's budget is ${limits.join(" and ")}.` : ""}`}
       unit="USD"
       as="bars"
       series={series}
-      rule={daily === undefined ? undefined : { value: daily, name: `Budget a day ${money(daily)}` }}
+      rule={daily === undefined ? undefined : { value: daily, name: "Organization's budget a day" }}
       method="A run costs what the platform's usage says, on the day on which its job was started; where a platform reports no usage, its estimate. The forecast repeats the runs that the schedule would start now."
       empty={`No run has cost anything, and ${ahead}.`}
     />
@@ -78,6 +82,8 @@ function CostPerDay({ spending }: { spending: Body }) {
 
 const givenUp = (runs: number) => (runs > 0 ? [`${plural(runs, "run")} given up`] : [])
 
+const byDate = (a: { date: string }, b: { date: string }) => a.date.localeCompare(b.date)
+
 // RunsPerDay has what came of the runs of the last 90 days: answers, and runs that were given up.
 export function RunsPerDay({ brand }: { brand: Brand }) {
   const window = { date_from: shift(today(), -89), date_to: today() }
@@ -85,13 +91,13 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
   const trend = useAnswer<Trend>(question("visibility-trend", brand, { ...everything, ...window }))
   return (
     <Shown of={trend} height={160}>
-      {({ buckets }) => {
-        const part = (key: string, name: string, slot: Slot, value: (b: (typeof buckets)[number]) => number): Series => ({
+      {({ buckets, unanswered }) => {
+        const part = <B extends { date: string }>(key: string, name: string, slot: Slot, days: B[], value: (b: B) => number): Series => ({
           key,
           name,
           slot,
           hatched: key !== "answered",
-          marks: buckets
+          marks: days
             .map((b): Mark => ({
               key,
               x: b.date,
@@ -100,9 +106,6 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
             }))
             .filter((mark) => mark.y),
         })
-        const outages = buckets.flatMap((b) =>
-          b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` })),
-        )
         return (
           <Stack
             name="Runs per day"
@@ -113,10 +116,10 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
             height={140}
             days={{ from: window.date_from, to: window.date_to }}
             series={[
-              part("answered", "Answered", 0, (b) => b.result_count),
-              part("given_up", "Given up", 9, (b) => b.given_up_runs),
+              part("answered", "Answered", 0, buckets, (b) => b.result_count),
+              part("given_up", "Given up", 9, [...buckets, ...unanswered].sort(byDate), (b) => b.given_up_runs),
             ].filter((s) => s.marks.length > 0)}
-            flags={outages}
+            flags={[...buckets, ...unanswered].flatMap(outagesOf)}
             csv={{ url: question("visibility-trend", brand, { ...everything, ...window, table: "buckets" }), file: `${brand.slug}-runs.csv` }}
             empty="No answers in the last 90 days: run the prompts now."
           />

@@ -1,5 +1,5 @@
 import { metrics, useAnswer } from "../api.ts"
-import type { Brand, Crawlers, Session, SitePages, Traffic as Body } from "../bodies.ts"
+import type { Brand, CrawlBucket, Crawlers, Session, SitePages, Traffic as Body } from "../bodies.ts"
 import { Funnel } from "../chart/funnel.tsx"
 import type { Series, Slot } from "../chart/marks.ts"
 import { Stack } from "../chart/stack.tsx"
@@ -89,8 +89,8 @@ const steps = [
 ] as const
 
 const stops = [
-  ["crawled_never_cited", "Crawled, never cited"],
-  ["cited_never_visited", "Cited, never visited"],
+  { key: "crawled_never_cited", name: "Crawled, never cited" },
+  { key: "cited_never_visited", name: "Cited, never visited" },
 ] as const
 
 // Way is how far the pages of the site come: what crawlers read, answers cite, people visit, and what they do there.
@@ -132,12 +132,6 @@ function Way({ brand, ask, platform }: { brand: Brand; ask: Ask; platform?: stri
 }
 
 type Page = SitePages["pages"][number]
-const sorts = [
-  ["visits", "Visits"],
-  ["citations", "Cited"],
-  ["crawls", "Crawled"],
-  ["goals", "Goals"],
-] as const
 
 // forCrawlers are files that no person opens.
 const forCrawlers = (page: Page) => /\/(robots\.txt|sitemap[^/]*\.xml)$/.test(page.page)
@@ -151,18 +145,18 @@ interface PagesProps {
 
 function Pages({ brand, pages, steps: reached, csv }: PagesProps) {
   const every = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
-  const stop = ([key, name]: (typeof stops)[number]) => [key, `${name} ${number(reached[key])}`] as const
+  const options = [...steps, ...stops].map(({ key, name }) => [key, `${name} ${number(reached[key])}`] as const)
   const shown = pages.pages.filter((page) => !forCrawlers(page))
   const files = pages.pages.filter(forCrawlers)
   const most = (count: keyof Page) => Math.max(...pages.pages.map((page) => Number(page[count])))
   const highest = { crawls: most("crawls"), citations: most("citations"), visits: most("visits"), goals: most("goals") }
   const columns = [
     { name: "Page", long: true, cell: (r: Page) => <a href={answers(brand, { ...every, page: r.page })}>{r.page}</a> },
-    { name: "Crawled", number: true, cell: (r: Page) => number(r.crawls) },
-    { name: "Cited", number: true, cell: (r: Page) => number(r.citations) },
-    { name: "Visits", number: true, cell: (r: Page) => number(r.visits) },
+    { name: "Crawled", number: true, sort: "crawls", cell: (r: Page) => number(r.crawls) },
+    { name: "Cited", number: true, sort: "citations", cell: (r: Page) => number(r.citations) },
+    { name: "Visits", number: true, sort: "visits", cell: (r: Page) => number(r.visits) },
     { name: "Landings", number: true, cell: (r: Page) => number(r.sessions) },
-    { name: "Goals", number: true, cell: (r: Page) => number(r.goals) },
+    { name: "Goals", number: true, sort: "goals", cell: (r: Page) => number(r.goals) },
     { name: "Way", cell: (r: Page) => <Strip page={r} highest={highest} /> },
   ]
   return (
@@ -171,12 +165,8 @@ function Pages({ brand, pages, steps: reached, csv }: PagesProps) {
       title={`${plural(shown.length, "page")} of ${number(pages.total)}. Landings are sessions that began on the page. The way has a cell each for crawled, cited, visited and goals, darker for more on a logarithmic scale.`}
       rows={shown}
       empty={query.value.has("step") ? "No page does." : "No page of the brand's site was crawled, cited or visited. Import an access log with answerscope crawlers import."}
-      tools={
-        <>
-          <Segments name="Step" parameter="step" options={[["", "All"], ...stops.map(stop)]} />
-          <Segments name="Sort by" parameter="sort_by" options={sorts} />
-        </>
-      }
+      tools={<Segments name="Step" parameter="step" options={[["", "All"], ...options]} />}
+      sorted={{ by: "visits", order: "desc", always: true }}
       columns={columns}
       csv={{ url: csv, file: `${brand.slug}-site-pages.csv` }}
       foot={
@@ -287,26 +277,23 @@ interface CrawledProps {
   ask: Ask
 }
 
+const proofs = [
+  { suffix: "", count: "verified_requests" },
+  { suffix: "unchecked", count: "unchecked_requests", outlined: true },
+  { suffix: "unverified", count: "unverified_requests", hatched: true },
+] as const
+
 // Crawled stacks requests of crawlers by what they are for. Those that only use a crawler's name are hatched.
 function Crawled({ brand, crawlers, granularity, ask }: CrawledProps) {
   const buckets = crawlers.buckets ?? []
   const series = purposes.flatMap(({ key, name, slot }): Series[] => {
     const days = buckets.filter((b) => b.purpose === key)
-    const part = (unverified: boolean): Series => ({
-      key: unverified ? `${key}-unverified` : key,
-      name: unverified ? `${name}, unverified` : name,
-      slot: slot as Slot,
-      hatched: unverified,
-      marks: days
-        .map((b) => ({
-          key: unverified ? `${key}-unverified` : key,
-          x: b.date,
-          y: unverified ? b.unverified_requests : b.requests - b.unverified_requests,
-          notes: b.errors > 0 ? [`${number(b.errors)} of ${number(b.requests)} answered with an error`] : [],
-        }))
-        .filter((mark) => mark.y > 0),
+    const parts = proofs.map(({ suffix, count, ...kind }): Series => {
+      const part = suffix ? `${key}-${suffix}` : key
+      const marks = days.filter((b) => b[count] > 0).map((b) => ({ key: part, x: b.date, y: b[count], notes: errorsOf(b) }))
+      return { key: part, name: suffix ? `${name}, ${suffix}` : name, slot: slot as Slot, marks, ...kind }
     })
-    return [part(false), part(true)].filter((s) => s.marks.length > 0)
+    return parts.filter((s) => s.marks.length > 0)
   })
   return (
     <div class="stack">
@@ -314,7 +301,7 @@ function Crawled({ brand, crawlers, granularity, ask }: CrawledProps) {
         <Stack
           name={`AI crawlers per ${granularity}`}
           finding={`${plural(crawlers.total_requests, "request")} of AI crawlers`}
-          subtitle={`By purpose; ${number(crawlers.verified_requests)} came from addresses that their operators publish, ${number(crawlers.unverified_requests)} from others (hatched), the rest was not checked`}
+          subtitle={`By purpose; ${number(crawlers.verified_requests)} came from addresses that their operators publish, ${number(crawlers.unverified_requests)} from others (hatched), the rest was not checked (outlined)`}
           unit=""
           as="bars"
           weekly={granularity === "week"}
@@ -341,3 +328,6 @@ function Crawled({ brand, crawlers, granularity, ask }: CrawledProps) {
     </div>
   )
 }
+
+const errorsOf = (b: CrawlBucket) =>
+  b.errors > 0 ? [`${number(b.errors)} of ${number(b.requests)} answered with an error`] : []

@@ -84,9 +84,11 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   const failure = now.failure ?? before.failure
   const alone = !useContext(Chapter)
   const notes = useNotes(brand, session, from, to)
-  const bucketFlags = new Map(
-    trend.buckets.map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))]),
-  )
+  const bucketFlags = new Map([
+    ...trend.buckets.map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))] as const),
+    ...trend.unanswered.map((b) => [b.date, outagesOf(b)] as const),
+  ])
+  const gaps = trend.unanswered.map((b): Mark => ({ key: brand.id, x: b.date, y: null, notes: givenUp(b) }))
   const rivals = chosenRivals(comparison)
 
   const marksOf = (key: string, buckets: Point[], more: (date: string) => Partial<Mark>) =>
@@ -105,14 +107,17 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
     key: brand.id,
     name: brand.name,
     slot: 0,
-    marks: marksOf(
-      brand.id,
-      metric === metrics.rate ? rate : (entities.find((e) => e.is_brand)?.buckets ?? []),
-      (date) => ({
-        notes: [...(bucketFlags.get(date) ?? []).map((f) => f.text), ...givenUp(own.get(date))],
-        href: answers(brand, daysCounted(date, weekly, window)),
-      }),
-    ),
+    marks: [
+      ...gaps,
+      ...marksOf(
+        brand.id,
+        metric === metrics.rate ? rate : (entities.find((e) => e.is_brand)?.buckets ?? []),
+        (date) => ({
+          notes: [...(bucketFlags.get(date) ?? []).map((f) => f.text), ...givenUp(own.get(date))],
+          href: answers(brand, daysCounted(date, weekly, window)),
+        }),
+      ),
+    ].sort((a, b) => String(a.x).localeCompare(String(b.x))),
   }
   const others = entities
     .filter((e) => !e.is_brand)
@@ -207,8 +212,12 @@ function flagsOf(trend: TrendBody, bucket: Bucket, days: Summary["window"]): Fla
   return [
     ...(moved ? [flag("moved", `the score moved ${moved.direction}`)] : []),
     ...bucket.model_changes.map((c) => flag("model", `${c.platform} now ${c.now.join(", ")}`)),
-    ...bucket.degraded_platforms.map((platform) => flag("outage", `outage of ${platform}`)),
+    ...outagesOf(bucket),
   ]
 }
 
-const givenUp = (bucket?: Bucket) => (bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])
+// outagesOf are the flags of platforms that gave up too many runs of a bucket.
+export const outagesOf = (b: Pick<Bucket, "date" | "degraded_platforms">) =>
+  b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` }))
+
+const givenUp = (bucket?: Pick<Bucket, "given_up_runs">) => (bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])

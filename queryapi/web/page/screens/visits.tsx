@@ -1,5 +1,4 @@
-import { useAnswer } from "../api.ts"
-import type { Brand, Session, Traffic, TrafficBucket } from "../bodies.ts"
+import type { Brand, Session, Traffic, TrafficBucket, TrafficTotal } from "../bodies.ts"
 import type { Flag, Mark, Series } from "../chart/marks.ts"
 import { dayNumber } from "../chart/scale.ts"
 import { Stack } from "../chart/stack.tsx"
@@ -15,10 +14,10 @@ export type Ask = (endpoint: string, more?: Record<string, string | undefined>) 
 const counts = ["visits", "sessions", "goals"] as const
 type Count = (typeof counts)[number]
 
-const titles: Record<Count, string> = {
-  visits: "Page views that AI platforms sent",
-  sessions: "Visits of a tab, each counted once",
-  goals: "Goals that those visitors reached",
+const titles: Record<Count, readonly [name: string, subtitle: string]> = {
+  visits: ["Visits", "Page views that AI platforms sent"],
+  sessions: ["Landings", "Sessions that began on the site: visits of a tab, each counted once"],
+  goals: ["Goals", "Goals that those visitors reached"],
 }
 
 const longest = 92 // days that have a bar each; of more, each week has one
@@ -39,13 +38,12 @@ export function Visits({ brand, session, traffic, ask }: Props) {
   const granularity = granularityOf(from, to)
   const weekly = granularity === "week"
   const metric = query.value.get("metric") ?? "visits"
-  const count = counts.find((name) => name === metric)
   const currencies = [...new Set(traffic.goals.flatMap((g) => g.currency ?? []))].sort()
-  const currency = count ? undefined : currencies.find((code) => code === metric)
-  const value = (b: TrafficBucket) =>
-    currency ? (b.values.find((v) => v.currency === currency)?.value ?? 0) : b[count ?? "visits"]
-  const window = traffic.comparison?.window
-  const earlier = useAnswer<Traffic>(window ? ask("ai-traffic", { granularity, ...window }) : null).data?.buckets
+  const currency = currencies.find((code) => code === metric)
+  const count = currency ? undefined : (counts.find((name) => name === metric) ?? "visits")
+  const value = (b: TrafficTotal) =>
+    count ? b[count] : (b.values.find((v) => v.currency === currency)?.value ?? 0)
+  const [name, subtitle] = count ? titles[count] : [`Value in ${currency}`, `Value of goals in ${currency}`]
   const notes = useNotes(brand, session, from, to)
   const buckets = (traffic.buckets ?? []).filter((b) => value(b) > 0)
   const series = traffic.platform_breakdown
@@ -63,9 +61,9 @@ export function Visits({ brand, session, traffic, ask }: Props) {
   return (
     <>
       <Stack
-        name={`Visits per ${granularity}`}
-        finding={findingOf(traffic, currency ? undefined : (count ?? "visits"))}
-        subtitle={`${currency ? `Value of goals in ${currency}` : titles[count ?? "visits"]}, by platform and ${granularity}; ${plural(traffic.sessions, "session")} began`}
+        name={`${name} per ${granularity}`}
+        finding={count && findingOf(traffic, count)}
+        subtitle={`${subtitle}, by platform and ${granularity}${count === "visits" ? `; ${plural(traffic.sessions, "landing")}` : ""}`}
         unit={currency ?? ""}
         as="bars"
         weekly={weekly}
@@ -73,8 +71,8 @@ export function Visits({ brand, session, traffic, ask }: Props) {
         tools={<Metrics currency={currency} currencies={currencies} />}
         csv={{ url: ask("ai-traffic", { granularity, table: "buckets" }), file: `${brand.slug}-visits.csv` }}
         series={series}
-        before={window && earlier ? totalsBefore(earlier, value, window.date_from, from, weekly) : undefined}
-        flags={[...notes.flags, ...(currency || count === "goals" ? [] : goalsOf(traffic.buckets ?? []))]}
+        before={traffic.comparison ? totalsBefore(traffic.comparison, value, from, weekly) : undefined}
+        flags={[...notes.flags, ...(!count || count === "goals" ? [] : goalsOf(traffic.buckets ?? []))]}
         onNote={notes.onNote}
         method="Every bar counts what reached the site: these are counts, not a sample, so there is no interval. The dashed line has the total of the days before, each under the day that it is compared with."
         empty={currency ? `No goal had a value in ${currency}.` : "None in this window."}
@@ -85,36 +83,37 @@ export function Visits({ brand, session, traffic, ask }: Props) {
 }
 
 // findingOf says how many there were, and the difference to the days before.
-function findingOf(traffic: Traffic, count?: Count): string | undefined {
-  if (count !== "visits" && count !== "sessions") return undefined
-  const now = count === "visits" ? traffic.total_visits : traffic.sessions
-  const total = `${plural(now, count.slice(0, -1))} from AI platforms`
+function findingOf(traffic: Traffic, count: Count): string | undefined {
+  const total = { visits: plural(traffic.total_visits, "visit"), sessions: plural(traffic.sessions, "landing"), goals: "" }[count]
+  const begin = total && `${total} from AI platforms`
   const compared = traffic.comparison
-  if (!compared) return total
+  if (!compared) return begin || undefined
   const { difference } = compared[count]
   const many = difference === 0 ? "as many as" : `${number(Math.abs(difference))} ${difference > 0 ? "more" : "fewer"} than`
-  return `${total}, ${many} in the ${plural(daysOf(compared.window.date_from, compared.window.date_to), "day")} before`
+  return `${begin ? `${begin},` : "Goals:"} ${many} in the ${plural(daysOf(compared.window.date_from, compared.window.date_to), "day")} before`
 }
 
 const mondayOf = (day: number) => day - ((day + 3) % 7)
 
-// totalsBefore adds the platforms of each bucket of the days before, and moves them to the days that they are compared with.
+// totalsBefore are the buckets of the days before, each moved to the day that it is compared with.
 function totalsBefore(
-  buckets: TrafficBucket[],
-  value: (bucket: TrafficBucket) => number,
-  before: string,
+  { window: before, buckets }: NonNullable<Traffic["comparison"]>,
+  value: (bucket: TrafficTotal) => number,
   from: string,
   weekly: boolean,
 ): Series {
-  const [first, second] = [dayNumber(before), dayNumber(from)]
+  const [first, second] = [dayNumber(before.date_from), dayNumber(from)]
   const lag = weekly ? mondayOf(second) - mondayOf(first) : second - first
-  const totals = new Map<string, number>()
-  for (const b of buckets) totals.set(b.date, (totals.get(b.date) ?? 0) + value(b))
   return {
     key: "before",
     name: `The ${plural(second - first, "day")} before`,
     slot: 9,
-    marks: [...totals].map(([date, y]) => ({ key: "before", x: shift(date, lag), y, notes: [`on ${shortDate(date)}`] })),
+    marks: (buckets ?? []).map((b) => ({
+      key: "before",
+      x: shift(b.date, lag),
+      y: value(b),
+      notes: [`on ${shortDate(b.date)}`],
+    })),
   }
 }
 
@@ -141,7 +140,7 @@ function Metrics({ currency, currencies }: MetricsProps) {
         parameter="metric"
         options={[
           ["visits", "Visits"],
-          ["sessions", "Sessions"],
+          ["sessions", "Landings"],
           ["goals", "Goals"],
           ...(amount ? [[amount, "Value"] as const] : []),
         ]}
