@@ -103,7 +103,9 @@ func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query
 		body.Buckets = make([]crawlBucket, len(buckets))
 	}
 	for i, b := range buckets {
-		body.Buckets[i] = crawlBucket{dayText(b.Bucket), b.Purpose, b.Requests, b.Verified, b.Unverified, b.Unchecked, b.Errors}
+		body.Buckets[i] = crawlBucket{
+			dayText(b.Bucket), b.Purpose, b.Requests, b.Verified, b.Unverified, b.Unchecked, b.Errors,
+		}
 	}
 	return body, nil
 }

@@ -3,9 +3,9 @@ package metrics
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -74,8 +74,8 @@ type trafficChange struct {
 	Sessions countChange `json:"sessions"`
 	Goals    countChange `json:"goals"`
 
-	// Buckets are those of the days before, also without visits; nil without granularity.
-	Buckets []trafficTotal `json:"buckets"`
+	// Buckets count the days before, also those without visits; nil without granularity.
+	Buckets []trafficTotal `json:"buckets" csv:"-"`
 }
 
 // trafficTotal has the visits that all platforms sent in a bucket.
@@ -181,7 +181,7 @@ func newTrafficTotals(rows []clickhouse.VisitTotal) []trafficTotal {
 	return totals
 }
 
-func newTrafficValues(currencies []string, amounts []decimal.Decimal) []trafficValue {
+func newTrafficValues[A fmt.Stringer](currencies []string, amounts []A) []trafficValue {
 	values := make([]trafficValue, len(currencies))
 	for i, currency := range currencies {
 		values[i] = trafficValue{nullIfEmpty(currency), json.Number(amounts[i].String())}

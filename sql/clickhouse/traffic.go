@@ -129,7 +129,7 @@ type CrawlBucket struct {
 	Verified   int64     `ch:"verified"`   // from addresses that the operator publishes
 	Unverified int64     `ch:"unverified"` // from others
 	Unchecked  int64     `ch:"unchecked"`
-	Errors     int64     `ch:"errors"`     // with a status of 400 or above
+	Errors     int64     `ch:"errors"` // with a status of 400 or above
 }
 
 // PageFilter is a ListFilter for sorted pages. Its words are listed in ai_pages.sql; the zero values select all and

@@ -1,5 +1,5 @@
--- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have runs, where
--- all were given up, without answers.
+-- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have runs.
+-- Where all were given up there are no answers, and so no rates.
 WITH
     (
         SELECT groupArray(id)

@@ -1,5 +1,5 @@
--- visit_totals: visits, sessions and goals that all platforms sent to a brand's site, one row per bucket of the window, also of those that
--- have none. currencies and amounts are those of visit_buckets.
+-- visit_totals: visits, sessions and goals that all platforms sent to a brand's site, one row per bucket of the window.
+-- Buckets without any have zeros. currencies and amounts are those of visit_buckets.
 WITH sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT
     answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,

@@ -4,6 +4,12 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 -- answerscope_critical_t
 CREATE FUNCTION answerscope_critical_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
 
+-- answerscope_gap_end
+CREATE FUNCTION answerscope_gap_end AS (k, gap, margin, side) -> answerscope_round(if(k < 5, NULL, least(100, greatest(-100, gap + (side * margin)))), 1);
+
+-- answerscope_gap_verdict
+CREATE FUNCTION answerscope_gap_verdict AS (low, high) -> multiIf(low IS NULL, 'too_little_data', low > 0, 'ahead', high < 0, 'behind', 'level');
+
 -- answerscope_given
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
@@ -43,9 +49,12 @@ CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) 
 -- answerscope_within
 CREATE FUNCTION answerscope_within AS (of_prompt, k, n, mean, margin, side) -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(0, mean + (side * margin)))), 1);
 
+-- answerscope_within_gap
+CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_round(if(k < 5, NULL, least(100, greatest(-100, gap + (side * margin)))), 1);
+
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [3fd29f1addb2]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [2fe553cf1540]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -97,7 +106,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [e8e278e490d6]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [fb0784611ef7]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -157,7 +166,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [299473962a17]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [b19e0bb01162]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -223,7 +232,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [adc7bb3a41a0]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [e3d5eb91da7f]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -265,7 +274,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [8d809147c289]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [c9ea043e6e7c]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -315,7 +324,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [eefa544bf073]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [c1128a89ce8a]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -600,7 +609,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [c015b1261a40]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [eb29f5a35590]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -733,7 +742,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs, where [ff1cec5af5fa]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [ca87005516f4]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -848,7 +857,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [44135cf7d33d]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [26ed95974641]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -991,7 +1000,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [3cf89c590e2a]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [410e5ef27d3a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1107,21 +1116,9 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
--- brands_cost
-CREATE VIEW brands_cost
-COMMENT 'what the runs of some brands cost, in US dollars; those of days from date_from to date_to. [c5f0ce741302]'
-AS SELECT
-    brand_id,
-    sum(answers.cost_usd) AS cost_usd
-FROM answers
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
-GROUP BY brand_id
-ORDER BY brand_id ASC
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
-
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [b97abc9d1833]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [efd6d50389f7]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1187,22 +1184,22 @@ SELECT
     answers,
     mention_answers,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + (sign(greatest(0, rate - rate_margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + (sign(least(100, rate + rate_margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
     leader.1 AS leader_id,
     leader.2 AS leader_name,
     round(((100 * (leader.3)) / nullIf(answers, 0)) + (sign((100 * (leader.3)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS leader_rate_pct,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
-    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+    multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM brands
 ORDER BY brand_id ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [e3699c267fbc]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [9a176350b321]'
 AS WITH
     prompts AS
     (
@@ -1239,8 +1236,8 @@ SELECT
     day,
     answers,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - margin) + (sign(greatest(0, rate - margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + margin) + (sign(least(100, rate + margin)) * 1e-9), 1) + 0) AS mention_rate_high
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_high
 FROM days
 ORDER BY
     brand_id ASC,
@@ -1249,7 +1246,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [cbf4d72f59e8]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [1bd16c565628]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1262,7 +1259,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [ab764dce44f8]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [2d02aca1e3d0]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1298,34 +1295,53 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [e3e02b823da5]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [74a82dd57d7a]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
     bucket,
-    source_type,
-    sum(sign) AS citations,
+    type AS source_type,
+    sum(counted) AS citations,
     round(((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) + (sign((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS citations_pct,
-    sumIf(sign, of_answer = 1) AS citing_answers
+    if(sum(kept) = citations, sum(citing), NULL) AS citing_answers
 FROM
 (
     SELECT
         multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+        toString(citation_daily.source_type) AS type,
+        citation_daily.citations AS counted,
+        toInt64(0) AS kept,
+        toInt64(0) AS citing
+    FROM citation_daily
+    WHERE empty({prompts:Array(UUID)}) AND (NOT {consulted:Bool}) AND (url != '') AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned))
+    UNION ALL
+    SELECT
+        bucket,
+        type,
+        if(notEmpty({prompts:Array(UUID)}) OR {consulted:Bool}, sign, 0),
         sign,
-        arrayFilter((type, is_cited) -> ((is_cited != {consulted:Bool}) AND (({source_filter:String} = 'all') OR (type = {source_filter:String}) OR (({source_filter:String} = 'external') AND (type NOT IN ('owned', 'competitor'))))), arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS source_types
-    FROM answers
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+        sign * (nth = 1)
+    FROM
+    (
+        SELECT
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
+            toInt64(answers.sign) AS sign,
+            arrayFilter((type, is_cited) -> (is_cited != {consulted:Bool}), arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS answer_types
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+    )
+    ARRAY JOIN
+        answer_types AS type,
+        arrayEnumerateUniq(answer_types) AS nth
 )
-ARRAY JOIN
-    source_types AS source_type,
-    arrayEnumerateUniq(source_types) AS of_answer
+WHERE ({source_filter:String} = 'all') OR (type = {source_filter:String}) OR (({source_filter:String} = 'external') AND (type NOT IN ('owned', 'competitor')))
 GROUP BY
     bucket,
-    source_type
+    type
 HAVING citations > 0
 ORDER BY
     bucket ASC,
-    indexOf(types, source_type) ASC
+    indexOf(types, type) ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_daily
@@ -1425,7 +1441,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [25dc47342a90]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [844a93a7ad73]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1505,7 +1521,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [c7e9075d2406]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [3191e4de1c7c]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1660,7 +1676,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [a3071b358ee0]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [ae48708d616d]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -1781,7 +1797,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [eb24edb834a2]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [45eba0a7f60b]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1861,7 +1877,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [b377e066dd66]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [ecfabaec2d6e]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1875,7 +1891,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [9b920db2bcf9]'
+COMMENT 'the last dead letter of each partition. [963eca3fed1c]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1906,7 +1922,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [cf500e21b88f]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [60c4c3998f34]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1925,7 +1941,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [9241e8bcf1c4]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [5f79cb345df5]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1970,7 +1986,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [5803b6444df6]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [11dabc5c920c]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1991,7 +2007,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [1152e65ef50f]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [fed11622483a]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2188,7 +2204,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [9d733c59e042]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [fe61c54cb1d4]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2295,7 +2311,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [1aabf661f862]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [4c2b3911e5d2]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2396,7 +2412,7 @@ AS WITH
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
             arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
-            (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0) AS gap,
+            if(notEmpty({prompts:Array(UUID)}), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
         FROM
         (
@@ -2436,9 +2452,9 @@ SELECT
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
-    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+    multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
 WHERE ({group_by:String} = '') OR (answers > 0)
 ORDER BY
@@ -2481,7 +2497,7 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap_high` Nullable(Float64),
     `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [1e18fd5e3796]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [ac08790db6c6]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2578,7 +2594,7 @@ FROM
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
                 arrayFirst(row -> ((row.1) = brand_id), found) AS brand,
-                (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0) AS gap,
+                if(notEmpty(CAST([], 'Array(UUID)')), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
             FROM
             (
@@ -2625,9 +2641,9 @@ FROM
         if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
         round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
         round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-        if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
-        if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
-        multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+        round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
+        round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+        multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
     FROM measured
     WHERE ('' = '') OR (answers > 0)
     ORDER BY
@@ -2649,7 +2665,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [4b1727c850a2]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [5c37f3fd1ca1]'
 AS SELECT
     platform,
     prompt,
@@ -2747,7 +2763,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [f1c5048431a7]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [54c3915bd1b1]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2769,7 +2785,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [e4549019acbd]'
+COMMENT 'every visit to a brand’s site as it was recorded. [73cb595f61dd]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2799,7 +2815,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [501ea50b750a]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [5207a72828b0]'
 AS SELECT
     kind,
     value,
@@ -2838,7 +2854,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [fdd20e81987b]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [186018572066]'
 AS SELECT
     day,
     id,
@@ -2883,7 +2899,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [332114220c0c]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [9cfe2b5f2592]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2902,26 +2918,55 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered, without shopping platforms. [81f6b378e0b0]'
-AS SELECT
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [e3eecae46b2b]'
+AS WITH
+    last_days AS
+    (
+        SELECT
+            brand_id,
+            max(day) AS last_day
+        FROM
+        (
+            SELECT
+                brand_id,
+                day
+            FROM answer_daily
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (day >= {date_from:Date})
+            GROUP BY
+                brand_id,
+                day
+            HAVING sum(answer_daily.answers) > 0
+        )
+        GROUP BY brand_id
+    )
+SELECT
     brand_id,
-    max(answered_at) AS answered_at
-FROM answers
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND ((brand_id, day) IN (
+    max(at) AS answered_at
+FROM
+(
     SELECT
         brand_id,
-        max(day)
-    FROM brand_prompt_daily
-    WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (brand_prompt_daily.answers > 0)
-    GROUP BY brand_id
-)) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+        toDateTime64(last_day, 3, 'UTC') AS at
+    FROM last_days
+    UNION ALL
+    SELECT
+        brand_id,
+        answered_at AS at
+    FROM answers
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array(UUID)})) AND (day >= {date_from:Date}) AND ((brand_id, day) IN (
+        SELECT
+            brand_id,
+            last_day
+        FROM last_days
+    )) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+)
 GROUP BY brand_id
 ORDER BY brand_id ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [ae9acd2d0aad]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [60e94b89ca08]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2932,7 +2977,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [51292aafb21d]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [e52f1d33ec8c]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2962,7 +3007,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [68beab416c94]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [bd5e57c67521]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3029,7 +3074,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [a048328d0428]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [92e17589338f]'
 AS WITH
     served AS
     (
@@ -3083,7 +3128,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [60a0d68364f3]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [31631a62e69f]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3167,7 +3212,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [b3aefd324994]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [60c4da2ac686]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3258,7 +3303,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [9b94e8557c1a]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [989161821e70]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3269,7 +3314,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [bf8ec4e046ed]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [0ebf5645f442]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3328,7 +3373,7 @@ FROM
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [cd6e60929b46]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [0eded4b57bfd]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -3363,7 +3408,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [779a4e3bb1b7]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [f9dfaf22e3f2]'
 AS WITH
     cells AS
     (
@@ -3439,7 +3484,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [3ffa2421e86e]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [73799c337317]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3543,7 +3588,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [9b60e20ea78a]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [650bd850d765]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3651,7 +3696,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [a84ff9cc7891]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [f716ead8ae87]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -3686,7 +3731,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [c8396d1c9b94]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [713125b96480]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -3725,7 +3770,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [752b9134c9cc]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [aeccd197fb83]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3774,7 +3819,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [22734b03db29]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [042ec7e02fa3]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3921,7 +3966,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [ba72d5f257dc]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [aa9b3a5d6a39]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -3987,8 +4032,8 @@ SELECT
     prompt_count,
     lists,
     round(share + (sign(share) * 1e-9), 1) + 0 AS share_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, share - margin) + (sign(greatest(0, share - margin)) * 1e-9), 1) + 0) AS share_low,
-    if(prompt_count < 5, NULL, round(least(100, share + margin) + (sign(least(100, share + margin)) * 1e-9), 1) + 0) AS share_high,
+    round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (all_lists + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, share + (-1 * margin)))) + (sign(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (all_lists + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, share + (-1 * margin))))) * 1e-9), 1) + 0 AS share_low,
+    round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (all_lists + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, share + (1 * margin)))) + (sign(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (all_lists + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, share + (1 * margin))))) * 1e-9), 1) + 0 AS share_high,
     round((places / nullIf(lists, 0)) + (sign(places / nullIf(lists, 0)) * 1e-9), 1) + 0 AS avg_position,
     length(merchants) AS merchant_count,
     toUInt64(arrayCount(merchant -> arrayExists(domain -> endsWith(concat('.', domain), concat('.', merchant)), {domains:Array(String)}), merchants)) AS own_merchants
@@ -3998,7 +4043,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [cd6f59eaf0ed]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [777d379cef41]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4039,7 +4084,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [e02e8e715ad0]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [7b7cedcd7f15]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4048,7 +4093,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [1b94802c1275]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [a2eb03f74e8e]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4058,26 +4103,39 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
     arrayPushFront(live, ({brand_id:UUID}, '')) AS entities,
+    landed AS
+    (
+        SELECT
+            prompt_id,
+            sign,
+            arrayFilter((id, n) -> (n > 0), arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
+            arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited) AS cited_domains,
+            arrayFilter((type, is_cited) -> is_cited, arrayMap((owned, competitor, listed) -> indexOf(types, multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed)), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS cited_types
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+    ),
     domains AS
     (
         SELECT
             typed.domain AS domain,
             types[min(typed.type)] AS source_type,
-            sum(typed.citing_answers) AS citing,
-            sum(sum(typed.answers)) OVER () AS all_answers
+            sum(typed.citing) AS citing,
+            max(sum(typed.citing)) OVER () AS all_answers
         FROM
         (
             SELECT
-                toString(citation_daily.domain) AS domain,
-                indexOf(types, source_type) AS type,
-                sum(citation_daily.answers) AS answers,
-                sum(citation_daily.domain_answers) AS citing_answers
-            FROM citation_daily
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+                domain,
+                type,
+                sum(sign * (nth = 1)) AS citing
+            FROM landed
+            ARRAY JOIN
+                arrayPushFront(cited_domains, '') AS domain,
+                arrayPushFront(cited_types, 0) AS type,
+                arrayPushFront(arrayEnumerateUniq(cited_domains), 1) AS nth
             GROUP BY
                 domain,
                 type
-            HAVING (sum(citation_daily.citations) > 0) OR (answers > 0)
+            HAVING sum(sign) > 0
         ) AS typed
         GROUP BY domain
     ),
@@ -4100,19 +4158,9 @@ AS WITH
             domain,
             prompt_id,
             sum(sign) AS citing,
-            sumForEach(naming) AS named
-        FROM
-        (
-            SELECT
-                prompt_id,
-                sign,
-                arrayFilter((id, n) -> (n > 0), arrayPushFront(competitors.id, brand_id), arrayPushFront(competitors.mention_count, mention_count)) AS present,
-                arrayMap(entity -> (sign * has(present, entity)), entities.1) AS naming,
-                arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS domains_cited
-            FROM answers
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        )
-        ARRAY JOIN domains_cited AS domain
+            sumForEach(arrayMap(entity -> (sign * has(present, entity)), entities.1)) AS named
+        FROM landed
+        ARRAY JOIN arrayDistinct(cited_domains) AS domain
         WHERE has(cited.1, domain)
         GROUP BY
             domain,
@@ -4161,12 +4209,12 @@ SELECT
     entity.2 AS name,
     mention_answers,
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    if(prompt_count < 5, NULL, round(greatest(0, rate - margin) + (sign(greatest(0, rate - margin)) * 1e-9), 1) + 0) AS mention_rate_low,
-    if(prompt_count < 5, NULL, round(least(100, rate + margin) + (sign(least(100, rate + margin)) * 1e-9), 1) + 0) AS mention_rate_high,
+    round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (citing_answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin)))) + (sign(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (citing_answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
+    round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (citing_answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin)))) + (sign(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (citing_answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    if(prompt_count < 5, NULL, round(greatest(-100, gap - gap_margin) + (sign(greatest(-100, gap - gap_margin)) * 1e-9), 1) + 0) AS rate_gap_low,
-    if(prompt_count < 5, NULL, round(least(100, gap + gap_margin) + (sign(least(100, gap + gap_margin)) * 1e-9), 1) + 0) AS rate_gap_high,
-    multiIf(prompt_count < 5, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
+    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+    multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
 ORDER BY
     citing_answers DESC,
@@ -4178,7 +4226,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [4f98ed03948a]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [31d2238d7e53]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -4199,7 +4247,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [115cfedf0742]'
+COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [fabdf124ff22]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -4232,7 +4280,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [4d4875ffa59f]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [605e15985fda]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -4251,7 +4299,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [248f06df7afb]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [58c378406d10]'
 AS SELECT
     landing,
     month,
@@ -4275,7 +4323,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [39f61b8f7217]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [b6554553e779]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -4299,7 +4347,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [e41ac7273cd6]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [7d50fa82b897]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -4380,7 +4428,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window, also of those that [5b638879f6f2]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [eadc86e16dcf]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT

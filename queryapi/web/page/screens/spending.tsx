@@ -14,7 +14,7 @@ import { outagesOf } from "./trend.tsx"
 export function Spending({ brand }: { brand: Brand }) {
   const spending = useAnswer<Body>(addressOf(`${root}/tracking/spending`, { brand_id: brand.id }))
   return (
-    <Shown of={spending} height={280}>
+    <Shown of={spending} height={320}>
       {(body) => (
         <>
           <CostPerDay spending={body} />
@@ -90,7 +90,7 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
   const everything = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
   const trend = useAnswer<Trend>(question("visibility-trend", brand, { ...everything, ...window }))
   return (
-    <Shown of={trend} height={160}>
+    <Shown of={trend} height={247}>
       {({ buckets, unanswered }) => {
         const part = <B extends { date: string }>(key: string, name: string, slot: Slot, days: B[], value: (b: B) => number): Series => ({
           key,

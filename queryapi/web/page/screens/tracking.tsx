@@ -5,7 +5,7 @@ import { money, number, time } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Choice, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Notice, Shown, Skeleton } from "../parts/state.tsx"
+import { Notice, Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
@@ -38,7 +38,7 @@ export function Tracking({ brand, session }: { brand: Brand; session: Session })
       <RunsPerDay brand={brand} />
       <Schedules brand={brand} editable={mayEdit(session)} />
       <SamplingPlan brand={brand} />
-      <Shown of={jobs} height={160}>
+      <Shown of={jobs} height={120}>
         {(list) => <Jobs brand={brand} jobs={list} />}
       </Shown>
     </Screen>
@@ -71,7 +71,9 @@ function RunNow({ brand, editable }: { brand: Brand; editable: boolean }) {
         {refused ? (
           <Notice kind="plain">{refused}</Notice>
         ) : !estimate ? (
-          <Skeleton height={20} />
+          <p class="skeleton" role="status" style={{ height: "20px" }}>
+            <span class="hidden">Loading</span>
+          </p>
         ) : (
           <>
             {estimate.runs === 0 && <p class="soft">Nothing to ask: no platform is scheduled below or has a key, or no prompt is active.</p>}
@@ -142,7 +144,7 @@ function Schedules({ brand, editable }: { brand: Brand; editable: boolean }) {
     </>
   )
   return (
-    <Shown of={rows} height={120}>
+    <Shown of={rows} height={210}>
       {(list) => (
         <Table<Schedule>
           name="Schedule"

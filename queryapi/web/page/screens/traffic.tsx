@@ -41,7 +41,7 @@ export function Traffic({ brand, session }: { brand: Brand; session: Session }) 
       }
     >
       {platforms.failure && <Failed message={platforms.failure.message} />}
-      <Shown of={traffic} height={320}>
+      <Shown of={traffic} height={359}>
         {(t) =>
           t.total_visits === 0 ? (
             <NoVisits brand={brand} />
