@@ -83,7 +83,7 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	if topics := d.text(t, `fetch("/app/api/rest/v1/topics?select=name,prompts(count)&order=name").then((r) => r.json()).then((all) => all.map((t) => t.prompts[0].count + " " + t.name).join())`); topics != "1 desk lamp,3 lamp" {
 		t.Errorf("its topics are %s", topics)
 	}
-	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) && document.querySelector('table[aria-label="Top competitors"]')`)
+	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) && document.querySelector('figure[aria-label="Beside the leader"]')`)
 }
 
 // A set-up goes back, and on after a reload; what is typed is kept, and its prompts are asked once.
