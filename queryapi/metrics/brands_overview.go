@@ -299,8 +299,8 @@ func sortBrands(brands []overviewBrand, by string, descending bool) {
 	})
 }
 
-// urgency returns the size of the difference, of a move since its day, and above all of them that of a move down; nil
-// without a difference.
+// urgency sorts changes: by the size of the difference, for a move since its day, with moves down above all others. It
+// is nil without a difference.
 func (c Change) urgency() *float64 {
 	difference := c.Difference
 	if c.Since != nil {

@@ -47,7 +47,7 @@ func (q *query) commonOfBrands(now time.Time, dayLimit int64) commonParams {
 	}
 }
 
-// regions reads a region as a filter; "none" is that of answers that were asked for without one.
+// regions reads a region as a filter; "none" selects answers without one.
 func (q *query) regions() []string {
 	regions := q.texts("region", "a region, none, or no such parameter for all")
 	if len(regions) > 0 && strings.EqualFold(regions[0], "none") {

@@ -53,7 +53,8 @@ func (a *API) shoppingSummary(ctx context.Context, caller identity.Identity, q *
 	var prices []clickhouse.PriceRange
 	filter := p.filter(caller.OrganizationID)
 	err = a.runAll(ctx,
-		fetch(&entities, clickhouse.ShoppingLists, clickhouse.ProductListFilter{Filter: filter, Domains: names.Domains}),
+		fetch(&entities, clickhouse.ShoppingLists,
+			clickhouse.ProductListFilter{Filter: filter, Domains: names.Domains}),
 		fetch(&prices, clickhouse.ShoppingPrices, filter))
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type BrandsVisitFilter struct {
 	Platforms      []string `ch:"platforms"`
 }
 
-// Brands selects brands, and what is of days from DateFrom on.
+// Brands selects rows of brands from day DateFrom on.
 type Brands struct {
 	OrganizationID UUID   `ch:"organization_id"`
 	Brands         []UUID `ch:"brands"`

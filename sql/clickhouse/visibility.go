@@ -175,8 +175,8 @@ type Entity struct {
 	RateGap
 }
 
-// RateGap is the mention rate of the brand less that of another over the same answers, in points. It is nil without
-// answers and of one prompt, its ends under 5 prompts.
+// RateGap is the mention rate of the brand minus the rate of another entity over the same answers, in points. The gap
+// is nil without answers and for one prompt; its ends are nil under 5 prompts.
 type RateGap struct {
 	Gap        *float64 `ch:"rate_gap"`
 	GapLow     *float64 `ch:"rate_gap_low"`
@@ -297,7 +297,7 @@ type FilterValue struct {
 	Name  *string `ch:"name"`  // of a topic its present name, nil if deleted; else the value
 }
 
-// Simulated says whether the simulator made filtered runs.
+// Simulated is true if the simulator made some of the filtered runs.
 type Simulated struct {
 	Simulated bool `ch:"simulated"`
 }

@@ -37,7 +37,7 @@ type BrandSchedule struct {
 	ScheduledAt time.Time  `db:"scheduled_at"`  // since when it has this schedule
 }
 
-// BrandSchedules returns the schedules of the active brands of an organization, without those of shopping platforms.
+// BrandSchedules returns the schedules of the active brands of an organization, except schedules of shopping platforms.
 func (db *DB) BrandSchedules(ctx context.Context, organization uuid.UUID) ([]BrandSchedule, error) {
 	return queryAll[BrandSchedule](ctx, db, "brand_schedules", organization)
 }
