@@ -156,6 +156,9 @@ func writable(table string) string {
 	if table == "organizations" {
 		return "name = name"
 	}
+	if table == "annotations" { // its brand and author stay
+		return "text = text"
+	}
 	return "id = id"
 }
 

@@ -162,7 +162,7 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 	t.Helper()
 	values := map[string]string{
 		"organization_id": organization, "brand_id": brand, "date_from": "2026-03-01", "date_to": "2026-03-31",
-		"granularity": "day", "order": "desc", "sort_by": "visibility",
+		"granularity": "day", "order": "desc", "sort_by": "visibility", "brands": "['" + brand + "']", "consulted": "false", "source_filter": "all",
 	}
 	var arguments []string
 	for _, m := range declaredParameter.FindAllStringSubmatch(readFile(t, "../query/"+view+".sql"), -1) {

@@ -125,7 +125,7 @@ func (s *stage) fill(t *testing.T, table, days string) {
 	t.Helper()
 	values := map[string]string{
 		"organization_id": "toUUID(o)", "brand_id": "toUUID(b)", "day": "d", "deleted": "false", "is_active": "true", "branded": "false",
-		"served_model": "toString(d)", "event": "'view'", "version": "1", "inverse_position": "5354228880",
+		"served_model": "toString(d)", "event": "'view'", "version": "1", "inverse_position": "5354228880", "price_amount": "1",
 	}
 	if table == "dimension_brands" {
 		values["id"] = "toUUID(b)"
@@ -136,6 +136,11 @@ func (s *stage) fill(t *testing.T, table, days string) {
 		value, listed := values[name]
 		switch {
 		case listed:
+		case strings.HasPrefix(name, "citations."): // one in each answer
+			value = map[string]string{"Array(Bool)": "[true]", "Array(UUID)": "[toUUID(b)]"}[kind]
+			if value == "" {
+				value = "['of ' || o]"
+			}
 		case kind == "UUID":
 			value = "toUUID(b)"
 		case strings.HasPrefix(kind, "DateTime"):

@@ -4,9 +4,6 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 -- answerscope_critical_t
 CREATE FUNCTION answerscope_critical_t AS degrees -> if(degrees < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][degrees], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / degrees)) / degrees)) / degrees)) / degrees));
 
--- answerscope_gap_end
-CREATE FUNCTION answerscope_gap_end AS (k, gap, margin, side) -> answerscope_round(if(k < 5, NULL, least(100, greatest(-100, gap + (side * margin)))), 1);
-
 -- answerscope_gap_verdict
 CREATE FUNCTION answerscope_gap_verdict AS (low, high) -> multiIf(low IS NULL, 'too_little_data', low > 0, 'ahead', high < 0, 'behind', 'level');
 

@@ -67,23 +67,21 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
         {(checks) => (
           <p>
             {measured(checks)}
-            {perLook && " This window ends before yesterday, so that rate does not hold for it: one look errs in at most 5 of 100 cases, several looks in more."}
+            {perLook && " This window ends before yesterday: one look errs in at most 5 of 100 cases, several in more."}
           </p>
         )}
       </Shown>
       <details>
         <summary>How sure is this?</summary>
         <p>
-          Every day's answers to the same prompts are one measurement. “Moved” stands only where a change explains the days before and after at least 20 times better than day-to-day noise, and single prompts that come and go
-          on their own. A new prompt, a missing day or a platform that is away moves nothing.
+          Every day's answers to the same prompts are one measurement. “Moved” stands only where a change explains the days at
+          least 20 times better than day-to-day noise. A new prompt, a missing day or a platform that is away moves nothing.
         </p>
         <p>
-          <b>Moved</b>: since that day, by so many points. “The brand”: many prompts moved together. “These prompts”: read their answers before you tell anybody that the brand did. <b>Within noise</b>: nothing to act on; a
-          smaller change than the one named may be there, unseen. <b>Too little data</b>: no verdict; the text says what would be enough. <b>Outage, Model changed, Basket changed</b>: over half of the runs differ for that
-          reason, so the rest is no comparison. Where less does, it is left out and the others are compared.
-        </p>
-        <p>
-          Not seen: platforms that falter for several days in a row may look like a move of the brand. Small brands (10 prompts, named in 15% of answers) hardly ever get more than “these prompts”.
+          <b>Moved</b>: since that day, by so many points. “These prompts”: read their answers before you tell anybody that the
+          brand did. <b>Within noise</b>: nothing to act on; a smaller change may be there, unseen. <b>Too little data</b>: no
+          verdict. <b>Outage, Model changed, Basket changed</b>: over half of the runs differ for that reason. Platforms that
+          falter for days may look like a move.
         </p>
       </details>
     </div>
@@ -93,7 +91,7 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
 const simulated = " Simulated brands got one in 0 to 8, mostly 1 to 6, of 100 quarters."
 
 function measured({ false_alarms: { brand, prompts }, held }: VerdictChecks): string {
-  if (!brand) return "How often a brand that did not change gets a false move is not measured yet: it is every night, once there are 56 days of answers." + simulated
+  if (!brand) return "How often it is wrong is measured every night, once there are 56 days of answers." + simulated
   const stood = held.filter((h) => h.moves > 0).map((h) => ` Of ${plural(h.moves, "move")} of ${h.reach === "brand" ? "a brand" : "prompts"}, ${number(h.held_moves)} stood two weeks later.`)
   return (
     `A brand that did not change gets a false move in ${number(brand.rate_pct)} of 100 quarters (${number(brand.low)}–${number(brand.high)}), measured nightly on this installation's answers, over ${number(brand.row_quarters)} quarters.` +

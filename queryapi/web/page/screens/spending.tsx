@@ -74,7 +74,7 @@ function CostPerDay({ spending }: { spending: Body }) {
       as="bars"
       series={series}
       rule={daily === undefined ? undefined : { value: daily, name: "Organization's budget a day" }}
-      method="A run costs what the platform's usage says, on the day on which its job was started; where a platform reports no usage, its estimate. The forecast repeats the runs that the schedule would start now."
+      method="A run costs what the platform's usage says, else its estimate, on the day on which its job was started. The forecast repeats the runs that the schedule would start now."
       empty={`No run has cost anything, and ${ahead}.`}
     />
   )

@@ -119,7 +119,7 @@ function Way({ brand, ask, platform }: { brand: Brand; ask: Ask; platform?: stri
                 text: plural(reached[key], "page"),
                 href: withParameters({ step: step === key ? undefined : key }),
               }))}
-              method="Each bar counts pages of which there is at least one crawl, citation, visit or goal. The steps count different things, and a visited page need not be cited, so no rate leads from one to the next."
+              method="Each bar counts pages with at least one crawl, citation, visit or goal. A visited page need not be cited, so no rate leads from one step to the next."
             />
           )
         }

@@ -74,7 +74,7 @@ export function Visits({ brand, session, traffic, ask }: Props) {
         before={traffic.comparison ? totalsBefore(traffic.comparison, value, from, weekly) : undefined}
         flags={[...notes.flags, ...(!count || count === "goals" ? [] : goalsOf(traffic.buckets ?? []))]}
         onNote={notes.onNote}
-        method="Every bar counts what reached the site: these are counts, not a sample, so there is no interval. The dashed line has the total of the days before, each under the day that it is compared with."
+        method="Bars count all that reached the site, not a sample: there is no interval. The dashed line has the total of the days before, each under the day that it is compared with."
         empty={currency ? `No goal had a value in ${currency}.` : "None in this window."}
       />
       {notes.dialog}
