@@ -20,7 +20,7 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	collecting.connections, collecting.rounds, collecting.warm, collecting.time = 32, 1, 0, 300*time.Millisecond
 	tables := tabling
 	defer func() { tabling = tables }()
-	tabling.brands, tabling.first, tabling.rounds, tabling.time = 20, 5, 1, 50*time.Millisecond
+	tabling.brands, tabling.first, tabling.rounds, tabling.time = 2*brandsOfOne, 5, 1, 50*time.Millisecond
 	asking.data = data{brands: 11, days: 21, visits: 3, samples: 10}
 	asking.window, asking.questions, asking.rounds, asking.time = 20, 3, 1, 20*time.Millisecond
 	looking := paging
