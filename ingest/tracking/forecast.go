@@ -53,12 +53,12 @@ func (j *Jobs) Forecast(ctx context.Context, brand postgres.Brand, now time.Time
 			f.Refused = append(f.Refused, Refusal{s.Platform, public})
 			continue
 		}
-		f.Refused = append(f.Refused, draft.Refused...)
-		if runs := len(draft.Runs); runs > 0 {
-			cost := draft.cost()
+		estimate := draft.Estimate()
+		f.Refused = append(f.Refused, estimate.Refused...)
+		if estimate.Runs > 0 {
 			for _, day := range checkDays(s, now) {
-				f.add(day, s.Platform, runs, cost)
-				total = plus(total, cost)
+				f.add(day, s.Platform, estimate.Runs, estimate.sum)
+				total = plus(total, estimate.sum)
 			}
 		}
 	}
@@ -103,19 +103,6 @@ func checkDays(s postgres.ScheduledPlatform, now time.Time) (days []string) {
 	}
 }
 
-// cost adds up the estimates of a draft's runs; nil where a price is not known.
-func (d *Draft) cost() *big.Rat {
-	sum := new(big.Rat)
-	for _, r := range d.Runs {
-		if r.Estimate == nil {
-			return nil
-		}
-		estimate, _ := new(big.Rat).SetString(*r.Estimate) // from typicalCost
-		sum.Add(sum, estimate)
-	}
-	return sum
-}
-
 func plus(a, b *big.Rat) *big.Rat {
 	if a == nil || b == nil {
 		return nil
@@ -127,5 +114,5 @@ func amount(r *big.Rat) *json.Number {
 	if r == nil {
 		return nil
 	}
-	return new(json.Number(decimal(r)))
+	return new(json.Number(postgres.Decimal(r)))
 }

@@ -122,6 +122,8 @@ type Estimate struct {
 	Cost       *Cost              `json:"cost"` // null: a price is not known
 	ByPlatform []PlatformEstimate `json:"byPlatform"`
 	Refused    []Refusal          `json:"refused"`
+
+	sum *big.Rat // exact, nil without Cost
 }
 
 // PlatformEstimate is the expected cost of a platform and model.
@@ -166,17 +168,12 @@ func (d *Draft) Estimate() Estimate {
 		sum.Add(sum, cost)
 	}
 	if complete {
-		e.Cost = dollars(sum)
+		e.Cost, e.sum = dollars(sum), sum
 	}
 	return e
 }
 
-func dollars(r *big.Rat) *Cost { return &Cost{json.Number(decimal(r)), "USD"} }
-
-// decimal returns an amount without trailing zeros.
-func decimal(r *big.Rat) string {
-	return strings.TrimSuffix(strings.TrimRight(r.FloatString(9), "0"), ".")
-}
+func dollars(r *big.Rat) *Cost { return &Cost{json.Number(postgres.Decimal(r)), "USD"} }
 
 // typicalCost returns the cost of a model's typical answer in US dollars; nil where its price is not known.
 func typicalCost(d platform.Description, model string) *string {
@@ -188,7 +185,7 @@ func typicalCost(d platform.Description, model string) *string {
 	if !ok {
 		return nil
 	}
-	return new(decimal(cost))
+	return new(postgres.Decimal(cost))
 }
 
 // CheckBudget refuses a wrong budget, and brings its costs into the form that is stored.

@@ -27,7 +27,7 @@ func (db *DB) TrackingSpending(
 	return queryAll[TrackingDay](ctx, db, "tracking_spending", organization, brands, from, to)
 }
 
-// TotalCost adds up the costs of days, and shows it without trailing zeros.
+// TotalCost adds up the costs of days.
 func TotalCost(days []TrackingDay) string {
 	sum := new(big.Rat)
 	for _, d := range days {
@@ -35,7 +35,12 @@ func TotalCost(days []TrackingDay) string {
 			sum.Add(sum, cost)
 		}
 	}
-	return strings.TrimSuffix(strings.TrimRight(sum.FloatString(9), "0"), ".")
+	return Decimal(sum)
+}
+
+// Decimal returns an amount of money with up to nine decimals, without trailing zeros.
+func Decimal(amount *big.Rat) string {
+	return strings.TrimSuffix(strings.TrimRight(amount.FloatString(9), "0"), ".")
 }
 
 // PlatformProgress has the runs of a job on a platform. The rate and the time that is left are the job's, nil until 20
