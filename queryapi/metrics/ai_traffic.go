@@ -104,7 +104,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 	if _, err := a.findBrand(ctx, caller, p.brandID); err != nil {
 		return nil, err
 	}
-	filter, before := p.trafficFilter(caller.OrganizationID), p.window.before(int(p.window.days()))
+	filter, before := p.trafficFilter(caller.OrganizationID), p.window.daysBefore(int(p.window.days()))
 	var rows []clickhouse.Traffic
 	var buckets []clickhouse.VisitBucket
 	var changes []clickhouse.TrafficChange
@@ -115,12 +115,12 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 		queries = append(queries, fetch(&buckets, clickhouse.VisitBuckets, bucketFilter))
 	}
 	if compare {
-		changeFilter := clickhouse.TrafficChangeFilter{TrafficFilter: filter, BeforeFrom: dateOf(before)}
+		changeFilter := clickhouse.TrafficChangeFilter{TrafficFilter: filter, BeforeFrom: dateOf(before.from)}
 		queries = append(queries, fetch(&changes, clickhouse.VisitChange, changeFilter))
 	}
 	if compare && granularity != "" {
 		totalFilter := clickhouse.TrafficBucketFilter{TrafficFilter: filter, Granularity: granularity}
-		totalFilter.DateFrom, totalFilter.DateTo = dateOf(before), dateOf(p.window.before(1))
+		totalFilter.DateFrom, totalFilter.DateTo = dateOf(before.from), dateOf(before.to)
 		queries = append(queries, fetch(&totals, clickhouse.VisitTotals, totalFilter))
 	}
 	if err := a.runAll(ctx, queries...); err != nil {
@@ -153,7 +153,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 	}
 	for _, c := range changes {
 		body.Comparison = &trafficChange{
-			windowBody{dayText(before), dayText(p.window.before(1))},
+			before.body(),
 			countChange{c.VisitsBefore, c.VisitsDifference},
 			countChange{c.SessionsBefore, c.SessionsDifference},
 			countChange{c.GoalsBefore, c.GoalsDifference},

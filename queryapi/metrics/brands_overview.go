@@ -74,14 +74,14 @@ const (
 	lateAfter       = 6 * time.Hour // is what a run may take beyond the time between two runs
 )
 
-// overviewRows has the rows of all brands.
+// overviewRows has rows by brand; a brand has at most one standing, count of visits and last answer.
 type overviewRows struct {
-	standings []clickhouse.BrandStanding
-	days      []clickhouse.BrandDay
-	visits    []clickhouse.BrandVisits
-	answers   []clickhouse.LastAnswer
-	costs     []postgres.TrackingDay
-	schedules []postgres.BrandSchedule
+	standings map[clickhouse.UUID][]clickhouse.BrandStanding
+	days      map[clickhouse.UUID][]clickhouse.BrandDay
+	visits    map[clickhouse.UUID][]clickhouse.BrandVisits
+	answers   map[clickhouse.UUID][]clickhouse.LastAnswer
+	costs     map[uuid.UUID][]postgres.TrackingDay
+	schedules map[uuid.UUID][]postgres.BrandSchedule
 	baskets   map[clickhouse.UUID]*verdict.Basket
 	changes   []postgres.PlatformChange
 }
@@ -99,8 +99,8 @@ func (a *API) brandsOverview(ctx context.Context, caller identity.Identity, q *q
 	}
 	w := p.window.comparedWith(p.window.usualCompareDays())
 	body := overviewBody{
-		Metric: metric, Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
-		Compare: windowBody{dayText(p.window.before(w.CompareDays)), dayText(p.window.before(1))},
+		Metric: metric, Window: p.window.body(),
+		Compare: p.window.daysBefore(w.CompareDays).body(),
 		Month:   clickhouse.MonthOf(a.now()).String(), Brands: make([]overviewBrand, len(brands)),
 	}
 	rows, err := a.overviewRows(ctx, p, caller.OrganizationID, brands, metric, w)
@@ -109,7 +109,7 @@ func (a *API) brandsOverview(ctx context.Context, caller identity.Identity, q *q
 	}
 	list := make([]*verdict.Verdict, len(brands))
 	for i, b := range brands {
-		if err := ctx.Err(); err != nil { // two years of many brands take seconds
+		if err := ctx.Err(); err != nil { // an organization may have many brands
 			return nil, err
 		}
 		list[i] = new(rows.judge(w, clickhouse.UUID(b.ID)))
@@ -139,34 +139,46 @@ func (a *API) overviewRows(
 	cells := clickhouse.BrandCellFilter{BrandsFilter: filter, Metric: metric}
 	cells.DateFrom = dateOf(w.Earliest().Time())
 	month := clickhouse.MonthOf(a.now()).First()
+	var standings []clickhouse.BrandStanding
+	var brandDays []clickhouse.BrandDay
+	var visits []clickhouse.BrandVisits
+	var answers []clickhouse.LastAnswer
+	var costs []postgres.TrackingDay
+	var schedules []postgres.BrandSchedule
 	err = a.runAll(ctx,
 		func(ctx context.Context, conn *clickhouse.Conn) (err error) {
 			rows.baskets, err = clickhouse.Baskets(ctx, conn, cells, w.Earliest(), w.To)
 			return err
 		},
-		fetch(&rows.standings, clickhouse.BrandsStanding, filter),
-		fetch(&rows.days, clickhouse.BrandsTrend, days),
-		fetch(&rows.visits, clickhouse.BrandsVisits, clickhouse.BrandsVisitFilter{
+		fetch(&standings, clickhouse.BrandsStanding, filter),
+		fetch(&brandDays, clickhouse.BrandsTrend, days),
+		fetch(&visits, clickhouse.BrandsVisits, clickhouse.BrandsVisitFilter{
 			OrganizationID: filter.OrganizationID, Brands: ids,
 			BeforeFrom: dateOf(p.window.before(int(p.window.days()))),
 			DateFrom:   filter.DateFrom, DateTo: filter.DateTo, Platforms: filter.Platforms,
 		}),
-		fetch(&rows.answers, clickhouse.LastAnswers, clickhouse.Brands{
+		fetch(&answers, clickhouse.LastAnswers, clickhouse.Brands{
 			OrganizationID: filter.OrganizationID, Brands: ids,
 			DateFrom: clickhouse.DayOf(a.now().AddDate(0, 0, -maxDays)),
 		}),
 		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
-			rows.costs, err = a.db.TrackingSpending(ctx, organization, month, month.AddDate(0, 1, -1), brandIDs...)
+			costs, err = a.db.TrackingSpending(ctx, organization, month, month.AddDate(0, 1, -1), brandIDs...)
 			return err
 		},
 		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
-			rows.schedules, err = a.db.BrandSchedules(ctx, organization)
+			schedules, err = a.db.BrandSchedules(ctx, organization)
 			return err
 		},
 		func(ctx context.Context, _ *clickhouse.Conn) (err error) {
 			rows.changes, err = a.db.PlatformChanges(ctx, w.Earliest().Time(), w.To.Time())
 			return err
 		})
+	rows.standings = rowsBy(standings, func(s clickhouse.BrandStanding) clickhouse.UUID { return s.BrandID })
+	rows.days = rowsBy(brandDays, func(d clickhouse.BrandDay) clickhouse.UUID { return d.BrandID })
+	rows.visits = rowsBy(visits, func(v clickhouse.BrandVisits) clickhouse.UUID { return v.BrandID })
+	rows.answers = rowsBy(answers, func(l clickhouse.LastAnswer) clickhouse.UUID { return l.BrandID })
+	rows.costs = rowsBy(costs, func(c postgres.TrackingDay) uuid.UUID { return c.BrandID })
+	rows.schedules = rowsBy(schedules, func(s postgres.BrandSchedule) uuid.UUID { return s.BrandID })
 	return rows, err
 }
 
@@ -193,44 +205,28 @@ func (r overviewRows) judge(w verdict.Window, brand clickhouse.UUID) verdict.Ver
 func (r overviewRows) brand(b postgres.Brand, now time.Time) overviewBrand {
 	id := clickhouse.UUID(b.ID)
 	row := overviewBrand{ID: id.String(), Name: b.Name, Slug: b.Slug, Buckets: []rateBucket{}}
-	for _, s := range r.standings {
-		if s.BrandID == id {
-			row.Answers, row.MentionAnswers, row.Rate = s.Answers, s.MentionAnswers, s.Rate
-			row.RateInterval, row.Leader = intervalOver(s.Answers, s.RateLow, s.RateHigh), newLeader(s)
-		}
+	for _, s := range r.standings[id] {
+		row.Answers, row.MentionAnswers, row.Rate = s.Answers, s.MentionAnswers, s.Rate
+		row.RateInterval, row.Leader = intervalOver(s.Answers, s.RateLow, s.RateHigh), newLeader(s)
 	}
-	for _, d := range r.days {
-		if d.BrandID == id {
-			row.Buckets = append(row.Buckets,
-				rateBucket{dayText(d.Day), d.Answers, d.Rate, intervalOver(d.Answers, d.RateLow, d.RateHigh)})
-		}
+	for _, d := range r.days[id] {
+		row.Buckets = append(row.Buckets,
+			rateBucket{dayText(d.Day), d.Answers, d.Rate, intervalOver(d.Answers, d.RateLow, d.RateHigh)})
 	}
-	for _, v := range r.visits {
-		if v.BrandID == id {
-			row.Visits, row.VisitsBefore, row.VisitsChange = v.Visits, v.Before, v.Visits-v.Before
-		}
+	for _, v := range r.visits[id] {
+		row.Visits, row.VisitsBefore, row.VisitsChange = v.Visits, v.Before, v.Visits-v.Before
 	}
-	for _, l := range r.answers {
-		if l.BrandID == id {
-			row.LastAnswerAt = new(instant(l.AnsweredAt))
-		}
+	for _, l := range r.answers[id] {
+		row.LastAnswerAt = new(instant(l.AnsweredAt))
 	}
-	var costs []postgres.TrackingDay
-	for _, c := range r.costs {
-		if c.BrandID == b.ID {
-			costs = append(costs, c)
-		}
-	}
-	row.CostUSD = json.Number(postgres.TotalCost(costs))
-	for _, s := range r.schedules {
-		if s.BrandID == b.ID {
-			row.schedule(s, now)
-		}
+	row.CostUSD = json.Number(postgres.TotalCost(r.costs[b.ID]))
+	for _, s := range r.schedules[b.ID] {
+		row.schedule(s, now)
 	}
 	return row
 }
 
-// schedule tells when a platform of the brand is asked next, and whether the brand is late by its schedule.
+// schedule sets when the brand is asked next, and whether it is late, by the schedule of one of its platforms.
 func (b *overviewBrand) schedule(s postgres.BrandSchedule, now time.Time) {
 	last := s.ScheduledAt
 	if b.LastAnswerAt != nil {

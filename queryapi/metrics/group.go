@@ -87,12 +87,18 @@ func displayName(key string, by clickhouse.GroupBy, values []clickhouse.FilterVa
 
 // byGroup returns the rows of each group in their order. With NoGroups there is one group, which may have no rows.
 func byGroup[R any](rows []R, by clickhouse.GroupBy, key func(R) string) map[string][]R {
-	groups := map[string][]R{}
-	if by == clickhouse.NoGroups {
+	groups := rowsBy(rows, key)
+	if _, hasRows := groups[""]; by == clickhouse.NoGroups && !hasRows {
 		groups[""] = nil
 	}
-	for _, r := range rows {
-		groups[key(r)] = append(groups[key(r)], r)
-	}
 	return groups
+}
+
+// rowsBy returns the rows of each key in their order.
+func rowsBy[K comparable, R any](rows []R, key func(R) K) map[K][]R {
+	byKey := map[K][]R{}
+	for _, r := range rows {
+		byKey[key(r)] = append(byKey[key(r)], r)
+	}
+	return byKey
 }

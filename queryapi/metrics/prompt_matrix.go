@@ -74,7 +74,7 @@ func (a *API) promptMatrix(ctx context.Context, caller identity.Identity, q *que
 	}
 	body := matrixBody{
 		Brand: brandName{brand.ID.String(), brand.Name}, By: by,
-		Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
+		Window: p.window.body(),
 	}
 	var rows []clickhouse.PromptCells
 	var columns []clickhouse.Bucket

@@ -112,8 +112,8 @@ func (a *API) visibilityChanges(ctx context.Context, caller identity.Identity, q
 	cells.Filter, cells.Competitors = p.filter(caller.OrganizationID), slices.Contains(dimensions, byCompetitor)
 	body := Changes{
 		Brand: brandName{brand.ID.String(), brand.Name}, Metric: cells.Metric,
-		Window:      windowBody{dayText(p.window.from), dayText(p.window.to)},
-		Compare:     windowBody{dayText(p.window.before(w.CompareDays)), dayText(p.window.before(1))},
+		Window:      p.window.body(),
+		Compare:     p.window.daysBefore(w.CompareDays).body(),
 		FalseAlarms: changeAlarms{Guarantee: p.window.guarantee(a.now())},
 	}
 	names := []clickhouse.FilterValue{}
@@ -178,6 +178,9 @@ func (w window) comparedWith(days uint32) verdict.Window {
 func (w window) before(days int) time.Time {
 	return clamp(w.from.AddDate(0, 0, -days), firstYear, lastYear)
 }
+
+// daysBefore returns the window of some days that ends before this one.
+func (w window) daysBefore(days int) window { return window{w.before(days), w.before(1)} }
 
 // guarantee returns daily_looks for a window that ends today or yesterday, for which the rates of false alarms hold.
 // Any other window may have been chosen by its figures.

@@ -46,6 +46,8 @@ type windowBody struct {
 	DateTo   string `json:"date_to"`
 }
 
+func (w window) body() windowBody { return windowBody{dayText(w.from), dayText(w.to)} }
+
 type summaryTotals struct {
 	ResultCount       int64     `json:"resultCount"`
 	AvgVisibility     *float64  `json:"avgVisibility"`
@@ -81,7 +83,7 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 	}
 	body := summaryBody{
 		Brand:  brandName{brand.ID.String(), brand.Name},
-		Window: windowBody{dayText(p.window.from), dayText(p.window.to)},
+		Window: p.window.body(),
 	}
 	filter := clickhouse.GroupFilter{Filter: p.filter(caller.OrganizationID), GroupBy: by}
 	body.Totals.Change, err = a.changeBeside(ctx, filter, p.window, func(ctx context.Context) (err error) {
