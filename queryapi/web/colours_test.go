@@ -38,16 +38,16 @@ func TestColoursAreToldApart(t *testing.T) {
 				}
 			}
 		}
-		told(t, theme, colours, append(slots, "accent"), 11)
-		told(t, theme, colours, []string{"accent", "slot-5", "slot-9", "slot-10", "slot-11", "slot-12", "slot-13"}, 6) // types of sources
+		areDistinct(t, theme, colours, append(slots, "accent"), 11)
+		areDistinct(t, theme, colours, []string{"accent", "slot-5", "slot-9", "slot-10", "slot-11", "slot-12", "slot-13"}, 6) // types of sources
 		for i := 1; i < 6; i++ {
-			told(t, theme, colours, []string{fmt.Sprintf("ramp-%d", i), fmt.Sprintf("ramp-%d", i+1)}, 8)
+			areDistinct(t, theme, colours, []string{fmt.Sprintf("ramp-%d", i), fmt.Sprintf("ramp-%d", i+1)}, 8)
 		}
 	}
 }
 
-// told reports colours that somebody does not tell apart: their CIEDE2000 difference is below least.
-func told(t *testing.T, theme string, colours map[string]rgb, names []string, least float64) {
+// areDistinct reports colours that look alike to some kind of sight: their CIEDE2000 difference is below least.
+func areDistinct(t *testing.T, theme string, colours map[string]rgb, names []string, least float64) {
 	t.Helper()
 	for i, a := range names {
 		for _, b := range names[:i] {

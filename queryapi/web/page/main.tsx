@@ -56,7 +56,7 @@ function Signed() {
   )
 }
 
-// whenIdle runs what nobody waits for.
+// whenIdle runs a task once the browser has nothing else to do.
 const whenIdle = (run: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(run) : setTimeout(run, 2000))
 
 function Content({ session, brands, brand, name }: { session: Session; brands: Brand[]; brand?: Brand; name: string }) {

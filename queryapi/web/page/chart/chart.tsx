@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useState } from "preact/hooks"
-import { date, inUnit, number } from "../format.ts"
+import { date, inUnit, number, plural } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { Menu } from "../parts/menu.tsx"
@@ -128,14 +128,22 @@ function whole(mark: Mark | undefined, unit: string): string {
     .join(" ")
 }
 
-// tableOf has a row for each x and a column for each series. Of one that leads, value, range, n and notes have columns
-// of their own.
-export function tableOf(head: string, columns: string[], series: Series[], unit: string, lead?: Series): Behind {
+// bucketsIn counts the buckets that a chart's columns are.
+export const bucketsIn = (columns: string[], weekly?: boolean) => plural(columns.length, weekly ? "week" : "day")
+
+// tableOf has a row for each bucket and a column for each series. Of one that leads, value, range, n and notes have
+// columns of their own.
+export function tableOf(
+  columns: string[],
+  series: Series[],
+  { unit, weekly }: { unit: string; weekly?: boolean },
+  lead?: Series,
+): Behind {
   const others = series.filter((s) => s !== lead)
   const marks = new Map([...series].map((s) => [s, new Map(s.marks.map((m) => [String(m.x), m]))]))
   return {
     head: [
-      head,
+      weekly ? "Week of" : "Day",
       ...(lead ? [others.length > 0 ? lead.name : "Value", "Interval", "n", "Notes"] : []),
       ...others.map((s) => s.name),
     ],
@@ -215,7 +223,7 @@ interface TipProps {
   unit: string
   at: (mark: Mark) => { left: number; top?: number }
   width: number
-  row?: number // without, it tells of all rows
+  row?: number // without, it describes all rows
   lines: (place: Place) => { series: { key: string; name: string; slot: number }; mark?: Mark }[]
 }
 
@@ -225,8 +233,8 @@ export function Tip({ marks, unit, at, width, row, lines }: TipProps) {
   const shown = marks.mark(place)
   if (!place || !shown || (row !== undefined && row !== place[0])) return null
   const { left, top = 0 } = at(shown)
-  const { range, notes: told = [] } = shown
-  const notes = range && "reason" in range ? [...told, range.reason.replaceAll("_", " ")] : told
+  const { range, notes: texts = [] } = shown
+  const notes = range && "reason" in range ? [...texts, range.reason.replaceAll("_", " ")] : texts
   const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
   return (
     <div class="tip" style={{ ...side, top: `${top}px` }} aria-hidden="true">

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
 import { inUnit, plural } from "../format.ts"
 import { Days, Hatch, type Margin, Values } from "./axis.tsx"
-import { Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
+import { bucketsIn, Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Cursor, type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
 import type { LinesProps, Mark, Series } from "./marks.ts"
@@ -59,8 +59,8 @@ export function Lines(chart: LinesProps) {
       kind="lines"
       marks={marks}
       has={hasValue(grid)}
-      summary={`${plural(all.length, "series", "series")}, ${plural(columns.length, chart.weekly ? "week" : "day")}`}
-      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(series), all, unit, all[0])}
+      summary={`${plural(all.length, "series", "series")}, ${bucketsIn(columns, chart.weekly)}`}
+      behind={tableOf(columnsOf(series), all, chart, all[0])}
       legend={
         <>
           {all.length > 1 && <Legend onToggle={onToggle} onHint={(key) => (hint.value = key)} items={items} />}

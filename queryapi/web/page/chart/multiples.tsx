@@ -1,6 +1,6 @@
 import { plural } from "../format.ts"
 import { Days, Values } from "./axis.tsx"
-import { Chart, tableOf, Tip } from "./chart.tsx"
+import { bucketsIn, Chart, tableOf, Tip } from "./chart.tsx"
 import { type Place, useMarks } from "./cursor.ts"
 import { columnsOf, Curve, gridOf, hasValue, Lit, nearest, plotOf, Spots, stepOf, valuesOf } from "./lines.tsx"
 import type { MultiplesProps } from "./marks.ts"
@@ -24,8 +24,8 @@ export function Multiples(chart: MultiplesProps) {
       kind="multiples"
       marks={marks}
       has={hasValue(grid)}
-      summary={`${plural(charts.length, "small chart")} of ${plural(columns.length, chart.weekly ? "week" : "day")} on the same axes`}
-      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(leads), leads, unit)}
+      summary={`${plural(charts.length, "small chart")} of ${bucketsIn(columns, chart.weekly)} on the same axes`}
+      behind={tableOf(columnsOf(leads), leads, chart)}
     >
       {(full) => {
         const across = Math.max(1, Math.min(4, Math.floor((full + gap) / (170 + gap))))

@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks"
 import { plural } from "../format.ts"
 import { Days, Hatch, Values } from "./axis.tsx"
-import { Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
+import { bucketsIn, Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Grid, type Place, useMarks } from "./cursor.ts"
 import { AddNote, FlagList, Flags, spansOf } from "./flags.tsx"
 import { columnsOf, Curve, gridOf, hasValue, type Plot, plotOf, stepOf, valuesOf } from "./lines.tsx"
@@ -35,8 +35,8 @@ export function Stack(chart: StackProps) {
       kind="stack"
       marks={marks}
       has={hasValue(grid)}
-      summary={`${plural(series.length, "series", "series")} stacked, ${plural(columns.length, chart.weekly ? "week" : "day")}`}
-      behind={tableOf(chart.weekly ? "Week of" : "Day", columnsOf(drawn), drawn, unit)}
+      summary={`${plural(series.length, "series", "series")} stacked, ${bucketsIn(columns, chart.weekly)}`}
+      behind={tableOf(columnsOf(drawn), drawn, chart)}
       legend={
         <>
           <Legend

@@ -16,3 +16,6 @@ const vendors = [
 export function slotOf(platform: string): Slot {
   return (vendors.findIndex((slugs) => slugs.includes(platform)) + 1 || 9) as Slot
 }
+
+// bySlot sorts platforms in the order of the palette, then by name.
+export const bySlot = (a: string, b: string) => slotOf(a) - slotOf(b) || a.localeCompare(b)

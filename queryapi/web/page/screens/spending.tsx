@@ -4,7 +4,7 @@ import type { Mark, Series, Slot } from "../chart/marks.ts"
 import { Stack } from "../chart/stack.tsx"
 import { money, number, plural, shift, today } from "../format.ts"
 import { question } from "../parts/filters.tsx"
-import { slotOf } from "../parts/platform.ts"
+import { bySlot, slotOf } from "../parts/platform.ts"
 import { Notice, Shown } from "../parts/state.tsx"
 import { addressOf } from "../route.ts"
 import { answers } from "./drill.ts"
@@ -38,9 +38,7 @@ export function Spending({ brand }: { brand: Brand }) {
 function CostPerDay({ spending }: { spending: Body }) {
   const { days, month, forecast, budget } = spending
   const daily = budget.costPerDay === null ? undefined : Number(budget.costPerDay)
-  const platforms = [...new Set([...days, ...forecast.days].map((d) => d.platform))].toSorted(
-    (a, b) => slotOf(a) - slotOf(b) || a.localeCompare(b),
-  )
+  const platforms = [...new Set([...days, ...forecast.days].map((d) => d.platform))].toSorted(bySlot)
   const series = platforms.flatMap((platform): Series[] => {
     const part = (key: string, name: string, marks: Mark[], outlined: boolean): Series[] =>
       marks.length > 0 ? [{ key, name, slot: slotOf(platform), outlined, marks }] : []

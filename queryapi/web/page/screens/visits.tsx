@@ -5,7 +5,7 @@ import { Stack } from "../chart/stack.tsx"
 import { daysOf, number, plural, shift, shortDate } from "../format.ts"
 import { chosenWindow } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
-import { slotOf } from "../parts/platform.ts"
+import { bySlot, slotOf } from "../parts/platform.ts"
 import { Segments } from "../parts/segments.tsx"
 import { go, query, withParameters } from "../route.ts"
 
@@ -48,7 +48,7 @@ export function Visits({ brand, session, traffic, ask }: Props) {
   const buckets = (traffic.buckets ?? []).filter((b) => value(b) > 0)
   const series = traffic.platform_breakdown
     .map(({ platform }) => platform)
-    .toSorted((a, b) => (slotOf(a) || 9) - (slotOf(b) || 9) || a.localeCompare(b))
+    .toSorted(bySlot)
     .map((platform): Series => ({
       key: platform,
       name: platform,
@@ -117,7 +117,7 @@ function totalsBefore(
   }
 }
 
-const mostGoals = 10 // days of which flags tell something
+const mostGoals = 10 // days with a goal; flags on more would hide the chart
 
 // goalsOf flags the days on which a goal was reached, where they are few.
 function goalsOf(buckets: TrafficBucket[]): Flag[] {
