@@ -215,7 +215,7 @@ var ShoppingPrices = rollup[Filter, PriceRange]("shopping_prices")
 
 // ListedEntity is whose products are in the product lists of a window; a list is an answer with cards.
 type ListedEntity struct {
-	ID           UUID     `ch:"entity_id"` // nil: of nobody who is tracked
+	ID           UUID     `ch:"entity_id"` // nil: no tracked entity
 	Role         string   `ch:"role"`      // own, competitor, other
 	Name         string   `ch:"name"`      // of a competitor
 	AllLists     int64    `ch:"all_lists"`

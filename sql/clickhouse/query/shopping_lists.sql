@@ -1,6 +1,6 @@
 -- shopping_lists: in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place.
 -- A list is an answer with cards; a place is that of the first card of an entity in a list. The brand comes first, then competitors by name, then
--- others, of the nil id, with the products of nobody who is tracked now. merchants, on every row, are the domains that the brand's products are sold on.
+-- others, of the nil id, with the products of entities that are not tracked now. merchants, on every row, are the domains that the brand's products are sold on.
 -- shopping_cards has no prompts, by which the interval is clustered, so answers are read: months whose answers were deleted have no lists.
 WITH
     (

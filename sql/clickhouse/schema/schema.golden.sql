@@ -3963,7 +3963,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [aa9b3a5d6a39]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [f318f7d898f3]'
 AS WITH
     (
         SELECT groupArray((id, name))
