@@ -160,7 +160,7 @@ func (p *Page) Await(ctx context.Context, expression string) error {
 			return context.Cause(ctx)
 		case <-limit:
 			var at any
-			_ = p.Eval("[location.href, document.readyState, document.title]", &at)
+			_ = p.Eval("[location.href, document.readyState, document.title, (document.querySelector('dialog') ?? document.querySelector('main') ?? document.body)?.innerText.slice(0, 2000)]", &at)
 			return errors.Join(fmt.Errorf("waited for %s on %v", expression, at), err)
 		case <-time.After(20 * time.Millisecond):
 		}
