@@ -1679,6 +1679,16 @@ COMMENT ON FUNCTION private.is_name(text) IS 'Whether it is a text of at most 51
 GRANT EXECUTE ON FUNCTION private.is_name(text) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.is_name(text) TO authenticated;
 
+-- function private.is_paid(error_class text)
+CREATE OR REPLACE FUNCTION private.is_paid(error_class text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (error_class = ANY (ARRAY['changed_shape'::text, 'content_filtered'::text, 'timeout'::text]));
+ALTER FUNCTION private.is_paid(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.is_paid(text) IS 'Whether a platform charges for a request that failed so: it may have answered.';
+GRANT EXECUTE ON FUNCTION private.is_paid(text) TO answerscope_service;
+
 -- function private.is_slug(slug text)
 CREATE OR REPLACE FUNCTION private.is_slug(slug text)
  RETURNS boolean

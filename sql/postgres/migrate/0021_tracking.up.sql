@@ -92,6 +92,11 @@ COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: no
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 
+CREATE FUNCTION private.is_paid(error_class text) RETURNS bool
+LANGUAGE sql IMMUTABLE RETURN error_class IN ('changed_shape', 'content_filtered', 'timeout');
+COMMENT ON FUNCTION private.is_paid(text) IS 'Whether a platform charges for a request that failed so: it may have answered.';
+GRANT EXECUTE ON FUNCTION private.is_paid(text) TO answerscope_service;
+
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs

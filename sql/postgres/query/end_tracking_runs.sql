@@ -24,7 +24,7 @@ WITH outcomes AS (
         r.attempts,
         r.estimate,
         CASE -- an answer is paid for even if its usage is unknown
-            WHEN r.state = 'answered' OR r.error_class IN ('changed_shape', 'content_filtered', 'timeout') THEN coalesce(r.cost, r.estimate, 0)
+            WHEN r.state = 'answered' OR private.is_paid(r.error_class) THEN coalesce(r.cost, r.estimate, 0)
             ELSE 0
         END AS cost
 ), over AS (

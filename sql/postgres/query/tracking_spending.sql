@@ -8,7 +8,7 @@ SELECT
     count(*) FILTER (WHERE r.state = 'gave_up') AS given_up,
     coalesce(sum(coalesce(r.cost, r.estimate)) FILTER (
         WHERE r.state IN ('answered', 'done')
-           OR r.state = 'gave_up' AND r.error_class IN ('changed_shape', 'content_filtered', 'timeout')), 0)::text AS cost
+           OR r.state = 'gave_up' AND private.is_paid(r.error_class)), 0)::text AS cost
 FROM public.tracking_jobs AS j
 JOIN public.tracking_runs AS r ON r.job_id = j.id
 WHERE j.organization_id = $1
