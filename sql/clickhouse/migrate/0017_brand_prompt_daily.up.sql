@@ -1,7 +1,8 @@
 -- The sums of a brand alone by prompt, for verdicts, which read three windows of it: of 30 brands and 270 days 43 ms of
 -- CPU, from entity_prompt_daily, most of whose rows are of competitors, 166 ms.
 --
--- The mark lets a database that has answers fill the table from them.
+-- The mark lets a database that has answers fill the table from them. Months whose answers have expired have what
+-- entity_prompt_daily knows: all but the served models.
 CREATE TABLE IF NOT EXISTS brand_prompt_daily
 (
     organization_id  UUID COMMENT 'organization of the brand',
@@ -26,6 +27,29 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
+
+TRUNCATE TABLE IF EXISTS brand_prompt_daily;
+
+INSERT INTO brand_prompt_daily
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    '' AS served_model,
+    runs,
+    given_up,
+    answers,
+    mention_answers,
+    citation_answers,
+    inverse_position
+FROM entity_prompt_daily
+WHERE entity_id = brand_id;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS brand_prompt_daily_view TO brand_prompt_daily AS
 SELECT

@@ -797,6 +797,29 @@ CREATE TABLE IF NOT EXISTS brand_prompt_daily AS brand_prompt_daily_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'brand_prompt_daily_local')
 COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
 
+TRUNCATE TABLE IF EXISTS brand_prompt_daily_local;
+
+INSERT INTO brand_prompt_daily_local
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    '' AS served_model,
+    runs,
+    given_up,
+    answers,
+    mention_answers,
+    citation_answers,
+    inverse_position
+FROM entity_prompt_daily_local
+WHERE entity_id = brand_id;
+
 CREATE MATERIALIZED VIEW IF NOT EXISTS brand_prompt_daily_view TO brand_prompt_daily_local AS
 SELECT
     organization_id,

@@ -1,11 +1,15 @@
 package schema_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
@@ -52,5 +56,73 @@ func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
 	var second string
 	if err := warehouse.Shard(t, conn, 1).QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&second); err != nil || second != "of shard 2" {
 		t.Errorf("the second shard is %q, %v", second, err)
+	}
+}
+
+// Months whose answers had expired before a release added brand_prompt_daily are filled from entity_prompt_daily, once,
+// also if the migration was killed when it had filled half of one.
+func TestAnAddedRollupHasExpiredMonths(t *testing.T) {
+	t.Parallel()
+	_, cluster := warehouse.Sharded(t)
+	for name, c := range map[string]clickhouse.Config{"one server": store.CompleteWarehouse(t), "two shards": cluster} {
+		t.Run(name, func(t *testing.T) {
+			conn := store.OpenWarehouse(t, c)
+			sums := func(columns string) (text string) {
+				t.Helper()
+				err := conn.QueryRow(t.Context(), "SELECT toString(arraySort(groupArray(row))) FROM (SELECT ("+columns+") AS row FROM brand_prompt_daily GROUP BY brand_id, day, prompt_id)").Scan(&text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return text
+			}
+			offset := int64(0)
+			err := conn.EachShard(func(shard *clickhouse.Conn) error {
+				var rows []clickhouse.AnswerRow
+				for month := range 3 {
+					for prompt := range 2 {
+						a := warehouse.Answer(offset, warehouse.Day.AddDate(0, month-1, 0))
+						a.BrandID, a.PromptID, a.ServedModel, a.Position = clickhouse.UUID{2, byte(offset / 6)}, clickhouse.UUID{byte(1 + prompt)}, "m-1", uint32(3+offset)
+						a.GivenUp = prompt == 1 && month == 0
+						rows = append(rows, a)
+						offset++
+					}
+				}
+				return clickhouse.Answers.Insert(t.Context(), shard, fmt.Sprint("answers", offset), rows)
+			})
+			if err == nil {
+				err = clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringLanding("answers"), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			const columns = "brand_id, day, prompt_id, sum(runs), sum(given_up), sum(answers), sum(mention_answers), sum(citation_answers), sum(inverse_position)"
+			want := sums(columns)
+			err = conn.EachShard(func(shard *clickhouse.Conn) error {
+				table := clickhouse.QuoteName(conn.Local("brand_prompt_daily"))
+				for _, statement := range []string{
+					"ALTER TABLE " + table + " DELETE WHERE toYYYYMM(day) = 202602 AND prompt_id = toUUID('01000000-0000-0000-0000-000000000000') SETTINGS mutations_sync = 1",
+					"ALTER TABLE " + table + " MODIFY COMMENT 'Sums. [rebuild]'",
+					"INSERT INTO schema_migrations (version, dirty, sequence) SELECT 17, 1, max(sequence) + 1 FROM schema_migrations",
+				} {
+					if err := shard.Exec(t.Context(), statement); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err == nil {
+				err = schema.Migrate(t.Context(), c, func(string) {})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := sums(columns); got != want {
+				t.Errorf("rows are\n%s, want\n%s", got, want)
+			}
+			served := sums("toYYYYMM(day), groupUniqArray(served_model)")
+			if strings.Count(served, "(202602,[''])") != int(offset/3) || strings.Count(served, "['m-1']") != int(offset/3*2) {
+				t.Errorf("served models: %s", served)
+			}
+		})
 	}
 }

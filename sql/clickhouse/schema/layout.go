@@ -35,8 +35,9 @@ func layoutOf(c clickhouse.Config) layout {
 const global = "distributed_product_mode = 'global'"
 
 var (
-	createTable  = regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS (\w+)`)
-	createView   = regexp.MustCompile(`^(CREATE MATERIALIZED VIEW IF NOT EXISTS \w+ TO )(\w+)`)
+	createTable = regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS (\w+)`)
+	fillTable   = regexp.MustCompile(
+		`^(CREATE MATERIALIZED VIEW IF NOT EXISTS \w+ TO|TRUNCATE TABLE IF EXISTS|INSERT INTO) (\w+)`)
 	alterTable   = regexp.MustCompile(`^ALTER TABLE (\w+)`)
 	dropTable    = regexp.MustCompile(`^DROP TABLE IF EXISTS (\w+)$`)
 	dropView     = regexp.MustCompile(`^DROP VIEW IF EXISTS \w+$`)
@@ -78,9 +79,9 @@ func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 	switch {
 	case createTable.MatchString(s):
 		return l.table(s)
-	case createView.MatchString(s):
-		m := createView.FindStringSubmatch(s)
-		return []string{m[1] + l.local(m[2]) + l.readLocal(s[len(m[0]):], facts)}, nil
+	case fillTable.MatchString(s):
+		m := fillTable.FindStringSubmatch(s)
+		return []string{m[1] + " " + l.local(m[2]) + l.readLocal(s[len(m[0]):], facts)}, nil
 	case alterTable.MatchString(s):
 		return l.alter(s)
 	case dropTable.MatchString(s):
@@ -144,7 +145,7 @@ func (l layout) drop(name string) []string {
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
 }
 
-// readLocal makes a view read the tables of its own shard.
+// readLocal makes a view or an insert read the tables of its own shard.
 func (l layout) readLocal(text string, facts map[string]bool) string {
 	return readsTable.ReplaceAllStringFunc(text, func(from string) string {
 		name := strings.TrimPrefix(from, "FROM ")
