@@ -15,12 +15,12 @@ import (
 func TestRolesWriteWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs", "annotations"}
+	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs", "annotations", "subscriptions"}
 	may := map[string][]string{
-		"viewer": nil,
+		"viewer": {"subscriptions"}, // their own
 		"member": below,
-		"admin":  append(slices.Clone(below), "organizations", "members"),
-		"owner":  append(slices.Clone(below), "organizations", "members"),
+		"admin":  append(slices.Clone(below), "organizations", "members", "webhook_endpoints"),
+		"owner":  append(slices.Clone(below), "organizations", "members", "webhook_endpoints"),
 	}
 	for role, tables := range may {
 		for _, table := range w.exposed(t) {

@@ -66,6 +66,12 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
+		`INSERT INTO public.webhook_endpoints (organization_id, brand_id, url)
+		 SELECT organization_id, id, 'https://receiver.example/' FROM public.brands WHERE id = $1`,
+		"SELECT private.emit(organization_id, id, 'report.weekly', '{}') FROM public.brands WHERE id = $1",
+		`INSERT INTO public.subscriptions (organization_id, brand_id, user_id)
+		 SELECT organization_id, $1, user_id FROM public.members WHERE organization_id = (SELECT organization_id FROM public.brands WHERE id = $1)`,
+		"INSERT INTO public.subscriptions (brand_id, address) VALUES ($1, 'client@receiver.example')",
 	} {
 		if _, err := w.root.Exec(t.Context(), text, v.brand.ID); err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -156,8 +162,13 @@ func writable(table string) string {
 	if table == "organizations" {
 		return "name = name"
 	}
-	if table == "annotations" { // its brand and author stay
+	switch table { // the rest of the row stays
+	case "annotations":
 		return "text = text"
+	case "subscriptions":
+		return "drops_only = drops_only"
+	case "webhook_endpoints":
+		return "description = description"
 	}
 	return "id = id"
 }
@@ -184,11 +195,16 @@ func (w *environment) count(t *testing.T, table string, v fixture) int64 {
 func (w *environment) visible(t *testing.T, table string, v fixture, u postgres.User) int64 {
 	t.Helper()
 	admin := u.Role == "admin" || u.Role == "owner"
-	switch {
-	case table == "audit_log" && !admin:
+	if admin {
+		return w.count(t, table, v)
+	}
+	switch table {
+	case "audit_log", "webhook_endpoints", "webhook_deliveries":
 		return 0
-	case table == "api_keys" && !admin:
-		return one[int64](t, w.root, "SELECT count(*) FROM public.api_keys WHERE user_id = $1", u.ID)
+	case "api_keys", "subscriptions":
+		return one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE user_id = $1", u.ID)
+	case "events":
+		return one[int64](t, w.root, "SELECT count(*) FROM public.events WHERE organization_id = $1 AND NOT admin_only", v.organization.ID)
 	}
 	return w.count(t, table, v)
 }

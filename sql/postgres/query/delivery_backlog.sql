@@ -1,0 +1,25 @@
+-- delivery_backlog: by kind, what is pending, and the seconds since the most overdue of it was due. What waits for an
+-- endpoint that is switched off, or behind a delivery that is under way, is not overdue.
+SELECT
+    e.kind,
+    sum(d.pending)::bigint AS pending,
+    coalesce(extract(epoch FROM now() - min(d.due) FILTER (WHERE e.is_active AND d.under_way = 0)), 0)::float8 AS seconds
+FROM public.webhook_endpoints AS e
+JOIN (
+    SELECT
+        endpoint_id,
+        count(*) AS pending,
+        min(next_attempt_at) FILTER (WHERE next_attempt_at <= now()) AS due,
+        count(*) FILTER (WHERE leased_until > now()) AS under_way
+    FROM public.webhook_deliveries
+    WHERE status = 'pending'
+    GROUP BY endpoint_id
+) AS d ON d.endpoint_id = e.id
+GROUP BY e.kind
+UNION ALL
+SELECT
+    'mail',
+    count(*),
+    coalesce(extract(epoch FROM now() - min(next_attempt_at) FILTER (WHERE next_attempt_at <= now())), 0)::float8
+FROM private.mails
+WHERE status = 'pending'

@@ -1,0 +1,12 @@
+-- prune_events: deletes events of more than 90 days ago with their deliveries and mails, other mails, and links that
+-- expired as long ago.
+WITH mails AS (
+    DELETE FROM private.mails
+    WHERE event_id IS NULL
+      AND created_at < now() - INTERVAL '90 days'
+), links AS (
+    DELETE FROM private.one_time_links
+    WHERE expires_at < now() - INTERVAL '90 days'
+)
+DELETE FROM public.events
+WHERE at < now() - INTERVAL '90 days'
