@@ -166,7 +166,11 @@ func restorePostgres(ctx context.Context, e *service.Engines, from string) error
 	if err := migrator.Migrate(ctx, service.Control, steps); err != nil {
 		return err
 	}
-	return postgres.Load(ctx, e.Owner, func(table string) (io.ReadCloser, error) {
+	cancelled, err := postgres.Load(ctx, e.Owner, func(table string) (io.ReadCloser, error) {
 		return os.Open(filepath.Join(from, table))
 	})
+	if cancelled > 0 {
+		e.Say("%d deliveries and mails that the backup has as pending are cancelled: a copy does not send them", cancelled)
+	}
+	return err
 }

@@ -50,6 +50,16 @@ const (
 // TrackingPoints are all of these. A process that tracks nothing passes none of them.
 var TrackingPoints = []Point{Claimed, Asked, Answered, Appended, Marked}
 
+// The points of a delivery of an event.
+const (
+	Leased   Point = "leased"   // a process has leased it, and sent nothing
+	Sent     Point = "sent"     // the receiver has answered, and nothing is stored
+	Recorded Point = "recorded" // the end is stored
+)
+
+// DeliveryPoints are all of these. A process without deliveries passes none of them.
+var DeliveryPoints = []Point{Leased, Sent, Recorded}
+
 // Points are all others.
 var Points = []Point{Produced, Planned, Inserted, Landed, Committed, Requested}
 
@@ -73,7 +83,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	if err != nil || n < 1 || !slices.Contains(slices.Concat(Points, SpoolPoints, TrackingPoints), Point(name)) {
+	if err != nil || n < 1 || !slices.Contains(slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints), Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}
 	t := &trap{at: Point(name)}

@@ -36,10 +36,13 @@ func Dump(ctx context.Context, dsn string, create func(table string) (io.WriteCl
 	})
 }
 
-// Load replaces the rows of every table by those that Dump copied, in one transaction and without triggers. The schema
+// Load replaces the rows of every table by those that Dump copied, in one transaction and without triggers. It cancels
+// the deliveries and mails that were pending, and returns their number: a copy must not send them again. The schema
 // must have the version of the copy. The login must be a superuser.
-func Load(ctx context.Context, dsn string, open func(table string) (io.ReadCloser, error)) error {
-	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
+func Load(
+	ctx context.Context, dsn string, open func(table string) (io.ReadCloser, error),
+) (cancelled int64, err error) {
+	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if err := checkCopiedVersion(ctx, conn, open); err != nil {
 			return err
 		}
@@ -62,9 +65,13 @@ func Load(ctx context.Context, dsn string, open func(table string) (io.ReadClose
 					return fmt.Errorf("restore rows of %s: %w", table, err)
 				}
 			}
+			if cancelled, err = queryOne[int64](ctx, tx, "cancel_pending"); err != nil {
+				return err
+			}
 			return exec(ctx, tx, "continue_identities")
 		})
 	})
+	return cancelled, err
 }
 
 // versionTable has one row, the version of the schema.

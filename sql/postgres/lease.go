@@ -12,7 +12,7 @@ import (
 // ErrLeaseLost reports that another process has leased the row, or that the row was deleted.
 var ErrLeaseLost = errors.New("the lease is lost")
 
-// leaseholder leases rows of a queue to this process, one of many, by the columns holder and held_until of its table. A
+// leaseholder leases rows of a queue to this process, one of many, by the column holder of its table and a time. A
 // lease expires unless it is extended in time. It is safe for concurrent use.
 type leaseholder struct {
 	db       *DB
@@ -32,6 +32,11 @@ func (db *DB) newLeaseholder(duration time.Duration) (leaseholder, error) {
 // and seconds.
 func leaseNext[R any](ctx context.Context, h leaseholder, statement string) (R, error) {
 	return queryOne[R](ctx, h.db, statement, h.id, h.duration.Seconds())
+}
+
+// leaseSome leases at most limit rows that are due. The statement has the parameters holder, seconds and limit.
+func leaseSome[R any](ctx context.Context, h leaseholder, statement string, limit int) ([]R, error) {
+	return queryAll[R](ctx, h.db, statement, h.id, h.duration.Seconds(), limit)
 }
 
 // extend runs a statement that extends the lease of a row, or returns ErrLeaseLost. The statement has the parameters

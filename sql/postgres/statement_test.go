@@ -108,7 +108,7 @@ type statementCall struct {
 // that the function adds to those of its caller.
 var statementArgument = map[string]struct{ index, added int }{
 	"queryAll": {2, 0}, "queryOne": {2, 0}, "exec": {2, 0}, "execRows": {2, 0}, "execOne": {2, 0},
-	"leaseNext": {2, 2}, "extend": {1, 2}, "execLeased": {1, 1},
+	"leaseNext": {2, 2}, "leaseSome": {2, 2}, "extend": {1, 2}, "execLeased": {1, 1},
 }
 
 // statementCalls finds the calls of the functions that run statements, in the sources of this package.

@@ -106,7 +106,7 @@ DECLARE
 BEGIN
     IF TG_OP = 'UPDATE' AND NEW.disabled_at IS NOT NULL AND OLD.disabled_at IS NULL THEN
         action := 'webhook disabled';
-        UPDATE public.webhook_deliveries SET status = 'cancelled' WHERE endpoint_id = r.id AND status = 'pending';
+        UPDATE public.webhook_deliveries SET status = 'cancelled', holder = NULL, leased_until = NULL WHERE endpoint_id = r.id AND status = 'pending';
         PERFORM private.emit(r.organization_id, r.brand_id, 'webhook_endpoint.disabled', jsonb_build_object(
             'endpoint', jsonb_build_object('id', r.id, 'host', private.host_of(r.url), 'reason', r.disabled_reason)));
     END IF;
@@ -150,6 +150,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.next_morning(uuid) IS 'The next 08:00 in the zone of an organization.';
 
+CREATE FUNCTION private.hears(e public.webhook_endpoints, v public.events) RETURNS bool
+LANGUAGE sql STABLE SET search_path = '' AS $$
+    SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
+       AND (e.events = '{}' OR v.type = ANY (e.events))
+$$;
+COMMENT ON FUNCTION private.hears(public.webhook_endpoints, public.events) IS
+    'Whether an endpoint of the event''s organization wants it. Platforms concern every brand.';
+GRANT EXECUTE ON FUNCTION private.hears(public.webhook_endpoints, public.events) TO answerscope_service;
+
 CREATE FUNCTION private.add_deliveries() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -160,8 +169,7 @@ BEGIN
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
       AND e.is_active
-      AND (e.brand_id IS NULL OR e.brand_id = NEW.brand_id OR NEW.type LIKE 'platform.%')
-      AND (e.events = '{}' OR NEW.type = ANY (e.events));
+      AND private.hears(e, NEW);
     RETURN NULL;
 END
 $$;

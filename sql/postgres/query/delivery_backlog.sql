@@ -1,11 +1,12 @@
 -- delivery_backlog: by kind, what is pending, and the seconds since the most overdue of it was due. What waits for an
 -- endpoint that is switched off, or behind a delivery that is under way, is not overdue.
 SELECT
-    e.kind,
-    sum(d.pending)::bigint AS pending,
+    k.kind,
+    coalesce(sum(d.pending), 0)::bigint AS pending,
     coalesce(extract(epoch FROM now() - min(d.due) FILTER (WHERE e.is_active AND d.under_way = 0)), 0)::float8 AS seconds
-FROM public.webhook_endpoints AS e
-JOIN (
+FROM (VALUES ('webhook'), ('slack')) AS k (kind)
+LEFT JOIN public.webhook_endpoints AS e ON e.kind = k.kind
+LEFT JOIN (
     SELECT
         endpoint_id,
         count(*) AS pending,
@@ -15,7 +16,7 @@ JOIN (
     WHERE status = 'pending'
     GROUP BY endpoint_id
 ) AS d ON d.endpoint_id = e.id
-GROUP BY e.kind
+GROUP BY k.kind
 UNION ALL
 SELECT
     'mail',

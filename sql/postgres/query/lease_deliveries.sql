@@ -1,5 +1,5 @@
 -- lease_deliveries: leases deliveries that are due, at most $3, for $2 seconds: of each active endpoint that has none
--- leased the most overdue. Secrets that have expired are left out.
+-- leased the most overdue. An attempt whose process ended is repeated, and not counted again.
 WITH due AS (
     SELECT d.id
     FROM public.webhook_endpoints AS e
@@ -28,7 +28,7 @@ UPDATE public.webhook_deliveries AS d
 SET
     holder = $1,
     leased_until = now() + make_interval(secs => $2),
-    attempts = d.attempts + 1
+    attempts = d.attempts + (d.holder IS NULL)::int
 FROM free
 JOIN public.webhook_deliveries AS leased ON leased.id = free.id
 JOIN public.webhook_endpoints AS e ON e.id = leased.endpoint_id

@@ -1,9 +1,10 @@
--- lease_mails: leases mails that are due, at most $3, for $2 seconds, the most overdue first.
+-- lease_mails: leases mails that are due, at most $3, for $2 seconds, the most overdue first. An attempt
+-- whose process ended is repeated, and not counted again.
 UPDATE private.mails AS m
 SET
     holder = $1,
     leased_until = now() + make_interval(secs => $2),
-    attempts = m.attempts + 1
+    attempts = m.attempts + (m.holder IS NULL)::int
 FROM (
     SELECT id
     FROM private.mails
