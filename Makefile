@@ -36,12 +36,13 @@ test: engines agents clients page-packages java kafka-apache browsers alerts $(G
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, kill tracking 40 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
+test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
 	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -v -timeout 1h -run TestKilledTracking ./internal/system && \
 	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/tracking && \
+	  ANSWERSCOPE_TEST_KILLS=200 go test -count=1 -timeout 1h -run TestDeliveriesKilled ./pipeline/notify && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \

@@ -127,6 +127,73 @@ ALTER TABLE private.frozen_months FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.frozen_months FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT INSERT, SELECT ON private.frozen_months TO answerscope_service;
 
+-- table private.mails
+CREATE TABLE private.mails (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    event_id uuid,
+    subscription_id uuid,
+    template text NOT NULL,
+    recipient private.citext NOT NULL,
+    sealed text,
+    status text NOT NULL DEFAULT 'pending'::text,
+    attempts integer NOT NULL DEFAULT 0,
+    next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+    leased_until timestamp with time zone,
+    holder uuid,
+    response_status integer,
+    duration_ms integer,
+    error text,
+    delivered_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT mails_pkey PRIMARY KEY (id),
+    CONSTRAINT mails_event_id_recipient_key UNIQUE (event_id, recipient),
+    CONSTRAINT mails_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE,
+    CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT mails_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE CASCADE,
+    CONSTRAINT mails_error_length CHECK ((char_length(error) <= 200)),
+    CONSTRAINT mails_recipient_length CHECK ((octet_length((recipient)::text) <= 320)),
+    CONSTRAINT mails_sealed_length CHECK ((char_length(sealed) <= 4000)),
+    CONSTRAINT mails_status_is_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text]))),
+    CONSTRAINT mails_template_is_known CHECK ((template = ANY (ARRAY['alert'::text, 'weekly'::text, 'confirm'::text, 'invitation'::text, 'reset'::text, 'password_changed'::text])))
+);
+ALTER TABLE private.mails OWNER TO answerscope_owner;
+CREATE INDEX mails_due_idx ON private.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX mails_organization_id_idx ON private.mails USING btree (organization_id);
+CREATE INDEX mails_subscription_id_idx ON private.mails USING btree (subscription_id, created_at DESC);
+COMMENT ON TABLE private.mails IS 'Mails, for 90 days.';
+COMMENT ON COLUMN private.mails.sealed IS 'What its template needs and nobody may read, such as a link; cleared when it ends.';
+COMMENT ON COLUMN private.mails.response_status IS 'The code of the mail server''s last reply.';
+ALTER TABLE private.mails ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.mails FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.mails FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.mails TO answerscope_service;
+
+-- table private.one_time_links
+CREATE TABLE private.one_time_links (
+    hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    subject uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT one_time_links_pkey PRIMARY KEY (hash),
+    CONSTRAINT one_time_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT one_time_links_hash_length CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT one_time_links_kind_is_known CHECK ((kind = ANY (ARRAY['invitation'::text, 'password_reset'::text, 'confirmation'::text])))
+);
+ALTER TABLE private.one_time_links OWNER TO answerscope_owner;
+CREATE INDEX one_time_links_organization_id_idx ON private.one_time_links USING btree (organization_id);
+CREATE INDEX one_time_links_subject_idx ON private.one_time_links USING btree (subject);
+COMMENT ON TABLE private.one_time_links IS 'Links that work once.';
+COMMENT ON COLUMN private.one_time_links.hash IS 'SHA-256 of the token in the link.';
+COMMENT ON COLUMN private.one_time_links.subject IS 'The invitation, the user, or the subscription.';
+ALTER TABLE private.one_time_links ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.one_time_links FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.one_time_links FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.one_time_links TO answerscope_service;
+
 -- table private.outbox
 CREATE TABLE private.outbox (
     id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -516,6 +583,7 @@ CREATE TABLE private.users (
 ALTER TABLE private.users OWNER TO answerscope_owner;
 COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
 COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
+CREATE TRIGGER emit BEFORE DELETE ON private.users FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER log_audit_delete BEFORE DELETE ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON private.users FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -571,6 +639,30 @@ ALTER TABLE private.visitor_salts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.visitor_salts FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.visitor_salts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT INSERT, SELECT, TRUNCATE ON private.visitor_salts TO answerscope_service;
+
+-- table private.webhook_secrets
+CREATE TABLE private.webhook_secrets (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    sealed text NOT NULL,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT webhook_secrets_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_secrets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_secrets_sealed_length CHECK (((char_length(sealed) >= 1) AND (char_length(sealed) <= 4000)))
+);
+ALTER TABLE private.webhook_secrets OWNER TO answerscope_owner;
+CREATE INDEX webhook_secrets_endpoint_id_idx ON private.webhook_secrets USING btree (endpoint_id);
+CREATE INDEX webhook_secrets_organization_id_idx ON private.webhook_secrets USING btree (organization_id);
+COMMENT ON TABLE private.webhook_secrets IS 'What deliveries are signed with; of Slack the address.';
+COMMENT ON COLUMN private.webhook_secrets.sealed IS 'Encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
+COMMENT ON COLUMN private.webhook_secrets.expires_at IS 'Of one that was rotated: until when it signs too; null: the current one.';
+ALTER TABLE private.webhook_secrets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.webhook_secrets FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.webhook_secrets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.webhook_secrets TO answerscope_service;
 
 -- table public.annotations
 CREATE TABLE public.annotations (
@@ -646,6 +738,9 @@ CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id);
 COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s organization. Made and revoked by /api/keys: a key is shown once.';
 COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, which identify it.';
 COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
+CREATE TRIGGER emit AFTER INSERT ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER emit_deleted AFTER DELETE ON public.api_keys FOR EACH ROW WHEN ((old.revoked_at IS NULL)) EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER emit_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF user_id, scopes, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
@@ -801,6 +896,7 @@ COMMENT ON COLUMN public.brands.slug IS 'Its name in addresses, unique in the or
 COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.';
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
+CREATE TRIGGER emit AFTER INSERT OR DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industry, region, language, aliases, is_active ON public.brands FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER note_deletion AFTER DELETE ON public.brands FOR EACH STATEMENT EXECUTE FUNCTION private.note_deleted_brands();
@@ -903,6 +999,8 @@ CREATE INDEX content_briefs_suggestion_id_idx ON public.content_briefs USING btr
 COMMENT ON TABLE public.content_briefs IS 'What is to be written so that answers name the brand.';
 COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
+CREATE TRIGGER emit_insert AFTER INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER emit_sent AFTER UPDATE OF status ON public.content_briefs FOR EACH ROW WHEN (((new.status = 'sent'::text) AND (old.status <> 'sent'::text))) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
 CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN (((old.suggestion_id IS DISTINCT FROM new.suggestion_id) AND (new.suggestion_id IS NOT NULL))) EXECUTE FUNCTION private.fill_content_brief();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -916,6 +1014,39 @@ CREATE POLICY service ON public.content_briefs FOR ALL TO answerscope_owner, ans
 CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO authenticated;
+
+-- table public.events
+CREATE TABLE public.events (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    key text,
+    admin_only boolean NOT NULL,
+    at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT events_pkey PRIMARY KEY (id),
+    CONSTRAINT events_organization_id_key_key UNIQUE (organization_id, key),
+    CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT events_key_length CHECK ((octet_length(key) <= 512)),
+    CONSTRAINT events_type_is_known CHECK (private.check_events(ARRAY[type]))
+);
+ALTER TABLE public.events OWNER TO answerscope_owner;
+CREATE INDEX events_at_idx ON public.events USING btree (at);
+CREATE INDEX events_organization_id_at_idx ON public.events USING btree (organization_id, at DESC, id DESC);
+COMMENT ON TABLE public.events IS 'What happened, for 90 days.';
+COMMENT ON COLUMN public.events.brand_id IS 'Kept when the brand is deleted; null: it is about the organization.';
+COMMENT ON COLUMN public.events.key IS 'By which an event that was computed is added once; null: a change.';
+COMMENT ON COLUMN public.events.admin_only IS 'Whether only admins see it.';
+COMMENT ON COLUMN public.events.at IS 'When it happened. Events may appear later, out of order: a reader overlaps by a minute.';
+CREATE TRIGGER add_deliveries AFTER INSERT ON public.events FOR EACH ROW WHEN ((new.type <> 'webhook.test'::text)) EXECUTE FUNCTION private.add_deliveries();
+CREATE TRIGGER add_mails AFTER INSERT ON public.events FOR EACH ROW EXECUTE FUNCTION private.add_mails();
+ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.events FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.events FOR SELECT TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((NOT admin_only) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
+CREATE POLICY service ON public.events FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, SELECT ON public.events TO answerscope_service;
+GRANT SELECT ON public.events TO authenticated;
 
 -- table public.members
 CREATE TABLE public.members (
@@ -934,6 +1065,8 @@ CREATE TABLE public.members (
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
 COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
+CREATE TRIGGER emit AFTER INSERT OR DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER emit_role AFTER UPDATE OF role ON public.members FOR EACH ROW WHEN ((new.role <> old.role)) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER end_access AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION private.end_access();
 CREATE TRIGGER keep_an_owner AFTER DELETE OR UPDATE OF role ON public.members FOR EACH ROW WHEN ((old.role = 'owner'::text)) EXECUTE FUNCTION private.keep_an_owner();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
@@ -1134,6 +1267,52 @@ CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((orga
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO authenticated;
 
+-- table public.subscriptions
+CREATE TABLE public.subscriptions (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid,
+    user_id uuid,
+    address private.citext,
+    events text[] NOT NULL DEFAULT '{visibility.moved,platform.degraded,platform.recovered,tracking.skipped,report.weekly}'::text[],
+    drops_only boolean NOT NULL DEFAULT true,
+    confirmed_at timestamp with time zone,
+    stopped_at timestamp with time zone,
+    stopped_reason text,
+    last_sent_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
+    CONSTRAINT subscriptions_receiver_key UNIQUE NULLS NOT DISTINCT (organization_id, brand_id, user_id, address),
+    CONSTRAINT subscriptions_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT subscriptions_address_form CHECK (((octet_length((address)::text) <= 320) AND ((address)::text ~ '^[^@[:space:][:cntrl:],;<>]+@[^@[:space:][:cntrl:],;<>]+$'::text))),
+    CONSTRAINT subscriptions_events_are_known CHECK (private.check_events(events, '{visibility.moved,platform.degraded,platform.recovered,tracking.skipped,report.weekly}'::text[])),
+    CONSTRAINT subscriptions_receiver_is_one CHECK (((user_id IS NULL) <> (address IS NULL))),
+    CONSTRAINT subscriptions_stopped_reason_is_known CHECK ((stopped_reason = ANY (ARRAY['unsubscribed'::text, 'refused'::text])))
+);
+ALTER TABLE public.subscriptions OWNER TO answerscope_owner;
+CREATE INDEX subscriptions_brand_id_idx ON public.subscriptions USING btree (brand_id);
+CREATE INDEX subscriptions_user_id_idx ON public.subscriptions USING btree (user_id);
+COMMENT ON TABLE public.subscriptions IS 'Whom events are mailed to: a user, or an address.';
+COMMENT ON COLUMN public.subscriptions.brand_id IS 'Null: every brand of the organization.';
+COMMENT ON COLUMN public.subscriptions.user_id IS 'The user who subscribed; filled. Null: it is an address.';
+COMMENT ON COLUMN public.subscriptions.drops_only IS 'Whether visibility.moved is mailed only when something fell or has recovered.';
+COMMENT ON COLUMN public.subscriptions.confirmed_at IS 'Of an address: it gets nothing before.';
+COMMENT ON COLUMN public.subscriptions.stopped_at IS 'Nothing is mailed any more; null starts again.';
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION private.fill_subscription();
+ALTER TABLE public.subscriptions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.subscriptions FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
+CREATE POLICY inserts ON public.subscriptions FOR INSERT TO authenticated WITH CHECK (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))));
+CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
+CREATE POLICY service ON public.subscriptions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.subscriptions FOR UPDATE TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id)))) WITH CHECK (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.subscriptions TO answerscope_service;
+GRANT DELETE, SELECT ON public.subscriptions TO authenticated;
+GRANT INSERT (brand_id, events, drops_only) ON public.subscriptions TO authenticated;
+GRANT UPDATE (events, drops_only, stopped_at) ON public.subscriptions TO authenticated;
+
 -- table public.suggestions
 CREATE TABLE public.suggestions (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -1165,6 +1344,7 @@ CREATE INDEX suggestions_organization_id_idx ON public.suggestions USING btree (
 COMMENT ON TABLE public.suggestions IS 'What a brand might ask or do next, and why.';
 COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.suggestions.added_prompt_id IS 'The prompt that was made of it, one of the same brand.';
+CREATE TRIGGER emit AFTER INSERT ON public.suggestions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION private.emit_suggestions();
 CREATE TRIGGER fill BEFORE INSERT ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
 CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN (((old.added_prompt_id IS DISTINCT FROM new.added_prompt_id) AND (new.added_prompt_id IS NOT NULL))) EXECUTE FUNCTION private.fill_suggestion();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -1268,6 +1448,7 @@ COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises with each worker that cla
 COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
 COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage, or by the estimate where a platform reports none.';
 COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was cancelled; its status follows once the requests in flight have ended.';
+CREATE TRIGGER emit AFTER UPDATE OF phase ON public.tracking_jobs FOR EACH ROW WHEN (((new.phase = 'done'::text) AND (old.phase <> 'done'::text))) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
@@ -1343,6 +1524,101 @@ CREATE POLICY service ON public.tracking_runs FOR ALL TO answerscope_owner, answ
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.tracking_runs TO answerscope_service;
 GRANT SELECT ON public.tracking_runs TO authenticated;
 
+-- table public.webhook_deliveries
+CREATE TABLE public.webhook_deliveries (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    event text NOT NULL,
+    status text NOT NULL DEFAULT 'pending'::text,
+    attempts integer NOT NULL DEFAULT 0,
+    next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+    leased_until timestamp with time zone,
+    holder uuid,
+    response_status integer,
+    duration_ms integer,
+    error text,
+    response_excerpt text,
+    delivered_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_deliveries_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id),
+    CONSTRAINT webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_deliveries_error_length CHECK ((char_length(error) <= 200)),
+    CONSTRAINT webhook_deliveries_event_is_known CHECK (private.check_events(ARRAY[event])),
+    CONSTRAINT webhook_deliveries_response_excerpt_length CHECK ((char_length(response_excerpt) <= 512)),
+    CONSTRAINT webhook_deliveries_status_is_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text])))
+);
+ALTER TABLE public.webhook_deliveries OWNER TO answerscope_owner;
+CREATE INDEX webhook_deliveries_due_idx ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_endpoint_id_idx ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_leased_idx ON public.webhook_deliveries USING btree (endpoint_id) WHERE (leased_until IS NOT NULL);
+CREATE INDEX webhook_deliveries_organization_id_idx ON public.webhook_deliveries USING btree (organization_id, created_at DESC, id DESC);
+COMMENT ON TABLE public.webhook_deliveries IS 'One event for one endpoint, for 90 days.';
+COMMENT ON COLUMN public.webhook_deliveries.event IS 'The event''s type.';
+COMMENT ON COLUMN public.webhook_deliveries.attempts IS 'Of at most ten; a redelivery starts again at 0.';
+COMMENT ON COLUMN public.webhook_deliveries.next_attempt_at IS 'When it is due, while it is pending.';
+COMMENT ON COLUMN public.webhook_deliveries.holder IS 'The process that is sending it, until leased_until.';
+COMMENT ON COLUMN public.webhook_deliveries.error IS 'Of the last attempt; null: it succeeded.';
+COMMENT ON COLUMN public.webhook_deliveries.response_excerpt IS 'The beginning of the last response.';
+ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.webhook_deliveries FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.webhook_deliveries FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY service ON public.webhook_deliveries FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.webhook_deliveries TO answerscope_service;
+GRANT SELECT ON public.webhook_deliveries TO authenticated;
+
+-- table public.webhook_endpoints
+CREATE TABLE public.webhook_endpoints (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid,
+    kind text NOT NULL DEFAULT 'webhook'::text,
+    url text NOT NULL,
+    description text NOT NULL DEFAULT ''::text,
+    events text[] NOT NULL DEFAULT '{}'::text[],
+    is_active boolean NOT NULL DEFAULT true,
+    failing_since timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    created_by uuid,
+    last_delivered_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_endpoints_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_endpoints_created_by_fkey FOREIGN KEY (created_by) REFERENCES private.users(id) ON DELETE SET NULL,
+    CONSTRAINT webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_endpoints_description_length CHECK ((char_length(description) <= 200)),
+    CONSTRAINT webhook_endpoints_disabled_reason_is_known CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'failing'::text]))),
+    CONSTRAINT webhook_endpoints_events_are_known CHECK (private.check_events(events)),
+    CONSTRAINT webhook_endpoints_kind_is_known CHECK ((kind = ANY (ARRAY['webhook'::text, 'slack'::text]))),
+    CONSTRAINT webhook_endpoints_url_form CHECK (((octet_length(url) <= 2048) AND (url ~ '^https?://[^/?#@[:space:]]+'::text)))
+);
+ALTER TABLE public.webhook_endpoints OWNER TO answerscope_owner;
+CREATE INDEX webhook_endpoints_brand_id_idx ON public.webhook_endpoints USING btree (brand_id);
+CREATE INDEX webhook_endpoints_created_by_idx ON public.webhook_endpoints USING btree (created_by);
+CREATE INDEX webhook_endpoints_organization_id_idx ON public.webhook_endpoints USING btree (organization_id);
+COMMENT ON TABLE public.webhook_endpoints IS 'Where events are posted. Made by /api/webhooks: the secret is shown once.';
+COMMENT ON COLUMN public.webhook_endpoints.brand_id IS 'Null: every brand of the organization, and what is about the organization.';
+COMMENT ON COLUMN public.webhook_endpoints.url IS 'Of Slack its origin and last four characters: the whole is a secret.';
+COMMENT ON COLUMN public.webhook_endpoints.events IS 'The types that are sent; empty: all.';
+COMMENT ON COLUMN public.webhook_endpoints.failing_since IS 'The first failure after the last success.';
+COMMENT ON COLUMN public.webhook_endpoints.disabled_at IS 'When deliveries were stopped, because it was gone or failed for days. Switching it on clears this.';
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.fill_endpoint();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF description, events, brand_id, is_active ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
+ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.webhook_endpoints FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.webhook_endpoints FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY reads ON public.webhook_endpoints FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY service ON public.webhook_endpoints FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.webhook_endpoints FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.webhook_endpoints TO answerscope_service;
+GRANT DELETE, SELECT ON public.webhook_endpoints TO authenticated;
+GRANT UPDATE (brand_id, description, events, is_active) ON public.webhook_endpoints TO authenticated;
+
 -- function private.add_brand_tombstone()
 CREATE OR REPLACE FUNCTION private.add_brand_tombstone()
  RETURNS trigger
@@ -1357,6 +1633,68 @@ END
 $function$;
 ALTER FUNCTION private.add_brand_tombstone() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.add_brand_tombstone() IS NULL;
+
+-- function private.add_deliveries()
+CREATE OR REPLACE FUNCTION private.add_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, next_attempt_at)
+    SELECT
+        e.organization_id, e.id, NEW.id, NEW.type,
+        CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_morning(e.organization_id) ELSE now() END
+    FROM public.webhook_endpoints AS e
+    WHERE e.organization_id = NEW.organization_id
+      AND e.is_active
+      AND private.hears(e, NEW);
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.add_deliveries() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.add_deliveries() IS NULL;
+
+-- function private.add_mails()
+CREATE OR REPLACE FUNCTION private.add_mails()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.mails (organization_id, event_id, subscription_id, template, recipient, next_attempt_at)
+    SELECT
+        NEW.organization_id, NEW.id, r.subscription_id,
+        CASE NEW.type WHEN 'report.weekly' THEN 'weekly' ELSE 'alert' END, r.recipient,
+        CASE NEW.type WHEN 'visibility.moved' THEN private.next_morning(NEW.organization_id) ELSE now() END
+    FROM (
+        SELECT s.id AS subscription_id, coalesce(u.email, CASE WHEN s.confirmed_at IS NOT NULL THEN s.address END) AS recipient
+        FROM public.subscriptions AS s
+        LEFT JOIN public.members AS m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
+        LEFT JOIN private.users AS u ON u.id = m.user_id AND u.is_active
+        WHERE s.organization_id = NEW.organization_id
+          AND s.stopped_at IS NULL
+          AND (s.brand_id IS NULL OR s.brand_id = NEW.brand_id OR NEW.type LIKE 'platform.%')
+          AND NEW.type = ANY (s.events)
+          AND (NEW.type <> 'visibility.moved' OR NOT s.drops_only OR EXISTS (
+                   SELECT FROM jsonb_array_elements(NEW.data -> 'moves') AS move WHERE move ->> 'verdict' <> 'moved_up'))
+        UNION ALL
+        SELECT NULL, u.email
+        FROM public.members AS m
+        JOIN private.users AS u ON u.id = m.user_id AND u.is_active
+        WHERE m.organization_id = NEW.organization_id
+          AND m.role IN ('admin', 'owner')
+          AND NEW.type = 'webhook_endpoint.disabled'
+    ) AS r
+    WHERE r.recipient IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.add_mails() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.add_mails() IS NULL;
 
 -- function private.add_organization_tombstone()
 CREATE OR REPLACE FUNCTION private.add_organization_tombstone()
@@ -1406,6 +1744,49 @@ COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a name as priv
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO authenticated;
 
+-- function private.bounded(value jsonb, items integer, bytes integer)
+CREATE OR REPLACE FUNCTION private.bounded(value jsonb, items integer, bytes integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+BEGIN
+    CASE jsonb_typeof(value)
+        WHEN 'string' THEN
+            RETURN to_jsonb(private.cut(value #>> '{}', bytes));
+        WHEN 'array' THEN
+            RETURN (
+                SELECT coalesce(jsonb_agg(private.bounded(item, items, bytes) ORDER BY place), '[]')
+                FROM jsonb_array_elements(value) WITH ORDINALITY AS u (item, place)
+                WHERE place <= items);
+        WHEN 'object' THEN
+            RETURN (
+                SELECT coalesce(jsonb_object_agg(key, private.bounded(field, items, bytes)), '{}')
+                    || coalesce(jsonb_object_agg('more', length - items) FILTER (WHERE length > items), '{}')
+                FROM (SELECT key, field, CASE jsonb_typeof(field) WHEN 'array' THEN jsonb_array_length(field) END AS length
+                      FROM jsonb_each(value) AS fields (key, field)) AS fields);
+        ELSE
+            RETURN value;
+    END CASE;
+END
+$function$;
+ALTER FUNCTION private.bounded(jsonb,integer,integer) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.bounded(jsonb,integer,integer) IS 'A value whose lists have at most so many items, the number of the others as "more" beside them, and its texts so many bytes.';
+
+-- function private.brand_of(brand uuid)
+CREATE OR REPLACE FUNCTION private.brand_of(brand uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+    SELECT jsonb_build_object('id', b.id, 'name', b.name, 'slug', b.slug) FROM public.brands AS b WHERE b.id = brand
+$function$;
+ALTER FUNCTION private.brand_of(uuid) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.brand_of(uuid) IS 'A brand as events name it.';
+GRANT EXECUTE ON FUNCTION private.brand_of(uuid) TO answerscope_service;
+
 -- function private.caller_rank()
 CREATE OR REPLACE FUNCTION private.caller_rank()
  RETURNS integer
@@ -1418,6 +1799,47 @@ $function$;
 ALTER FUNCTION private.caller_rank() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.caller_rank() IS NULL;
 GRANT EXECUTE ON FUNCTION private.caller_rank() TO authenticated;
+
+-- function private.check_events(events text[], allowed text[])
+CREATE OR REPLACE FUNCTION private.check_events(events text[], allowed text[] DEFAULT ARRAY['tracking.completed'::text, 'tracking.failed'::text, 'tracking.cancelled'::text, 'tracking.skipped'::text, 'visibility.moved'::text, 'platform.degraded'::text, 'platform.recovered'::text, 'report.weekly'::text, 'suggestions.created'::text, 'content_brief.created'::text, 'content_brief.sent'::text, 'brand.created'::text, 'brand.deleted'::text, 'member.added'::text, 'member.changed'::text, 'member.removed'::text, 'key.created'::text, 'key.revoked'::text, 'webhook_endpoint.disabled'::text, 'webhook.test'::text])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF events <@ allowed AND cardinality(events) <= cardinality(allowed) THEN
+        RETURN true;
+    END IF;
+    RAISE EXCEPTION 'events: want some of %, each once', array_to_string(allowed, ', ') USING ERRCODE = 'check_violation';
+END
+$function$;
+ALTER FUNCTION private.check_events(text[],text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.check_events(text[],text[]) IS 'True for known types of events; others are refused by an error that lists these.';
+GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO authenticated;
+
+-- function private.cut(value text, bytes integer)
+CREATE OR REPLACE FUNCTION private.cut(value text, bytes integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+DECLARE
+    encoded bytea := convert_to(value, 'UTF8');
+BEGIN
+    IF octet_length(encoded) <= bytes THEN
+        RETURN value;
+    END IF;
+    WHILE get_byte(encoded, bytes) & 192 = 128 LOOP -- within a character
+        bytes := bytes - 1;
+    END LOOP;
+    RETURN convert_from(substring(encoded FOR bytes), 'UTF8');
+END
+$function$;
+ALTER FUNCTION private.cut(text,integer) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.cut(text,integer) IS 'As much of the beginning of a text as has at most so many bytes.';
 
 -- function private.domain_of(address text)
 CREATE OR REPLACE FUNCTION private.domain_of(address text)
@@ -1465,6 +1887,110 @@ $function$;
 ALTER FUNCTION private.domains_of(text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.domains_of(text[]) IS 'The domains of addresses, each once, in their order; blanks are left out.';
 GRANT EXECUTE ON FUNCTION private.domains_of(text[]) TO answerscope_service;
+
+-- function private.emit(organization uuid, brand uuid, event text, body jsonb, once text)
+CREATE OR REPLACE FUNCTION private.emit(organization uuid, brand uuid, event text, body jsonb, once text DEFAULT NULL::text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    content jsonb := private.bounded(body, 20, 12000);
+    added   uuid;
+BEGIN
+    IF octet_length(content::text) > 20000 THEN
+        content := private.bounded(body, 0, 1000) || '{"truncated": true}';
+    END IF;
+    INSERT INTO public.events (organization_id, brand_id, type, data, key, admin_only)
+    SELECT o.id, brand, event, content, once, event ~ '^(member|key|webhook)'
+    FROM public.organizations AS o -- one that is being deleted, with its brands and members, is told nothing
+    WHERE o.id = organization
+    ON CONFLICT DO NOTHING
+    RETURNING id INTO added;
+    RETURN added;
+END
+$function$;
+ALTER FUNCTION private.emit(uuid,uuid,text,jsonb,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.emit(uuid,uuid,text,jsonb,text) IS 'Adds an event and returns its id; null: the organization is deleted, or an event has that key.';
+GRANT EXECUTE ON FUNCTION private.emit(uuid,uuid,text,jsonb,text) TO answerscope_service;
+
+-- function private.emit_change()
+CREATE OR REPLACE FUNCTION private.emit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    r     jsonb := to_jsonb(CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END);
+    owner uuid := r ->> 'organization_id';
+    brand uuid := r ->> 'brand_id';
+    verb  text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'removed' ELSE 'changed' END;
+    maker jsonb := (SELECT jsonb_build_object('user_id', u.id, 'email', u.email) FROM private.users AS u WHERE u.id = private.user_id());
+BEGIN
+    CASE TG_TABLE_NAME
+        WHEN 'tracking_jobs' THEN
+            PERFORM private.emit(owner, brand, 'tracking.' || (r ->> 'status'), jsonb_build_object(
+                'brand', private.brand_of(brand), 'job_id', r -> 'id', 'scheduled', r -> 'plan' = 'null', 'total', r -> 'total', 'result', r -> 'result',
+                'failed_reason', r -> 'failed_reason', 'started_at', r -> 'started_at', 'finished_at', r -> 'finished_at'));
+        WHEN 'content_briefs' THEN
+            IF TG_OP = 'INSERT' THEN
+                PERFORM private.emit(owner, brand, 'content_brief.created', jsonb_build_object(
+                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
+                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id')));
+            END IF;
+            IF r ->> 'status' = 'sent' THEN
+                PERFORM private.emit(owner, brand, 'content_brief.sent', jsonb_build_object(
+                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
+                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id',
+                        'body', r -> 'body', 'body_truncated', octet_length(r ->> 'body') > 12000),
+                    'suggestion', (SELECT jsonb_build_object('kind', s.kind, 'text', s.text, 'reason', s.reason)
+                                   FROM public.suggestions AS s WHERE s.id = (r ->> 'suggestion_id')::uuid)));
+            END IF;
+        WHEN 'brands' THEN
+            PERFORM private.emit(owner, (r ->> 'id')::uuid, CASE TG_OP WHEN 'INSERT' THEN 'brand.created' ELSE 'brand.deleted' END,
+                jsonb_build_object('brand', jsonb_build_object('id', r -> 'id', 'name', r -> 'name', 'slug', r -> 'slug'), 'by', maker));
+        WHEN 'users' THEN -- before the deletion, which removes the member
+            PERFORM private.emit(m.organization_id, NULL, 'member.removed',
+                jsonb_build_object('user_id', m.user_id, 'email', r -> 'email', 'role', m.role, 'by', maker))
+            FROM public.members AS m
+            WHERE m.user_id = (r ->> 'id')::uuid;
+        WHEN 'members' THEN
+            PERFORM private.emit(owner, NULL, 'member.' || verb,
+                jsonb_build_object('user_id', u.id, 'email', u.email, 'role', r -> 'role', 'by', maker))
+            FROM private.users AS u
+            WHERE u.id = (r ->> 'user_id')::uuid;
+        WHEN 'api_keys' THEN
+            PERFORM private.emit(owner, NULL, CASE TG_OP WHEN 'INSERT' THEN 'key.created' ELSE 'key.revoked' END,
+                jsonb_build_object(
+                    'key', jsonb_build_object('id', r -> 'id', 'name', r -> 'name', 'prefix', r -> 'prefix', 'scopes', r -> 'scopes', 'expires_at', r -> 'expires_at'),
+                    'user_id', r -> 'user_id', 'by', maker));
+    END CASE;
+    RETURN OLD; -- a deletion before which it runs goes on
+END
+$function$;
+ALTER FUNCTION private.emit_change() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.emit_change() IS NULL;
+
+-- function private.emit_suggestions()
+CREATE OR REPLACE FUNCTION private.emit_suggestions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.emit(organization_id, brand_id, 'suggestions.created', jsonb_build_object(
+        'brand', private.brand_of(brand_id), 'count', count(*), 'more', greatest(count(*) - 20, 0),
+        'suggestions', jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'text', text) ORDER BY place) FILTER (WHERE place <= 20)))
+    FROM (SELECT *, row_number() OVER (PARTITION BY brand_id ORDER BY id) AS place FROM added) AS suggestions
+    GROUP BY organization_id, brand_id;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.emit_suggestions() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.emit_suggestions() IS NULL;
 
 -- function private.end_access()
 CREATE OR REPLACE FUNCTION private.end_access()
@@ -1542,6 +2068,30 @@ END
 $function$;
 ALTER FUNCTION private.fill_content_brief() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_content_brief() IS NULL;
+
+-- function private.fill_endpoint()
+CREATE OR REPLACE FUNCTION private.fill_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF NEW.brand_id IS NOT NULL THEN
+        NEW.organization_id := coalesce(
+            (SELECT b.organization_id FROM public.brands AS b WHERE b.id = NEW.brand_id AND b.organization_id = NEW.organization_id),
+            '00000000-0000-0000-0000-000000000000');
+    END IF;
+    IF NEW.is_active THEN
+        NEW.disabled_at := NULL;
+        NEW.disabled_reason := NULL;
+        NEW.failing_since := CASE WHEN OLD.is_active THEN NEW.failing_since END;
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_endpoint() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_endpoint() IS NULL;
 
 -- function private.fill_from_brand()
 CREATE OR REPLACE FUNCTION private.fill_from_brand()
@@ -1627,6 +2177,30 @@ $function$;
 ALTER FUNCTION private.fill_slot() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_slot() IS NULL;
 
+-- function private.fill_subscription()
+CREATE OR REPLACE FUNCTION private.fill_subscription()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        NEW.organization_id := CASE
+            WHEN NEW.brand_id IS NULL THEN coalesce(NEW.organization_id, private.org_id())
+            ELSE coalesce(
+                (SELECT b.organization_id FROM public.brands AS b WHERE b.id = NEW.brand_id),
+                '00000000-0000-0000-0000-000000000000')
+        END;
+        NEW.user_id := CASE WHEN NEW.address IS NULL THEN coalesce(private.user_id(), NEW.user_id) END;
+    END IF;
+    NEW.stopped_reason := CASE WHEN NEW.stopped_at IS NOT NULL THEN coalesce(NEW.stopped_reason, 'unsubscribed') END;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_subscription() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_subscription() IS NULL;
+
 -- function private.fill_suggestion()
 CREATE OR REPLACE FUNCTION private.fill_suggestion()
  RETURNS trigger
@@ -1664,6 +2238,33 @@ AS $function$
 $function$;
 ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
+
+-- function private.hears(e webhook_endpoints, v events)
+CREATE OR REPLACE FUNCTION private.hears(e webhook_endpoints, v events)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+    SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
+       AND (e.events = '{}' OR v.type = ANY (e.events))
+$function$;
+ALTER FUNCTION private.hears(webhook_endpoints,events) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.hears(webhook_endpoints,events) IS 'Whether an endpoint of the event''s organization wants it. Platforms concern every brand.';
+GRANT EXECUTE ON FUNCTION private.hears(webhook_endpoints,events) TO answerscope_service;
+
+-- function private.host_of(url text)
+CREATE OR REPLACE FUNCTION private.host_of(url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT substring(url FROM '^https?://([^/?#]+)')
+$function$;
+ALTER FUNCTION private.host_of(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address, whose path may be a secret.';
+GRANT EXECUTE ON FUNCTION private.host_of(text) TO answerscope_service;
 
 -- function private.is_name(name text)
 CREATE OR REPLACE FUNCTION private.is_name(name text)
@@ -1906,6 +2507,30 @@ $function$;
 ALTER FUNCTION private.log_budget() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_budget() IS NULL;
 
+-- function private.log_endpoint()
+CREATE OR REPLACE FUNCTION private.log_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    r      public.webhook_endpoints := coalesce(NEW, OLD);
+    action text := CASE TG_OP WHEN 'INSERT' THEN 'webhook added' WHEN 'DELETE' THEN 'webhook deleted' ELSE 'webhook changed' END;
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.disabled_at IS NOT NULL AND OLD.disabled_at IS NULL THEN
+        action := 'webhook disabled';
+        UPDATE public.webhook_deliveries SET status = 'cancelled', holder = NULL, leased_until = NULL WHERE endpoint_id = r.id AND status = 'pending';
+        PERFORM private.emit(r.organization_id, r.brand_id, 'webhook_endpoint.disabled', jsonb_build_object(
+            'endpoint', jsonb_build_object('id', r.id, 'host', private.host_of(r.url), 'reason', r.disabled_reason)));
+    END IF;
+    PERFORM private.log_audit(action, r.organization_id, private.host_of(r.url), jsonb_build_object('id', r.id));
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_endpoint() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_endpoint() IS NULL;
+
 -- function private.log_provider_key()
 CREATE OR REPLACE FUNCTION private.log_provider_key()
  RETURNS trigger
@@ -1922,6 +2547,20 @@ END
 $function$;
 ALTER FUNCTION private.log_provider_key() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_provider_key() IS NULL;
+
+-- function private.next_morning(organization uuid)
+CREATE OR REPLACE FUNCTION private.next_morning(organization uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+    SELECT (date_trunc('day', now() AT TIME ZONE time_zone - INTERVAL '8 h') + INTERVAL '1 day 8 h') AT TIME ZONE time_zone
+    FROM public.organizations
+    WHERE id = organization
+$function$;
+ALTER FUNCTION private.next_morning(uuid) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.next_morning(uuid) IS 'The next 08:00 in the zone of an organization.';
 
 -- function private.note_deleted_brands()
 CREATE OR REPLACE FUNCTION private.note_deleted_brands()
