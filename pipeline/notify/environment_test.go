@@ -101,7 +101,7 @@ func post(ctx context.Context, d postgres.Delivery) postgres.Outcome {
 	body, _ := io.ReadAll(response.Body)
 	outcome := postgres.Outcome{Code: response.StatusCode, Excerpt: string(body)}
 	if response.StatusCode/100 != 2 {
-		outcome.Error = fmt.Sprintf("status %d", response.StatusCode)
+		outcome.Error, outcome.Final = fmt.Sprintf("status %d", response.StatusCode), response.StatusCode == http.StatusGone
 	}
 	return outcome
 }
