@@ -107,6 +107,7 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("check verdicts", timetable.Daily(4, 40), verdicts.Nightly)
 	// Collectors drop salts, too; but salts must also go when no collector runs any more.
 	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
+	table.Every("prune events", timetable.Daily(3, 50), d.DB.PruneEvents)
 
 	judge := canary.New(d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
 	table.Every("canary", timetable.Daily(2, 10), judge.Nightly)

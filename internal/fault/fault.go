@@ -83,7 +83,8 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	if err != nil || n < 1 || !slices.Contains(slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints), Point(name)) {
+	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints)
+	if err != nil || n < 1 || !slices.Contains(all, Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}
 	t := &trap{at: Point(name)}

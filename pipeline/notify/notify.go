@@ -49,7 +49,7 @@ const (
 	finishTimeout  = 10 * time.Second // for attempts that are under way when the process stops
 )
 
-// backoff is of statements, while PostgreSQL is away.
+// backoff has the waits of statements while PostgreSQL is away.
 var backoff = lifecycle.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 
 // waits are between two attempts.
@@ -68,7 +68,7 @@ func waitAfter(n int, retryAfter time.Duration, random float64) (time.Duration, 
 	return max(wait, min(retryAfter, 24*time.Hour)), true
 }
 
-// Worker sends what is due. Any number of them share the rows.
+// Worker sends deliveries and mails that are due. Any number of them share the rows.
 type Worker struct {
 	cfg     Config
 	db      *postgres.DB
@@ -83,7 +83,7 @@ func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slo
 	return &Worker{cfg, db, queue, newMetrics(registerer), log}, err
 }
 
-// Run sends what is due until ctx is cancelled. While PostgreSQL is away it retries.
+// Run sends due rows until ctx is cancelled. While PostgreSQL is away it retries.
 func (w *Worker) Run(ctx context.Context) error {
 	var lanes errgroup.Group
 	lanes.Go(func() error { return w.report(ctx) })
@@ -206,7 +206,7 @@ func within[T any](ctx context.Context, f func(context.Context) (T, error)) (T, 
 	return f(ctx)
 }
 
-// report sets the metrics of what is pending; without PostgreSQL they stay.
+// report sets the metrics of pending rows; without PostgreSQL they stay.
 func (w *Worker) report(ctx context.Context) error {
 	for {
 		backlog, _ := within(ctx, w.db.DeliveryBacklog)
@@ -230,14 +230,14 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	return &metrics{
 		ended: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_deliveries_total",
-			Help: "Attempts to deliver an event or a mail, by kind and outcome (delivered, pending: tried again, failed).",
+			Help: "Attempts to deliver events and mails, by kind and outcome: delivered, pending (try again), failed.",
 		}, []string{"kind", "outcome"}),
 		pending: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "answerscope_deliveries_pending", Help: "Deliveries and mails that are not sent yet, as last seen.",
 		}, []string{"kind"}),
 		oldest: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "answerscope_deliveries_oldest_due_seconds",
-			Help: "Seconds for which the most overdue of them has been due, behind none to the same receiver, as last seen.",
+			Help: "Seconds for which the most overdue of them has been due, unless it waits for another, as last seen.",
 		}, []string{"kind"}),
 	}
 }

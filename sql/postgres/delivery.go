@@ -56,7 +56,7 @@ type Attempt struct {
 	Took   time.Duration
 }
 
-// DeliveryBacklog is what is pending of a kind.
+// DeliveryBacklog counts the pending rows of a kind.
 type DeliveryBacklog struct {
 	Kind    string  `db:"kind"` // webhook, slack or mail
 	Pending int64   `db:"pending"`
@@ -94,7 +94,7 @@ func (q *DeliveryQueue) EndMail(ctx context.Context, mail uuid.UUID, a Attempt) 
 		a.Status, a.Wait.Seconds(), a.Code, a.Took.Milliseconds(), a.Error)
 }
 
-// DeliveryBacklog returns what is pending by kind.
+// DeliveryBacklog counts pending deliveries and mails by kind.
 func (db *DB) DeliveryBacklog(ctx context.Context) ([]DeliveryBacklog, error) {
 	return queryAll[DeliveryBacklog](ctx, db, "delivery_backlog")
 }
