@@ -61,7 +61,7 @@ var dependencies = []dependency{
 	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "queryapi/rest", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver, and that of the databases that /rest/v1 serves"},
 	{"github.com/golang-migrate/migrate/v4", []string{"sql/clickhouse"}, "runs the migrations of the warehouse"},
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/tracking/api", "internal/bench"}, "public HTTP surfaces"},
-	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
+	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "queryapi/web", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
 	{"github.com/andybalholm/brotli", []string{"collector/script"}, "t.js as small as can be, in a window of its size"},
 	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
 	{"go.opentelemetry.io/otel/sdk", []string{"internal/tracing"}, "what keeps spans and sends them on"},

@@ -75,6 +75,24 @@ func (d *dashboard) isAccessible(t *testing.T) {
 	if len(titles) < 9 {
 		t.Errorf("titles are %v", titles)
 	}
+	d.isAccessibleWithoutFigures(t)
+}
+
+// Screens whose figures are awaited, or have failed, are accessible, too.
+func (d *dashboard) isAccessibleWithoutFigures(t *testing.T) {
+	for state, is := range map[string]struct{ answer, shown string }{
+		"loading": {"new Promise(() => {})", `document.querySelector("main .skeleton")`},
+		"failed":  {`Promise.resolve(new Response("{}", { status: 503 }))`, `document.querySelector("main [role=alert]") && !document.querySelector("main .skeleton")`},
+	} {
+		d.at(t, "/brands/fernwood/prompts", "Prompts")
+		d.page.Eval(t, fmt.Sprintf(`void ((ask) => window.fetch = (url, options) => url.includes("/app/api/v1/") ? %s : ask(url, options))(fetch)`, is.answer), nil)
+		for i, screen := range []string{"Sources", "Overview"} {
+			d.click(t, screen)
+			d.page.Await(t, fmt.Sprintf(`document.querySelector("h1").textContent == %q && %s`, screen, is.shown))
+			d.hasNoFindings(t, screen+" "+state, looks[i], looks[i^1])
+		}
+	}
+	d.page.Show(t, 1280, 900, "light")
 }
 
 // axe is what is injected where findings are looked for.

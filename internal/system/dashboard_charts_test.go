@@ -62,6 +62,10 @@ func (d *dashboard) showsMarks(t *testing.T, chart, unit string, want []mark) {
 	slices.SortFunc(drawn, func(a, b drawnMark) int { return order(a.mark, b.mark) })
 	want = slices.SortedFunc(slices.Values(want), order)
 	rows := d.rowsBehind(t, chart)
+	text := func(value float64) string { return number(value) + unit }
+	if unit == "%" {
+		text = percent
+	}
 	for i, w := range want {
 		m := drawn[i]
 		if m.Key != w.Key || m.X != w.X || m.Value != w.Value || !same(m.Low, w.Low) || !same(m.High, w.High) || !same(m.N, w.N) {
@@ -71,7 +75,7 @@ func (d *dashboard) showsMarks(t *testing.T, chart, unit string, want []mark) {
 			t.Errorf("%s of %q stands at %g", m.mark, chart, m.Inverted)
 		}
 		row := rows[cmp.Or(w.Row, w.X)]
-		if !slices.ContainsFunc(row, func(cell string) bool { return strings.HasPrefix(cell, number(w.Value)+unit) }) {
+		if !slices.ContainsFunc(row, func(cell string) bool { return strings.HasPrefix(cell, text(w.Value)) }) {
 			t.Errorf("the table behind %q has %q for %s", chart, row, w)
 		}
 	}

@@ -142,7 +142,7 @@ func (d *dashboard) saysWhoIsAhead(t *testing.T, comparison comparisonFigures) {
 	figures := d.rowsBehind(t, "Visibility")
 	for _, row := range rows {
 		cells := figures[row.Name]
-		if len(cells) < 6 || !strings.HasPrefix(cells[0], number(*row.Rate)+"% ") || cells[5] != number(*row.Voice)+"%" {
+		if len(cells) < 6 || !strings.HasPrefix(cells[0], percent(*row.Rate)+" ") || cells[5] != percent(*row.Voice) {
 			t.Errorf("%s has %q", row.Name, cells)
 		}
 	}

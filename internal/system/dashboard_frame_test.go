@@ -155,6 +155,14 @@ func (d *dashboard) printsAReport(t *testing.T) {
 	if text := d.text(t, `document.querySelector(".printed").textContent`); !strings.HasPrefix(text, "Fernwood · ") || !strings.HasSuffix(text, " · Platform: chatgpt-web") {
 		t.Errorf("on paper the filters are %q", text)
 	}
+	d.page.Eval(t, `void dispatchEvent(new Event("beforeprint"))`, nil)
+	d.page.Await(t, `document.querySelectorAll(".footnotes li").length > 5`)
+	var wrong []string
+	d.page.Eval(t, `[...document.querySelectorAll("a[data-note]")].filter((a) => !decodeURIComponent(a.href).endsWith(document.querySelectorAll(".footnotes li")[a.dataset.note - 1].textContent.replace("…", ""))).map((a) => a.href + " has " + a.dataset.note)`, &wrong)
+	if len(wrong) > 0 {
+		t.Errorf("footnotes are of other addresses: %q", wrong)
+	}
+	d.page.Eval(t, `void dispatchEvent(new Event("afterprint"))`, nil)
 	const foot = `[...document.styleSheets[0].cssRules].at(-1).cssText`
 	if text := d.text(t, foot); !strings.HasPrefix(text, "@page") || !strings.Contains(text, `"Fernwood · `) {
 		t.Errorf("at the foot of a page is %s", text)

@@ -170,6 +170,9 @@ func (d *dashboard) saysHowItDoes(t *testing.T) {
 	if !strings.HasPrefix(headline, start) || !regexp.MustCompile(`\d(st|nd|rd|th)\x{a0}of\x{a0}6; \S.* leads with [\d.]+%\.$`).MatchString(headline) {
 		t.Errorf("the headline is %q", headline)
 	}
+	if strays := d.text(t, `[...document.querySelectorAll(".whys a")].map((a) => a.pathname).filter((path) => path != "/brands/fernwood/answers").join()`); strays != "" {
+		t.Errorf("what moved leads to %s", strays)
+	}
 	d.page.Show(t, 375, 900, "light")
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] svg').clientWidth < 350`)
 	if foot := d.text(t, `Math.round(document.querySelector('figure[aria-label="Visibility trend"] svg').getBoundingClientRect().bottom + scrollY) + ""`); len(foot) > 3 || foot > "640" {

@@ -93,7 +93,7 @@ func asShown(row any, field string) string {
 		return "–"
 	case float64:
 		if strings.HasSuffix(strings.ToLower(field), "pct") {
-			return number(value) + "%"
+			return percent(value)
 		}
 		return number(value)
 	default:

@@ -53,6 +53,9 @@ func number(value float64) string {
 	return whole + decimals
 }
 
+// percent is a percentage as columns have it.
+func percent(value float64) string { return fmt.Sprintf("%.1f%%", value) }
+
 // A figure leads to the answers that it counts, a row to its own, and an answer shows all of itself.
 func (d *dashboard) opensAnswers(t *testing.T) {
 	type list struct {

@@ -43,6 +43,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
+	"github.com/valyala/fasthttp"
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
@@ -195,10 +196,22 @@ func mountAssets(server *httpd.Server) {
 			continue
 		}
 		kind := mime.TypeByExtension(path.Ext(name))
+		bodies := map[string]func() []byte{ // by Content-Encoding, each made once, when the first browser asks for it
+			"": func() []byte { return text },
+			"gzip": sync.OnceValue(func() []byte {
+				return fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression) // bundle's test does so
+			}),
+			"br": sync.OnceValue(func() []byte {
+				return fasthttp.AppendBrotliBytesLevel(nil, text, fasthttp.CompressBrotliBestCompression)
+			}),
+		}
 		server.App.Get(base+name, func(c *fiber.Ctx) error {
+			encoding := httpd.Preferred(c.Get(fiber.HeaderAcceptEncoding))
 			c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
 			c.Set(fiber.HeaderContentType, kind)
-			return c.Send(text)
+			c.Set(fiber.HeaderContentEncoding, encoding)
+			c.Vary(fiber.HeaderAcceptEncoding)
+			return c.Send(bodies[encoding]())
 		})
 	}
 }

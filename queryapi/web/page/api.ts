@@ -17,6 +17,9 @@ export class Failure extends Error {
   }
 }
 
+// messageOf is why something failed, in words for the viewer.
+export const messageOf = (error: unknown) => (error instanceof Failure ? error.message : String(error))
+
 // leave goes to the sign-in, which comes back here.
 export function leave(): void {
   location.replace("/signin?next=" + encodeURIComponent(location.pathname + location.search))

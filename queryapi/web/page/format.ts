@@ -5,31 +5,29 @@ const moment = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeri
 
 export const none = "–"
 
-export function number(value: number | null | undefined): string {
-  return value === null || value === undefined ? none : numbers.format(value)
+const decimals = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 10 })
+
+type Value = number | null | undefined
+
+function write(format: Intl.NumberFormat, value: Value, unit: string): string {
+  if (value === null || value === undefined) return none
+  return format.format(value) + (unit === "%" ? unit : unit && " " + unit)
 }
 
-export function percent(value: number | null | undefined): string {
-  return value === null || value === undefined ? none : numbers.format(value) + "%"
-}
+// inUnit is a value with its unit: 40.5%, 12.3 USD.
+export const inUnit = (value: Value, unit: string) => write(numbers, value, unit)
 
-const oneDecimal = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+// inColumn is a percentage or score in a column, where all have a decimal: it is padded, never rounded.
+export const inColumn = (value: Value, unit = "%") => write(decimals, value, unit)
 
-// rate is a percentage in a column, where all have one decimal.
-export function rate(value: number | null): string {
-  return value === null ? none : oneDecimal.format(value) + "%"
-}
+export const number = (value: Value) => inUnit(value, "")
+export const percent = (value: Value) => inUnit(value, "%")
 
 const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 // money is an amount to two decimals.
 export function money(amount: number, currency = "USD"): string {
   return `${amount > 0 && amount < 0.01 ? "< 0.01" : cents.format(amount)} ${currency}`
-}
-
-// inUnit is a value with its unit: 40.5%, 12.3 USD.
-export function inUnit(value: number, unit: string): string {
-  return number(value) + (unit === "%" ? unit : unit && " " + unit)
 }
 
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })

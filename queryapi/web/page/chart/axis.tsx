@@ -75,14 +75,14 @@ interface AcrossProps {
 
 // Across is an axis of values from left to right: its head, and in each row the lines.
 export function Across({ x, domain, unit, width, height }: AcrossProps) {
-  const ticks = ticksOf(domain, width < 240 ? 2 : 4)
+  const ticks = ticksOf(domain, width < 100 ? 1 : width < 240 ? 2 : 4)
   const lines = ticks.map((value) => (
     <g key={value} data-tick={height ? undefined : value} transform={`translate(${x(value)} 0)`}>
       <line class={value === 0 ? "grid zero" : "grid"} y1={height ? 0 : 16} y2={height ?? 20} />
       {!height && (
         <text y="12" text-anchor="middle">
           {compact(value)}
-          {value === ticks.at(-1) && (unit === "%" ? unit : unit && " " + unit)}
+          {value === ticks.at(-1) && (unit === "%" ? unit : width > 240 && unit && " " + unit)}
         </text>
       )}
     </g>

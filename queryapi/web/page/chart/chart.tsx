@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact"
-import { useId, useLayoutEffect, useState } from "preact/hooks"
-import { date, inUnit, number, plural } from "../format.ts"
-import { bounds } from "../parts/figure.tsx"
+import { useLayoutEffect, useState } from "preact/hooks"
+import { date, inColumn, inUnit, none, number, plural } from "../format.ts"
+import { Card } from "../parts/card.tsx"
+import { bounds, boundsInColumn } from "../parts/figure.tsx"
+import { Button } from "../parts/form.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { Menu } from "../parts/menu.tsx"
 import { Download } from "../parts/table.tsx"
@@ -29,49 +31,43 @@ interface Props extends Base {
 export function Chart({ kind = "", marks, has, summary, behind, legend, children, ...chart }: Props) {
   const { name, finding, subtitle, tools, csv, empty, method } = chart
   const [folded, fold] = useState(true)
-  const id = useId()
   const width = useWidth(marks.box)
   const onKeyUp = (event: KeyboardEvent) =>
     event.key === "t" && behind && (event.target as Element).closest("[data-at]") && fold(!folded)
   return (
-    <section class="card" aria-labelledby={id}>
-      <header>
-        <div>
-          <h2 id={id}>{finding ?? name}</h2>
-          {subtitle && <p>{subtitle}</p>}
-        </div>
-        <div class="line">
+    <Card
+      name={finding ?? name}
+      title={subtitle}
+      tools={
+        <>
           {tools}
           {behind && (
-            <button
-              type="button"
-              class="button plain tight"
+            <Button
               aria-expanded={!folded}
               aria-label={`${folded ? "Show" : "Hide"} table: ${name}`}
               onClick={() => fold(!folded)}
             >
               {folded ? "Show table" : "Hide table"}
-            </button>
+            </Button>
           )}
           {csv && <Download url={csv.url} file={csv.file} name={name} />}
           {has && (
             <Menu name={`More: ${name}`} kind="button plain tight" shows={<Icon name="more" />}>
               {(["svg", "png"] as const).map((kind) => (
-                <button
+                <Button
                   key={kind}
-                  type="button"
-                  class="button plain tight"
                   aria-label={`Download ${kind.toUpperCase()}: ${name}`}
                   onClick={() => marks.box.current && save(marks.box.current, name, kind)}
                 >
                   <Icon name="download" /> {kind.toUpperCase()}
-                </button>
+                </Button>
               ))}
               {method && <div class="small soft">{method}</div>}
             </Menu>
           )}
-        </div>
-      </header>
+        </>
+      }
+    >
       <div class="inside">
         <figure class={`chart ${kind}`} aria-label={name} ref={marks.box} onKeyUp={onKeyUp} {...marks.handlers}>
           <p class="hidden">
@@ -82,13 +78,13 @@ export function Chart({ kind = "", marks, has, summary, behind, legend, children
         </figure>
         {has && legend}
       </div>
-      {behind && <Table name={name} behind={behind} folded={folded} />}
-    </section>
+      {behind && <PlainTable name={name} behind={behind} folded={folded} />}
+    </Card>
   )
 }
 
-// Table has a chart's figures; folded, it is there for screen readers.
-function Table({ name, behind, folded }: { name: string; behind: Behind; folded: boolean }) {
+// PlainTable has a chart's figures; folded, it is there for screen readers.
+export function PlainTable({ name, behind, folded }: { name: string; behind: Behind; folded?: boolean }) {
   return (
     <div class={folded ? "hidden" : "scroll"} tabIndex={folded ? undefined : 0}>
       <table aria-label={name}>
@@ -118,16 +114,6 @@ function Table({ name, behind, folded }: { name: string; behind: Behind; folded:
   )
 }
 
-const shown = (mark: Mark | undefined, unit: string) => (!mark || mark.y === null ? "–" : inUnit(mark.y, unit))
-
-// whole is a mark in one cell: value, range and n.
-function whole(mark: Mark | undefined, unit: string): string {
-  const range = bounds(mark?.range ?? null)
-  return [shown(mark, unit), range && `(${range})`, mark?.n !== undefined && `n = ${number(mark.n)}`]
-    .filter(Boolean)
-    .join(" ")
-}
-
 // bucketsIn counts the buckets that a chart's columns are.
 export const bucketsIn = (columns: string[], weekly?: boolean) => plural(columns.length, weekly ? "week" : "day")
 
@@ -140,6 +126,14 @@ export function tableOf(
   lead?: Series,
 ): Behind {
   const others = series.filter((s) => s !== lead)
+  const decimal = unit === "%" || series.some((s) => s.marks.some((m) => m.y! % 1))
+  const [write, range] = decimal ? [inColumn, boundsInColumn] : [inUnit, bounds]
+  const value = (mark?: Mark) => (mark ? write(mark.y, unit) : none)
+  // whole is a mark in one cell: value, range and n.
+  const whole = (mark?: Mark) => {
+    const ends = range(mark?.range ?? null)
+    return [value(mark), ends && `(${ends})`, mark?.n !== undefined && `n = ${number(mark.n)}`].filter(Boolean).join(" ")
+  }
   const marks = new Map([...series].map((s) => [s, new Map(s.marks.map((m) => [String(m.x), m]))]))
   return {
     head: [
@@ -151,13 +145,13 @@ export function tableOf(
       const mark = lead && marks.get(lead)?.get(x)
       const first = lead
         ? [
-            shown(mark, unit),
-            bounds(mark?.range ?? null) ?? "",
+            value(mark),
+            range(mark?.range ?? null) ?? "",
             mark?.n === undefined ? "" : number(mark.n),
             mark?.notes?.join(", ") ?? "",
           ]
         : []
-      return { key: x, href: mark?.href, cells: [...first, ...others.map((s) => whole(marks.get(s)!.get(x), unit))] }
+      return { key: x, href: mark?.href, cells: [...first, ...others.map((s) => whole(marks.get(s)!.get(x)))] }
     }),
   }
 }
@@ -192,10 +186,8 @@ export function Legend({ items, onToggle, onHint }: LegendProps) {
           </svg>
         )
         return onToggle && on !== undefined ? (
-          <button
+          <Button
             key={key}
-            type="button"
-            class="button plain tight"
             aria-pressed={on}
             onPointerEnter={() => onHint?.(key)}
             onPointerLeave={() => onHint?.(null)}
@@ -204,7 +196,7 @@ export function Legend({ items, onToggle, onHint }: LegendProps) {
             onClick={() => (onToggle(key), say(`${name} ${on ? "hidden" : "shown"}`))}
           >
             {swatch} {name}
-          </button>
+          </Button>
         ) : (
           <span key={key}>
             {swatch} {name}

@@ -1,4 +1,4 @@
-import { number } from "../format.ts"
+import { inColumn } from "../format.ts"
 import type { ChipProps } from "./marks.ts"
 
 const looks: Record<string, [sign: string, kind?: string]> = {
@@ -24,7 +24,9 @@ export function Chip({ change: { verdict, difference }, short }: ChipProps) {
 // wordOf is a verdict as people read it: Moved down.
 export const wordOf = (verdict: string) => verdict[0]!.toUpperCase() + verdict.slice(1).replaceAll("_", " ")
 
-// signed is a difference with its sign: +2.1, −10.8.
-export function signed(difference: number): string {
-  return (difference > 0 ? "+" : "") + number(difference).replace("-", "−")
+// signed is a difference with its sign: +2.1, −10.8; of rates and scores it has a decimal, as in a column.
+export function signed(difference: number, write: (value: number) => string = points): string {
+  return (difference > 0 ? "+" : "") + write(difference).replace("-", "−")
 }
+
+const points = (value: number) => inColumn(value, "")

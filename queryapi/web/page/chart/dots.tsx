@@ -8,9 +8,10 @@ import type { DotsProps, Mark } from "./marks.ts"
 import { linear, type Scale } from "./scale.ts"
 
 const height = 40
-export const edge = 8 // pixels beside the scale of a row
+const edge = 8 // pixels beside the scale of a row
 
-// Dots is a table with a picture in each row: the value as a dot on its interval, and the one before as a hollow dot.
+// Dots is a table with a picture in each row: the value as a dot on its interval, and the one before as a hollow dot; or
+// the value as a bar.
 export function Dots(chart: DotsProps) {
   const { rows, unit } = chart
   const grid = rows.map((row) => [row.now, row.before])
@@ -29,6 +30,7 @@ function Rows({
   rows,
   domain,
   reversed,
+  bars,
   unit,
   marks,
   full,
@@ -47,11 +49,15 @@ function Rows({
               <td class="picture" ref={axis}>
                 <Across x={x} domain={domain} unit={unit} width={width} />
               </td>
-              {columns.map((text) => (
-                <th key={text} scope="col" class="number">
-                  {text}
-                </th>
-              ))}
+              {columns.map((text) =>
+                text ? (
+                  <th key={text} scope="col" class="number">
+                    {text}
+                  </th>
+                ) : (
+                  <td key={text} />
+                ),
+              )}
             </tr>
           </thead>
           <tbody>
@@ -68,17 +74,21 @@ function Rows({
                     <Across x={x} domain={domain} unit={unit} width={width} height={height} />
                     <Strip mark={row.now} x={x} />
                     <Way from={row.before} to={row.now} x={x} />
-                    {[row.now, row.before].map(
-                      (mark, column) =>
+                    {[row.before, row.now].map(
+                      (mark, k) =>
                         mark &&
                         mark.y !== null && (
-                          <Spot key={column} {...marks.spot(i, column, row.name)}>
-                            <circle
-                              class={column > 0 || (mark.range && "reason" in mark.range) ? "thin" : ""}
-                              cx={x(mark.y)}
-                              cy={height / 2}
-                              r={column > 0 ? 3 : 5}
-                            />
+                          <Spot key={k} {...marks.spot(i, 1 - k, row.name)}>
+                            {bars ? (
+                              <rect class="area" x={x(0)} y="10" width={x(mark.y) - x(0)} height={height - 20} />
+                            ) : (
+                              <circle
+                                class={k === 0 || (mark.range && "reason" in mark.range) ? "thin" : ""}
+                                cx={x(mark.y)}
+                                cy={height / 2}
+                                r={k === 0 ? 3 : 5}
+                              />
+                            )}
                           </Spot>
                         ),
                     )}

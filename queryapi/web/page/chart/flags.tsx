@@ -1,4 +1,5 @@
 import { shortDate } from "../format.ts"
+import { Button } from "../parts/form.tsx"
 import { Outside } from "../parts/link.tsx"
 import type { Cursor } from "./cursor.ts"
 import type { Plot } from "./lines.tsx"
@@ -80,9 +81,9 @@ export function FlagList({ spans }: { spans: Span[] }) {
           {until > day && ` – ${shortDate(until)}`}{" "}
           <Outside url={href ?? ""} text={text} />
           {onRemove && (
-            <button type="button" class="button plain tight" aria-label={`Remove note: ${text}`} onClick={onRemove}>
+            <Button aria-label={`Remove note: ${text}`} onClick={onRemove}>
               ×
-            </button>
+            </Button>
           )}
         </li>
       ))}
@@ -103,15 +104,14 @@ export function AddNote({ marks, at, top, onNote }: AddNoteProps) {
   if (!mark) return null
   const day = String(mark.x)
   return (
-    <button
-      type="button"
-      class="button tight add-note"
+    <Button
+      kind="tight add-note"
       tabIndex={-1}
       style={{ left: `${at(day)}px`, top: `${top}px` }}
       aria-label={`Add a note to ${shortDate(day)}`}
       onClick={() => onNote(day)}
     >
       +
-    </button>
+    </Button>
   )
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
-import { inUnit, plural } from "../format.ts"
+import { inColumn, plural } from "../format.ts"
 import { Chart, Tip } from "./chart.tsx"
+import { signed } from "./chip.tsx"
 import { type Cursor, type Grid, useMarks } from "./cursor.ts"
 import { placeIn } from "./dots.tsx"
 import { hasValue } from "./lines.tsx"
@@ -105,7 +106,7 @@ function Row({
           : scale === "share"
             ? `ramp-${1 + ends.filter((end) => mark.y! > end).length} ${mark.certain ? "certain" : ""}`
             : kindOfGap(mark.y, mark.certain)
-        const text = thin ? "–" : (scale === "gap" && mark.y > 0 ? "+" : "") + inUnit(mark.y, unit).replace("-", "−")
+        const text = thin ? "–" : scale === "gap" ? signed(mark.y) : inColumn(mark.y, unit)
         return (
           <td key={column.key} class={`number ${kind}`}>
             {mark.href ? <a {...attributes}>{text}</a> : <span {...attributes}>{text}</span>}

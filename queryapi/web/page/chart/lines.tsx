@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
-import { inUnit, plural } from "../format.ts"
+import { inColumn, inUnit, plural } from "../format.ts"
 import { Days, Hatch, type Margin, Values } from "./axis.tsx"
 import { bucketsIn, Chart, Legend, Spot, tableOf, Tip } from "./chart.tsx"
 import { type Cursor, type Grid, type Place, useMarks } from "./cursor.ts"
@@ -269,7 +269,7 @@ function EndLabels({ series, plot, unit, named }: { series: Series[]; plot: Plot
           )}
           <text class={s === series[0] ? "own" : ""} x={x + 10} y={y} dy="0.32em">
             <title>{s.name}</title>
-            {inUnit(last.y!, unit)} {named && cut(s.name)}
+            {unit === "%" ? inColumn(last.y) : inUnit(last.y, unit)} {named && cut(s.name)}
           </text>
         </g>
       ))}

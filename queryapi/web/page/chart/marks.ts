@@ -72,7 +72,7 @@ export interface LinesProps extends OverDays {
 }
 
 export interface MultiplesProps extends OverDays {
-  charts: { key: string; title: string; chip?: ComponentChildren; series: Series[]; href?: string }[]
+  charts: { key: string; title: string; rate?: string; chip?: ComponentChildren; series: Series[]; href?: string }[]
 }
 
 export interface DotsProps extends Base {
@@ -89,6 +89,7 @@ export interface DotsProps extends Base {
   }[]
   domain: [number, number]
   reversed?: boolean // the better end is the lower one, as of positions
+  bars?: boolean // in place of dots
 }
 
 export interface Head {

@@ -28,7 +28,7 @@ export function Multiples(chart: MultiplesProps) {
       behind={tableOf(columnsOf(leads), leads, chart)}
     >
       {(full) => {
-        const across = Math.max(1, Math.min(4, Math.floor((full + gap) / (170 + gap))))
+        const across = Math.max(1, Math.min(4, Math.floor((full + gap) / (150 + gap))))
         const width = Math.floor((full - gap * (across - 1)) / across)
         const margin = { top: 6, right: 6, bottom: 22, left: 32 }
         const plot = plotOf(columns, domain, width, height, margin, step)
@@ -42,8 +42,9 @@ export function Multiples(chart: MultiplesProps) {
         return charts.map((c, row) => (
           <div key={c.key} style={{ width: `${width}px` }}>
             <h3>
-              <a href={c.href}>{c.title}</a> {c.chip}
+              <a href={c.href}>{c.title}</a> {c.rate}
             </h3>
+            {c.chip && <div class="chip">{c.chip}</div>}
             <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} {...marks.pointer(near(row))}>
               <Values
                 y={plot.y}

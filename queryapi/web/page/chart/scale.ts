@@ -1,4 +1,3 @@
-import { nice, ticks } from "d3-array"
 import { daysOf, shift } from "../format.ts"
 import type { Mark } from "./marks.ts"
 
@@ -18,11 +17,31 @@ export function barWidth(column: number): number {
 
 // domainOf reaches from 0, or the least value below it, to a round number above all values; shares end at 100.
 export function domainOf(values: number[], unit: string): Pair {
-  const [low, high] = nice(Math.min(0, ...values), Math.max(0, ...values) || 1, 4)
+  let [low, high] = [Math.min(0, ...values), Math.max(0, ...values) || 1]
+  for (let step = 0, next; (next = roundStep(low, high, 4)) !== step; step = next) {
+    low = exact(Math.floor(exact(low / next)) * next)
+    high = exact(Math.ceil(exact(high / next)) * next)
+  }
   return [low, unit === "%" ? Math.min(100, high) : high]
 }
 
-export const ticksOf = ([low, high]: Pair, count = 4) => ticks(low, high, count)
+// ticksOf are about so many round values of a domain.
+export function ticksOf([low, high]: Pair, count = 4): number[] {
+  const step = roundStep(low, high, count)
+  const [first, last] = [Math.ceil(exact(low / step)), Math.floor(exact(high / step))]
+  return Array.from({ length: last - first + 1 }, (_, i) => exact((first + i) * step))
+}
+
+// roundStep is 1, 2 or 5 times a power of ten, of which about count lie between two values.
+function roundStep(low: number, high: number, count: number): number {
+  const step = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(step))
+  const times = step / power
+  return power * (times < Math.SQRT2 ? 1 : times < Math.sqrt(10) ? 2 : times < Math.sqrt(50) ? 5 : 10)
+}
+
+// exact is a number without the error of its last bits: 0.1 × 3 is 0.3.
+const exact = (value: number) => Number(value.toPrecision(12))
 
 // dayNumber counts UTC days from 1970 on.
 export const dayNumber = (day: string | number) => Date.parse(String(day)) / 86_400_000
@@ -30,6 +49,10 @@ export const dayNumber = (day: string | number) => Date.parse(String(day)) / 86_
 const steps = [1, 2, 7, 14, 28, 56, 91, 182, 364]
 
 export const monday = (day: string) => shift(day, -((dayNumber(day) + 3) % 7))
+
+// lagOf is how many days a window is later than another one, of weeks by their Mondays.
+export const lagOf = (from: string, before: string, weekly?: boolean): number =>
+  weekly ? lagOf(monday(from), monday(before)) : dayNumber(from) - dayNumber(before)
 
 // dayTicks are the days that an axis names: all, every other one, or Mondays.
 export function dayTicks(columns: string[], most: number, least: number): string[] {

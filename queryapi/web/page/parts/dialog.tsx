@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
-import { Problem, useAction } from "./form.tsx"
+import { Button, Problem, useAction } from "./form.tsx"
 
 let opener: HTMLElement | null = null // what had the focus before the first of several dialogs
 
@@ -38,26 +38,22 @@ interface Asked {
   can?: boolean // false: something is missing yet
   danger?: boolean
   onClose: () => void
-  onAct: () => Promise<unknown> // closes the dialog, where it should
+  onAct: () => Promise<unknown> // after it the dialog is closed
   children: ComponentChildren
 }
 
 // FormDialog asks for what a write needs. Where the write fails it stays, and says why.
 export function FormDialog({ title, act, can = true, danger, onClose, onAct, children }: Asked) {
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(onAct)
-  }
+  const { busy, failed, submit } = useAction()
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit(() => onAct().then(onClose))}>
         {children}
         <Problem text={failed} />
         <div class="actions">
-          <button type="button" class="button" onClick={onClose}>
+          <Button kind="" onClick={onClose}>
             Cancel
-          </button>
+          </Button>
           <button class={danger ? "button danger" : "button primary"} disabled={busy || !can}>
             {act}
           </button>

@@ -2,16 +2,19 @@ import type { ComponentChildren } from "preact"
 import { useContext } from "preact/hooks"
 import type { Change, Interval } from "../bodies.ts"
 import { Chip, signed } from "../chart/chip.tsx"
-import { number } from "../format.ts"
+import { inColumn, number } from "../format.ts"
 import { Chapter } from "./chapter.ts"
 
-// Bounds is a confidence interval, low–high, or that there is too little to know one.
-export function bounds(interval: Interval, unit = ""): string | null {
+// bounds is a confidence interval, low–high, or that there is too little to know one.
+export function bounds(interval: Interval, unit = "", write = number): string | null {
   if (!interval) return null
   if (!("low" in interval)) return "too little data"
   const { low, high } = interval
-  return low < 0 ? `${number(low)} to ${number(high)}${unit}`.replaceAll("-", "−") : `${number(low)}–${number(high)}${unit}`
+  return low < 0 ? `${write(low)} to ${write(high)}${unit}`.replaceAll("-", "−") : `${write(low)}–${write(high)}${unit}`
 }
+
+// boundsInColumn has a decimal, as what stands beside it.
+export const boundsInColumn = (interval: Interval, unit = "") => bounds(interval, unit, (value) => inColumn(value, ""))
 
 interface Props {
   name: string

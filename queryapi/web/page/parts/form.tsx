@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentProps } from "preact"
 import { useId, useState } from "preact/hooks"
-import { Failure } from "../api.ts"
+import { messageOf } from "../api.ts"
 
 interface FieldProps {
   label: string
@@ -57,7 +57,12 @@ export function Choice({ name, value, among, busy, onInput }: { name: string; va
   )
 }
 
-// useAction runs one write at a time, and keeps why it failed.
+// Button does something at once. A form is sent by a plain button.
+export function Button({ kind = "plain tight", ...rest }: { kind?: string } & ComponentProps<"button">) {
+  return <button type="button" class={`button ${kind}`} {...rest} />
+}
+
+// useAction runs one write at a time, and keeps why it failed. submit makes one of it that a form sends.
 export function useAction() {
   const [busy, setBusy] = useState(false)
   const [failed, fail] = useState("")
@@ -68,11 +73,15 @@ export function useAction() {
     try {
       await act()
     } catch (error) {
-      fail(error instanceof Failure ? error.message : String(error))
+      fail(messageOf(error))
     }
     setBusy(false)
   }
-  return { busy, failed, run }
+  const submit = (act: () => Promise<unknown>) => (event: Event) => {
+    event.preventDefault()
+    void run(act)
+  }
+  return { busy, failed, run, submit }
 }
 
 export function Problem({ text }: { text: string }) {

@@ -7,7 +7,7 @@ import { path } from "../route.ts"
 import { screens } from "../screens/list.ts"
 import { Brands } from "./toolbar.tsx"
 import { screen as addressOfScreen } from "./filters.tsx"
-import { Problem, Select, useAction } from "./form.tsx"
+import { Button, Problem, Select, useAction } from "./form.tsx"
 import { Chapter } from "./chapter.ts"
 import { Icon } from "./icon.tsx"
 import { KeyList, useKeys } from "./keys.tsx"
@@ -44,9 +44,9 @@ export function Frame({ session, brands, brand, screen, children }: Props) {
         <a class="logo" href="/">
           <Mark /> answerscope
         </a>
-        <button type="button" class="button tight unfold" aria-expanded={open} onClick={() => unfold(!open)}>
+        <Button kind="tight unfold" aria-expanded={open} onClick={() => unfold(!open)}>
           <Icon name="menu" /> Menu
-        </button>
+        </Button>
         <nav aria-label={brand ? brand.name : "Organization"}>
           <ul>
             {pages.map(({ name, href, current, group }, i) => (
@@ -67,9 +67,9 @@ export function Frame({ session, brands, brand, screen, children }: Props) {
           <Menu name={`Account: ${session?.email ?? ""}`} kind="button plain tight" shows={<><span class="who">{session?.email}</span> <Icon name="chevron" /></>}>
             <Preferences onList={() => list(true)} />
           </Menu>
-          <button type="button" class="button tight" disabled={busy} onClick={() => run(signOut)}>
+          <Button kind="tight" disabled={busy} onClick={() => run(signOut)}>
             Sign out
-          </button>
+          </Button>
         </div>
         <Problem text={failed} />
       </header>
@@ -94,9 +94,9 @@ function Preferences({ onList }: { onList: () => void }) {
       <label class="check">
         <input type="checkbox" checked={hotkeys.value !== "off"} onInput={() => (hotkeys.value = hotkeys.value ? "" : "off")} /> Single keys
       </label>
-      <button type="button" class="button tight" onClick={onList}>
+      <Button kind="tight" onClick={onList}>
         List of keys
-      </button>
+      </Button>
     </>
   )
 }

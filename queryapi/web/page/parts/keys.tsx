@@ -3,6 +3,7 @@ import type { Brand } from "../bodies.ts"
 import { hotkeys } from "../preferences.ts"
 import { go } from "../route.ts"
 import { screens } from "../screens/list.ts"
+import { Button } from "./form.tsx"
 import { compare } from "./toolbar.tsx"
 import { Dialog } from "./dialog.tsx"
 import { screen } from "./filters.tsx"
@@ -60,9 +61,9 @@ export function KeyList({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <div class="actions">
-        <button type="button" class="button" onClick={onClose}>
+        <Button kind="" onClick={onClose}>
           Close
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

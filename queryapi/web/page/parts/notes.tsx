@@ -39,10 +39,7 @@ export function useNotes(brand: Brand, session: Session, from: string, to: strin
 }
 
 function RemoveNote({ note, onClose }: { note: Annotation; onClose: () => void }) {
-  const act = async () => {
-    await write("DELETE", tables("annotations", { id: `eq.${note.id}` }))
-    onClose()
-  }
+  const act = () => write("DELETE", tables("annotations", { id: `eq.${note.id}` }))
   return (
     <Confirm title={`Remove the note of ${date(note.day)}?`} act="Remove note" onClose={onClose} onAct={act}>
       “{note.text}” disappears for everybody{!note.brand_id && ", from the charts of all brands"}.
@@ -53,17 +50,14 @@ function RemoveNote({ note, onClose }: { note: Annotation; onClose: () => void }
 function AddNote({ brand, day, onClose }: { brand: Brand; day: string; onClose: () => void }) {
   const [text, setText] = useState("")
   const [url, setURL] = useState("")
-  const add = async () => {
-    await write("POST", tables("annotations"), { brand_id: brand.id, day, text: text.trim(), url: url.trim() || null })
-    onClose()
-  }
+  const note = { brand_id: brand.id, day, text: text.trim(), url: url.trim() || null }
   return (
     <FormDialog
       title={`Add a note to ${date(day)}`}
       act="Add note"
-      can={text.trim() !== ""}
+      can={note.text !== ""}
       onClose={onClose}
-      onAct={add}
+      onAct={() => write("POST", tables("annotations"), note)}
     >
       <Field
         label="Note"

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { type Answered, refresh } from "../api.ts"
+import { Button } from "./form.tsx"
 
 // Shown is what an answer shows: while it comes a skeleton, and where it fails why.
 export function Shown<T>({ of, height = 160, children }: { of: Answered<T>; height?: number; children: (data: T) => ComponentChildren }) {
@@ -16,9 +17,9 @@ export function Failed({ message }: { message: string }) {
   return (
     <div class="notice bad" role="alert">
       <span>{message}</span>
-      <button type="button" class="button tight" onClick={refresh}>
+      <Button kind="tight" onClick={refresh}>
         Try again
-      </button>
+      </Button>
     </div>
   )
 }
@@ -32,13 +33,17 @@ export function Skeleton({ height }: { height: number }) {
   )
 }
 
-// Empty says that there is nothing, and the next step.
-export function Empty({ title, children, action }: { title: string; children?: ComponentChildren; action?: ComponentChildren }) {
+// Empty is a card that says that there is nothing; next leads to the next step.
+export function Empty({ title, children, next }: { title: string; children: string; next?: [address: string, text: string] }) {
   return (
-    <div class="empty">
+    <div class="card empty">
       <h2>{title}</h2>
-      {children && <p>{children}</p>}
-      {action}
+      <p>{children}</p>
+      {next && (
+        <a class="button primary" href={next[0]}>
+          {next[1]}
+        </a>
+      )}
     </div>
   )
 }

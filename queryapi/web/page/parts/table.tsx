@@ -3,8 +3,9 @@ import { useContext, useRef, useState } from "preact/hooks"
 import { asCSV, send, tables } from "../api.ts"
 import { number } from "../format.ts"
 import { go, query, withParameters } from "../route.ts"
+import { Head } from "./card.tsx"
 import { Chapter } from "./chapter.ts"
-import { useAction } from "./form.tsx"
+import { Button, useAction } from "./form.tsx"
 
 // changes is the header of a column of buttons, which is no part of a download.
 export const changes = "Change"
@@ -15,6 +16,7 @@ export interface Column<R> {
   number?: boolean // right-aligned
   tight?: boolean // on one line
   long?: boolean // takes the room that is left
+  roomy?: boolean // left out on a phone
   sort?: string // the API's sort_by, where its header sorts
 }
 
@@ -44,16 +46,16 @@ export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, 
   }
   return (
     <section class="card">
-      <header>
-        <div>
-          <h2>{name}</h2>
-          {title && <p>{title}</p>}
-        </div>
-        <div class="line">
-          {tools}
-          {rows.length > 0 && <Download name={name} file={csv?.file ?? `${name.toLowerCase().replaceAll(" ", "-")}.csv`} url={csv?.url} table={table} />}
-        </div>
-      </header>
+      <Head
+        name={name}
+        title={title}
+        tools={
+          <>
+            {tools}
+            {rows.length > 0 && <Download name={name} file={csv?.file ?? `${name.toLowerCase().replaceAll(" ", "-")}.csv`} url={csv?.url} table={table} />}
+          </>
+        }
+      />
       {rows.length === 0 ? (
         <div class="inside soft">{empty ?? "None."}</div>
       ) : (
@@ -98,7 +100,7 @@ export function Table<R>({ name, columns, rows, own, group, csv, sorted, title, 
 }
 
 function kindOf<R>(column: Column<R>): string {
-  return column.number ? "number" : column.long ? "long" : column.tight ? "tight" : ""
+  return ["number", "long", "tight", "roomy"].filter((kind) => column[kind as keyof Column<R>]).join(" ")
 }
 
 function Header<R>({ column, sorted }: { column: Column<R>; sorted?: Props<R>["sorted"] }) {
@@ -135,9 +137,9 @@ export function Download({ name, file, url, table }: { name: string; file: strin
   }
   return (
     <>
-      <button type="button" class="button plain tight" onClick={() => run(save)} aria-label={`Download CSV: ${name}`}>
+      <Button onClick={() => run(save)} aria-label={`Download CSV: ${name}`}>
         CSV
-      </button>
+      </Button>
       {failed && <span role="alert">{failed}</span>}
       {cut && <span role="status">The file has the first rows only: choose a shorter window, or ask the API for the rest.</span>}
     </>

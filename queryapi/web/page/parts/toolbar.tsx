@@ -2,10 +2,10 @@ import { createContext } from "preact"
 import { useContext, useState } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters } from "../bodies.ts"
-import { date, daysOf, shift, today } from "../format.ts"
+import { date, daysOf, shift, shortDate, today } from "../format.ts"
 import { go, path, query, withParameters } from "../route.ts"
 import { chosen, chosenWindow, compares, screen } from "./filters.tsx"
-import { Select } from "./form.tsx"
+import { Button, Select } from "./form.tsx"
 import { Icon } from "./icon.tsx"
 import { Menu } from "./menu.tsx"
 import { Download } from "./table.tsx"
@@ -132,16 +132,16 @@ function BrandChoice({ brand }: { brand: Brand }) {
 }
 
 // windowText has the first and the last day of the window.
-export function windowText(): string {
+export function windowText(write = date): string {
   const { from, to } = chosenWindow()
-  return from === to ? date(from) : `${date(from)} – ${date(to)}`
+  return from === to ? write(from) : `${write(from)} – ${write(to)}`
 }
 
 // Window chooses days up to today, and whether figures are compared with the days before them.
 function Window() {
   const { from, to } = chosenWindow()
   const length = daysOf(from, to)
-  const text = to === today() ? `${length} days` : windowText()
+  const text = to === today() ? `${length} days` : windowText(shortDate)
   return (
     <Menu name={`Window: ${text}`} shows={<>{text} <Icon name="chevron" /></>}>
       <nav class="segments" aria-label="Window">
@@ -194,9 +194,9 @@ function CopyLink() {
   }
   return (
     <>
-      <button type="button" class="button plain tight" onClick={copy}>
+      <Button onClick={copy}>
         <Icon name="copy" /> Copy link
-      </button>
+      </Button>
       <span role="status" class="small soft">
         {said}
       </span>

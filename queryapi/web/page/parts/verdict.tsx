@@ -73,18 +73,27 @@ export function Certainty({ perLook }: { perLook?: boolean }) {
       </Shown>
       <details>
         <summary>How sure is this?</summary>
-        <p>
-          Every day's answers to the same prompts are one measurement. “Moved” stands only where a change explains the days at
-          least 20 times better than day-to-day noise. A new prompt, a missing day or a platform that is away moves nothing.
-        </p>
-        <p>
-          <b>Moved</b>: since that day, by so many points. “These prompts”: read their answers before you tell anybody that the
-          brand did. <b>Within noise</b>: nothing to act on; a smaller change may be there, unseen. <b>Too little data</b>: no
-          verdict. <b>Outage, Model changed, Basket changed</b>: over half of the runs differ for that reason. Platforms that
-          falter for days may look like a move.
-        </p>
+        <HowSure />
       </details>
     </div>
+  )
+}
+
+// HowSure says in words what verdicts mean.
+export function HowSure() {
+  return (
+    <>
+      <p>
+        Every day's answers to the same prompts are one measurement. “Moved” stands only where a change explains the days at
+        least 20 times better than day-to-day noise. A new prompt, a missing day or a platform that is away moves nothing.
+      </p>
+      <p>
+        <b>Moved</b>: since that day, by so many points. “These prompts”: read their answers before you tell anybody that the
+        brand did. <b>Within noise</b>: nothing to act on; a smaller change may be there, unseen. <b>Too little data</b>: no
+        verdict. <b>Outage, Model changed, Basket changed</b>: over half of the runs differ for that reason. Platforms that
+        falter for days may look like a move.
+      </p>
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks"
 import { metrics, root, useAnswer } from "../api.ts"
 import type { Answer, AnswerRow, Answers, Brand } from "../bodies.ts"
 import { number, ordinal, plural, shift, time } from "../format.ts"
-import { Card } from "../parts/card.tsx"
+import { Card, Head } from "../parts/card.tsx"
 import { Diff } from "../parts/diff.tsx"
 import { chosen, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
@@ -10,9 +10,10 @@ import { Outside } from "../parts/link.tsx"
 import { longest, renderMarkdown } from "../parts/markdown.tsx"
 import { Marked } from "../parts/marked.tsx"
 import { Named, Tone } from "../parts/named.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
-import { query, withParameters } from "../route.ts"
+import { query } from "../route.ts"
 import { listed } from "./listed.ts"
 import { NotFound } from "./not_found.tsx"
 
@@ -91,26 +92,17 @@ function Whole({ brand, answer }: { brand: Brand; answer: Answer }) {
   return (
     <div class="columns answer">
       <article class="card">
-        <header>
-          <div>
-            <h2>{answer.prompt_text}</h2>
-            <p>
-              {answer.platform}, {time(answer.answered_at)}
-            </p>
-          </div>
-          <div class="line">
-            <Named answer={answer} /> <Tone sentiment={answer.sentiment} />
-          </div>
-        </header>
+        <Head
+          name={answer.prompt_text}
+          title={`${answer.platform}, ${time(answer.answered_at)}`}
+          tools={
+            <>
+              <Named answer={answer} /> <Tone sentiment={answer.sentiment} />
+            </>
+          }
+        />
         <div class="inside line">
-          <nav class="segments" aria-label="Text">
-            <a href={withParameters({ text: undefined })} aria-current={received ? undefined : "true"}>
-              Formatted
-            </a>
-            <a href={withParameters({ text: "received" })} aria-current={received ? "true" : undefined}>
-              As received
-            </a>
-          </nav>
+          <Segments name="Text" parameter="text" options={[["", "Formatted"], ["received", "As received"]]} />
           <Around brand={brand} answer={answer} />
         </div>
         {answer.mentions_omitted > 0 && (
@@ -197,12 +189,7 @@ function Pair({ brand, answers }: { brand: Brand; answers: [Answer, Answer] }) {
   ].filter(Boolean)
   return (
     <section class="card" aria-label="Two answers">
-      <header>
-        <div>
-          <h2>{differences.join("; ")}</h2>
-          <p>{after.prompt_text}</p>
-        </div>
-      </header>
+      <Head name={differences.join("; ")} title={after.prompt_text} />
       <div class="inside">
         <div class="diff heads">
           {[before, after].map((a) => (

@@ -111,7 +111,7 @@ const sentiments = ["positive", "neutral", "negative", "unknown"]
 function Figures({ brand, summary: { totals, window } }: { brand: Brand; summary: Summary }) {
   if (totals.resultCount === 0) return null
   return (
-    <div class="behind">
+    <div class="summary">
       <p>
         Behind the visibility rate <b>{percent(totals.mentionRatePct)}</b>{" "}
         <span class="soft">

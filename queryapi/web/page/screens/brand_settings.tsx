@@ -4,7 +4,7 @@ import type { Brand, Session, Traffic } from "../bodies.ts"
 import { plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { Confirm, FormDialog } from "../parts/dialog.tsx"
-import { Field, Problem, useAction } from "../parts/form.tsx"
+import { Button, Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
@@ -62,21 +62,18 @@ function Names({ row, editable }: { row: Row; editable: boolean }) {
   const [region, setRegion] = useState(row.region ?? "")
   const [language, setLanguage] = useState(row.language ?? "")
   const [saved, setSaved] = useState("")
-  const { busy, failed, run } = useAction()
+  const { busy, failed, submit } = useAction()
   const now = { name, aliases: listOf(aliases), industry: industry || null, region: region || null, language: language || null }
   const changed = JSON.stringify(now) !== JSON.stringify({ name: row.name, aliases: row.aliases, industry: row.industry, region: row.region, language: row.language })
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const save = async () => {
     setSaved("")
-    void run(async () => {
-      const renamed = name !== row.name || now.aliases.join("\n") !== row.aliases.join("\n")
-      await write("PATCH", tables("brands", { id: `eq.${row.id}` }), now)
-      setSaved(renamed ? "Saved. Kept answers are read again with the new names, in the background." : "Saved.")
-    })
+    const renamed = name !== row.name || now.aliases.join("\n") !== row.aliases.join("\n")
+    await write("PATCH", tables("brands", { id: `eq.${row.id}` }), now)
+    setSaved(renamed ? "Saved. Kept answers are read again with the new names, in the background." : "Saved.")
   }
   return (
     <Card name="Names" title="What counts as a mention of the brand">
-      <form class="inside stack" onSubmit={submit}>
+      <form class="inside stack" onSubmit={submit(save)}>
         <fieldset class="plain stack" disabled={!editable}>
           <div class="line">
             <Field label="Name" value={name} onInput={setName} required />
@@ -106,13 +103,10 @@ function Names({ row, editable }: { row: Row; editable: boolean }) {
 
 function Domains({ row, editable }: { row: Row; editable: boolean }) {
   const [domain, setDomain] = useState("")
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      await write("POST", tables("brand_domains"), { brand_id: row.id, domain, is_primary: row.brand_domains.length === 0 })
-      setDomain("")
-    })
+  const { busy, failed, run, submit } = useAction()
+  const add = async () => {
+    await write("POST", tables("brand_domains"), { brand_id: row.id, domain, is_primary: row.brand_domains.length === 0 })
+    setDomain("")
   }
   return (
     <Card name="Domains" title="Citations of their pages are the brand's own, and the pixel counts visits on them">
@@ -135,7 +129,7 @@ function Domains({ row, editable }: { row: Row; editable: boolean }) {
         )}
         <Problem text={failed} />
         {editable && (
-          <form class="line bottom" onSubmit={submit}>
+          <form class="line bottom" onSubmit={submit(add)}>
             <Field label="Domain" value={domain} onInput={setDomain} required />
             <button class="button" disabled={busy}>
               Add domain
@@ -151,13 +145,10 @@ function Competitors({ row, editable }: { row: Row; editable: boolean }) {
   const [name, setName] = useState("")
   const [editing, edit] = useState<Competitor | null>(null)
   const [removing, remove] = useState<Competitor | null>(null)
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      await write("POST", tables("competitors"), { brand_id: row.id, name })
-      setName("")
-    })
+  const { busy, failed, submit } = useAction()
+  const add = async () => {
+    await write("POST", tables("competitors"), { brand_id: row.id, name })
+    setName("")
   }
   return (
     <>
@@ -176,12 +167,12 @@ function Competitors({ row, editable }: { row: Row; editable: boolean }) {
                 number: true,
                 cell: (c: Competitor) => (
                   <>
-                    <button type="button" class="button plain tight" onClick={() => edit(c)} aria-label={`Edit ${c.name}`}>
+                    <Button onClick={() => edit(c)} aria-label={`Edit ${c.name}`}>
                       Edit
-                    </button>
-                    <button type="button" class="button plain tight" onClick={() => remove(c)} aria-label={`Remove ${c.name}`}>
+                    </Button>
+                    <Button onClick={() => remove(c)} aria-label={`Remove ${c.name}`}>
                       Remove
-                    </button>
+                    </Button>
                   </>
                 ),
               }]
@@ -190,7 +181,7 @@ function Competitors({ row, editable }: { row: Row; editable: boolean }) {
         csv={{ url: tables("competitors", { brand_id: `eq.${row.id}`, select: "name,aliases,domains", order: "name" }), file: `${row.name}-competitors.csv` }}
         foot={
           editable && (
-            <form class="inside stack" onSubmit={submit}>
+            <form class="inside stack" onSubmit={submit(add)}>
               <div class="line bottom">
                 <Field label="Competitor name" value={name} onInput={setName} required />
                 <button class="button" disabled={busy}>
@@ -208,10 +199,7 @@ function Competitors({ row, editable }: { row: Row; editable: boolean }) {
           title={`Remove ${removing.name}?`}
           act="Remove"
           onClose={() => remove(null)}
-          onAct={async () => {
-            await write("DELETE", tables("competitors", { id: `eq.${removing.id}` }))
-            remove(null)
-          }}
+          onAct={() => write("DELETE", tables("competitors", { id: `eq.${removing.id}` }))}
         >
           It leaves every comparison within a second. Added again, it has its history back once kept answers are read.
         </Confirm>
@@ -224,10 +212,7 @@ function EditCompetitor({ competitor, onClose }: { competitor: Competitor; onClo
   const [name, setName] = useState(competitor.name)
   const [aliases, setAliases] = useState(competitor.aliases.join(", "))
   const [domains, setDomains] = useState(competitor.domains.join(", "))
-  const save = async () => {
-    await write("PATCH", tables("competitors", { id: `eq.${competitor.id}` }), { name, aliases: listOf(aliases), domains: listOf(domains) })
-    onClose()
-  }
+  const save = () => write("PATCH", tables("competitors", { id: `eq.${competitor.id}` }), { name, aliases: listOf(aliases), domains: listOf(domains) })
   return (
     <FormDialog title="Edit competitor" act="Save" onClose={onClose} onAct={save}>
       <Field label="Competitor's name" value={name} onInput={setName} required />
@@ -254,9 +239,9 @@ function Pixel({ brand }: { brand: Brand }) {
         <code class="secret">{tag}</code>
         <p class="soft small">Where the collector has an address of its own, put that in place of {location.origin}.</p>
         <div class="line">
-          <button type="button" class="button" disabled={busy} onClick={check}>
+          <Button kind="" disabled={busy} onClick={check}>
             Check visits
-          </button>
+          </Button>
           <span role="status">{state}</span>
         </div>
         <Problem text={failed} />
@@ -273,12 +258,12 @@ function Delete({ row }: { row: Row }) {
     location.assign("/")
   }
   const button = (
-    <button type="button" class="button danger" onClick={() => ask(true)}>
+    <Button kind="danger" onClick={() => ask(true)}>
       Delete brand
-    </button>
+    </Button>
   )
   return (
-    <Card name="Delete the brand" title="Its prompts, answers, citations and visits are deleted with it, for ever" tools={button}>
+    <Card name="Delete the brand" title="Its prompts, answers, citations and visits are deleted with it. It cannot be undone" tools={button}>
       {asking && (
         <FormDialog title={`Delete ${row.name}?`} act="Delete" danger can={typed === row.name} onClose={() => ask(false)} onAct={remove}>
           <Field label={`Type ${row.name} to delete it`} value={typed} onInput={type} autoComplete="off" />

@@ -4,17 +4,18 @@ import type { Brand, BrandsOverview, OverviewBrand, Session } from "../bodies.ts
 import { Chip, signed } from "../chart/chip.tsx"
 import { linear } from "../chart/scale.ts"
 import { Spark } from "../chart/spark.tsx"
-import { date, daysOf, money, number, percent, plural, rate as rateText, shift, shortDate, time } from "../format.ts"
-import { Dialog } from "../parts/dialog.tsx"
+import { date, daysOf, inColumn, money, number, percent, plural, shift, shortDate, time } from "../format.ts"
+import { FormDialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
-import { Field, Problem, useAction } from "../parts/form.tsx"
+import { Button, Field } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
 import { Table, WithN } from "../parts/table.tsx"
 import { Certainty, finding } from "../parts/verdict.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
-import { saveBrand, saveDomain } from "./naming.ts"
+import { domainHint, saveBrand, saveDomain } from "./naming.ts"
 
 const sparkDays = 28
 
@@ -23,16 +24,14 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
   const { sort_by, order } = Object.fromEntries(query.value)
   const overview = useAnswer<BrandsOverview>(brands.length > 0 ? metrics("brands-overview", { sort_by, order }) : null)
   const tools = mayEdit(session) && (
-    <button type="button" class="button primary" onClick={() => add(true)}>
+    <Button kind="primary" onClick={() => add(true)}>
       Add brand
-    </button>
+    </Button>
   )
   return (
     <Screen name="Brands" tools={tools}>
       {brands.length === 0 ? (
-        <section class="card">
-          <Empty title="No brands yet">A brand is what you track: its name, its domains, and the prompts that AI platforms are asked about it.</Empty>
-        </section>
+        <Empty title="No brands yet">A brand is what you track: its name, its domains, and the prompts that AI platforms are asked about it.</Empty>
       ) : (
         <Shown of={overview} height={44 + 40 * brands.length}>
           {(body) => <List body={{ ...body, brands: body.brands.filter((b) => brands.some(({ id }) => id === b.id)) }} />}
@@ -64,13 +63,7 @@ function List({ body }: { body: BrandsOverview }) {
         <h2>{headline(body)}</h2>
       </div>
       {filters && (
-        <nav class="segments" aria-label="Show brands">
-          {shown.map((f) => (
-            <a key={f.value} href={withParameters({ show: f.value })} aria-current={f === filter ? "true" : undefined}>
-              {f.name} {number(counts[f.count])}
-            </a>
-          ))}
-        </nav>
+        <Segments name="Show brands" parameter="show" options={shown.map((f) => [f.value, `${f.name} ${number(counts[f.count])}`])} />
       )}
       <div class="brands" onKeyDown={moveFocus}>
         <Table
@@ -94,7 +87,7 @@ function List({ body }: { body: BrandsOverview }) {
               cell: (b) => <Line brand={b} to={window.date_to} highest={apart ? Math.max(1, highestOf(b)) : highest} />,
             },
             { name: "Strongest competitor and gap", sort: "gap", cell: (b) => <Leader brand={b} /> },
-            { name: "Visits", sort: "visits", number: true, cell: (b) => <WithN text={number(b.visits)} beside={b.visits || b.visits_change ? signed(b.visits_change) : null} /> },
+            { name: "Visits", sort: "visits", number: true, cell: (b) => <WithN text={number(b.visits)} beside={b.visits || b.visits_change ? signed(b.visits_change, number) : null} /> },
             { name: "Last answers", sort: "last_answer", tight: true, cell: (b) => <Last brand={b} /> },
             { name: `Cost in ${shortDate(body.month + "-01").split(" ")[0]}`, sort: "cost", number: true, cell: (b) => <span title={`${b.cost_usd} USD`}>{money(b.cost_usd)}</span> },
           ]}
@@ -110,8 +103,8 @@ function List({ body }: { body: BrandsOverview }) {
 }
 
 // headline counts what needs attention.
-function headline({ counts: { brands, moved_up, moved_down, late } }: BrandsOverview): string {
-  const moves = moved_down + moved_up === 0 ? "None moved clearly" : `${number(moved_down)} of ${plural(brands, "brand")} moved down, ${number(moved_up)} up`
+function headline({ brands: [first], counts: { brands, moved_up, moved_down, late } }: BrandsOverview): string {
+  const moves = moved_down + moved_up === 0 ? "None moved clearly" : brands === 1 ? `${first?.name} moved ${moved_down > 0 ? "down" : "up"}` : `${number(moved_down)} of ${plural(brands, "brand")} moved down, ${number(moved_up)} up`
   return late > 0 ? `${moves}; ${number(late)} ${late === 1 ? "has" : "have"} no answers since longer than scheduled.` : moves + "."
 }
 
@@ -130,7 +123,7 @@ function Rate({ brand: { slug, mention_rate_pct: rate, mention_rate_interval: ra
   const said = bounds(range, "%")
   return (
     <span class="rate" title={`${said ? `${said}, ` : ""}n = ${number(n)}`} {...marked(slug, "rate", rate, range, n)}>
-      {rateText(rate)}
+      {inColumn(rate)}
       <span class="hidden"> {said ?? "no answers"}</span>
       <svg class="slot-0" width="64" height="12" aria-hidden="true">
         <line class="axis" x1="1" x2="63" y1="6" y2="6" />
@@ -202,33 +195,17 @@ function AddBrand({ session, onClose }: { session: Session; onClose: () => void 
   const [name, setName] = useState("")
   const [domain, setDomain] = useState("")
   const [made, make] = useState<Brand>() // its domain may be refused
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      const brand = await saveBrand(session, made, name)
-      make(brand)
-      refresh()
-      await saveDomain(brand, undefined, domain)
-      onClose()
-      go(`/brands/${encodeURIComponent(brand.slug)}/prompts`)
-    })
+  const save = async () => {
+    const brand = await saveBrand(session, made, name)
+    make(brand)
+    refresh()
+    await saveDomain(brand, undefined, domain)
+    go(`/brands/${encodeURIComponent(brand.slug)}/prompts`)
   }
   return (
-    <Dialog title="Add brand" onClose={onClose}>
-      <form onSubmit={submit}>
-        <Field label="Brand name" value={name} onInput={setName} required />
-        <Field label="Domain" value={domain} onInput={setDomain} hint="Such as example.com: citations of its pages count as the brand's." />
-        <Problem text={failed} />
-        <div class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="button primary" disabled={busy}>
-            Add brand
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Add brand" act="Add brand" onClose={onClose} onAct={save}>
+      <Field label="Brand name" value={name} onInput={setName} required />
+      <Field label="Domain" value={domain} onInput={setDomain} hint={domainHint} />
+    </FormDialog>
   )
 }

@@ -3,7 +3,7 @@ import { root, useAnswer, write } from "../api.ts"
 import type { Budget, Limits, Session } from "../bodies.ts"
 import { number } from "../format.ts"
 import { FormDialog } from "../parts/dialog.tsx"
-import { Field, Select } from "../parts/form.tsx"
+import { Button, Field, Select } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { isOwner } from "../session.ts"
@@ -40,18 +40,18 @@ export function Budgets({ session }: { session: Session }) {
                     name: changes,
                     number: true,
                     cell: (b: Budget) => (
-                      <button type="button" class="button plain tight" onClick={() => set(b.platform)} aria-label={`Change budget of ${nameOf(b.platform)}`}>
+                      <Button onClick={() => set(b.platform)} aria-label={`Change budget of ${nameOf(b.platform)}`}>
                         Change
-                      </button>
+                      </Button>
                     ),
                   }]
                 : []),
             ]}
             tools={
               isOwner(session) && (
-                <button type="button" class="button primary" onClick={() => set("")}>
+                <Button kind="primary" onClick={() => set("")}>
                   Set budget
-                </button>
+                </Button>
               )
             }
           />
@@ -77,7 +77,6 @@ function SetBudget({ first, budgets, onClose }: { first: string; budgets: Budget
   const save = async () => {
     const body = Object.fromEntries(limits.map(({ name, inputMode }, i) => [name, limitOf(texts[i]!.trim(), inputMode)]))
     await write("PUT", `${root}/tracking/budgets`, { platform, ...body })
-    onClose()
   }
   return (
     <FormDialog title="Budget" act="Save" onClose={onClose} onAct={save}>

@@ -2,10 +2,10 @@ import { useAnswer } from "../api.ts"
 import type { Brand, Changes, Compared, Comparison } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
 import { Dots } from "../chart/dots.tsx"
-import type { Mark, Slot } from "../chart/marks.ts"
+import type { Mark } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
-import { daysOf, inUnit, none, number, ordinal, percent, plural, shift } from "../format.ts"
-import { bounds } from "../parts/figure.tsx"
+import { daysOf, inColumn, none, number, ordinal, plural, shift } from "../format.ts"
+import { boundsInColumn } from "../parts/figure.tsx"
 import { chosenWindow, compares, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
@@ -15,7 +15,7 @@ import { Toolbar } from "../parts/toolbar.tsx"
 import { query } from "../route.ts"
 import { OverTime, ShareOfVoice } from "./competitors_over_time.tsx"
 import { Places } from "./competitors_places.tsx"
-import { answers } from "./drill.ts"
+import { keyOf, naming, ranked, rowSlot } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
 
 export function Competitors({ brand }: { brand: Brand }) {
@@ -43,33 +43,11 @@ export function Competitors({ brand }: { brand: Brand }) {
 
 function NoCompetitors({ brand }: { brand: Brand }) {
   return (
-    <div class="card">
-      <Empty
-        title="No competitors"
-        action={
-          <a class="button primary" href={screen(brand, "settings")}>
-            Add a competitor
-          </a>
-        }
-      >
-        Add one: its history is read from the answers that are there.
-      </Empty>
-    </div>
+    <Empty title="No competitors" next={[screen(brand, "settings"), "Add a competitor"]}>
+      Add one: its history is read from the answers that are there.
+    </Empty>
   )
 }
-
-// ranked are the brand and its competitors by mention rate.
-export function ranked({ brand, competitors }: Pick<Comparison, "brand" | "competitors">): Compared[] {
-  return [brand, ...competitors].sort((a, b) => a.rank! - b.rank!)
-}
-
-// naming is the address of the answers that name an entity.
-export function naming(brand: Brand, { competitor_id }: Compared, more: Record<string, string> = {}): string {
-  return answers(brand, { ...more, ...(competitor_id ? { competitor_id } : { mentioned: "true" }) })
-}
-
-export const keyOf = (brand: Brand, { competitor_id }: Compared) => competitor_id ?? brand.id
-export const rowSlot = ({ competitor_id, slot }: Compared) => (competitor_id ? (slot ?? 9) : 0) as Slot
 
 // A Metric is a figure by which entities are ranked.
 interface Metric {
@@ -192,11 +170,11 @@ const metricNames = Object.entries(metrics).map(([value, { name }]) => [value, n
 
 function shownAs(metric: Metric, row: Compared): string {
   const value = metric.value(row)
-  return value === null ? none : inUnit(value, metric.unit)
+  return metric === metrics.citations ? number(value) : inColumn(value, metric.unit)
 }
 
 function Value({ row, metric }: { row: Compared; metric: Metric }) {
-  return <WithN text={shownAs(metric, row)} beside={metric.range ? bounds(metric.range(row)) : metric.n(row)} />
+  return <WithN text={shownAs(metric, row)} beside={metric.range ? boundsInColumn(metric.range(row)) : metric.n(row)} />
 }
 
 // Gap is where the brand is beside a competitor; of the brand it is its place among all.
@@ -206,7 +184,7 @@ function Gap({ row, all }: { row: Compared; all: number }) {
   return (
     <>
       <Chip change={row.gap} />{" "}
-      {"low" in row.gap.interval! && <span class="with-n">{bounds(row.gap.interval)} points</span>}
+      {"low" in row.gap.interval! && <span class="with-n">{boundsInColumn(row.gap.interval)} points</span>}
     </>
   )
 }
@@ -247,7 +225,7 @@ function Visibility({ brand, comparison }: Props) {
         {
           name: "Visibility rate",
           number: true,
-          cell: (row) => <WithN text={percent(row.mention_rate_pct)} beside={bounds(row.mention_rate_interval)} />,
+          cell: (row) => <WithN text={inColumn(row.mention_rate_pct)} beside={boundsInColumn(row.mention_rate_interval)} />,
         },
         {
           name: "Moved",
@@ -260,11 +238,11 @@ function Visibility({ brand, comparison }: Props) {
         {
           name: "Score",
           number: true,
-          cell: (row) => <WithN text={number(row.ai_visibility_score)} beside={bounds(row.interval)} />,
+          cell: (row) => <WithN text={inColumn(row.ai_visibility_score, "")} beside={boundsInColumn(row.interval)} />,
         },
-        { name: "Position", number: true, cell: (row) => number(row.avg_position) },
+        { name: "Position", number: true, cell: (row) => inColumn(row.avg_position, "") },
         { name: "Mentions", number: true, cell: (row) => number(row.total_mentions) },
-        { name: "Share of voice", number: true, cell: (row) => percent(row.sov_pct) },
+        { name: "Share of voice", number: true, cell: (row) => inColumn(row.sov_pct) },
         { name: "Citations", number: true, cell: (row) => number(row.total_citations) },
         {
           name: "Prompts",

@@ -6,14 +6,14 @@ import { Lines } from "../chart/lines.tsx"
 import type { Series } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { Stack } from "../chart/stack.tsx"
-import { percent } from "../format.ts"
+import { inColumn, percent } from "../format.ts"
 import { Chapter } from "../parts/chapter.ts"
 import { chosenWindow, question } from "../parts/filters.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
-import { go, query, withParameters } from "../route.ts"
-import { keyOf, naming, ranked, rowSlot } from "./competitors.tsx"
-import { daysCounted, granularities } from "./trend.tsx"
+import { query } from "../route.ts"
+import { keyOf, naming, ranked, rowSlot } from "./drill.ts"
+import { daysCounted, granularities, namedRivals, toggle } from "./trend.tsx"
 
 interface Props {
   brand: Brand
@@ -32,10 +32,6 @@ export function OverTime({ brand, comparison }: Props) {
   const each = query.value.get("rivals") === "all"
   const alone = !useContext(Chapter)
   const shown = rows.filter((row) => !row.competitor_id || rivals.includes(row.competitor_id))
-  const toggle = (id: string) => {
-    const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id]
-    go(withParameters({ rivals: next.join(",") || "none" }))
-  }
   const chart = {
     name: "Visibility rate over time",
     unit: "%",
@@ -65,7 +61,7 @@ export function OverTime({ brand, comparison }: Props) {
             {...chart}
             subtitle="Share of the same answers that name each; the band is your 95 % interval"
             series={lines.map((s, i) => ({ ...s, quiet: i > 0 && !rivals.includes(s.key) }))}
-            onToggle={alone ? toggle : undefined}
+            onToggle={alone ? (id) => toggle(rivals, id) : undefined}
           />
         ) : (
           <Multiples
@@ -79,11 +75,8 @@ export function OverTime({ brand, comparison }: Props) {
                 key,
                 title: row.name,
                 href: naming(brand, row),
-                chip: (
-                  <>
-                    {percent(row.mention_rate_pct)} {row.gap && <Chip change={row.gap} short />}
-                  </>
-                ),
+                rate: inColumn(row.mention_rate_pct),
+                chip: row.gap && <Chip change={row.gap} short />,
                 series: [...own, ...others.map((s) => ({ ...s, quiet: true }))],
               }
             })}
@@ -96,10 +89,9 @@ export function OverTime({ brand, comparison }: Props) {
 
 // chosenRivals are the competitors of the address; without, the three that are just above the brand, or next below it.
 function chosenRivals(rows: Compared[]): string[] {
-  const rivals = query.value.get("rivals")
   const ids = (list: Compared[]) => list.flatMap((row) => row.competitor_id ?? [])
-  if (rivals === "all") return ids(rows)
-  if (rivals) return rivals.split(",").filter((id) => id !== "none")
+  const rivals = namedRivals()
+  if (rivals) return rivals[0] === "all" ? ids(rows) : rivals
   const place = rows.findIndex((row) => !row.competitor_id)
   return ids([...rows.slice(0, place).reverse(), ...rows.slice(place)]).slice(0, mostLines - 1)
 }

@@ -7,8 +7,7 @@ import { question } from "../parts/filters.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { query, withParameters } from "../route.ts"
-import { keyOf, naming, ranked } from "./competitors.tsx"
-import { groupFilter } from "./drill.ts"
+import { groupFilter, keyOf, naming, ranked } from "./drill.ts"
 
 // dimensions are the group_by of the API, and the filter that each has.
 const dimensions = [
@@ -73,7 +72,7 @@ export function Places({ brand, comparison }: { brand: Brand; comparison: Compar
               const filter = groupFilter(parameter, group.key)
               return {
                 key: group.key,
-                name: `${nameOf(group)}, n = ${number(group.brand.result_count)}`,
+                name: `${nameOf(group)}, n\u00a0=\u00a0${number(group.brand.result_count)}`,
                 href: filter && withParameters(filter),
               }
             })}

@@ -3,7 +3,7 @@ import { Failure, root, tables, useAnswer, write } from "../api.ts"
 import type { Member, Session } from "../bodies.ts"
 import { time } from "../format.ts"
 import { Confirm } from "../parts/dialog.tsx"
-import { Choice, Problem, useAction } from "../parts/form.tsx"
+import { Button, Choice, Problem, useAction } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { mayManage, outranks, roles } from "../session.ts"
@@ -42,9 +42,9 @@ export function Members({ session }: { session: Session }) {
                     number: true,
                     cell: (m: Member) =>
                       mayChange(m) && (
-                        <button type="button" class="button plain tight" onClick={() => remove(m)} aria-label={`Remove ${m.email}`}>
+                        <Button onClick={() => remove(m)} aria-label={`Remove ${m.email}`}>
                           Remove
-                        </button>
+                        </Button>
                       ),
                   }]
                 : []),
@@ -57,10 +57,7 @@ export function Members({ session }: { session: Session }) {
           title={`Remove ${removing.email}?`}
           act="Remove"
           onClose={() => remove(null)}
-          onAct={async () => {
-            await change("DELETE", removing)
-            remove(null)
-          }}
+          onAct={() => change("DELETE", removing)}
         >
           They are signed out at once, and their API keys stop. What they made stays.
         </Confirm>

@@ -2,6 +2,8 @@
 import { Failure, send, tables } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
 
+export const domainHint = "Such as example.com: citations of its pages count as the brand's."
+
 export interface Domain { id: string; domain: string }
 
 // saveBrand makes a brand, or gives the one that is made its name.

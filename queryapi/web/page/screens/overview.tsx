@@ -13,8 +13,8 @@ import { Chip } from "../chart/chip.tsx"
 import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
-import { number, ordinal, percent, plural, shortDate } from "../format.ts"
-import { Bar, bounds, Figure, Part, Parts } from "../parts/figure.tsx"
+import { inColumn, number, ordinal, percent, plural, shortDate } from "../format.ts"
+import { Bar, boundsInColumn, Figure, Part, Parts } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
@@ -23,7 +23,7 @@ import { Download, Table, WithN } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
 import { go, query, withParameters } from "../route.ts"
-import { answers, groupFilter } from "./drill.ts"
+import { answers, groupFilter, keyOf, ranked, rateMark } from "./drill.ts"
 import { chosenMetric, daysCounted, leaderOf, Trend } from "./trend.tsx"
 
 export function Overview({ brand, session }: { brand: Brand; session: Session }) {
@@ -56,7 +56,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       </Shown>
       {has && (
         <div class="stack overview">
-          {changes.data && <Whys brand={brand} {...changes.data} />}
+          {changes.data && <Whys brand={brand} change={changes.data.change} changes={changes.data.changes} />}
           {summary.data && (
             <Tiles brand={brand} totals={summary.data.totals} change={changes.data?.change} comparison={comparison} />
           )}
@@ -69,10 +69,12 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       )}
       {window && has && (
         <>
-          <Groups brand={brand} by={by} summary={groups} window={window} changes={changes.data} />
+          <div class="stack">
+            <Groups brand={brand} by={by} summary={groups} window={window} changes={changes.data} />
+            <GroupTable brand={brand} by={by} summary={groups} />
+          </div>
           <Shown of={comparison}>{(c) => <BesideTheLeader brand={brand} comparison={c} />}</Shown>
           <Shown of={changes}>{(c) => <Moved brand={brand} changes={c} from={window.date_from} />}</Shown>
-          <GroupTable brand={brand} by={by} summary={groups} />
         </>
       )}
     </Screen>
@@ -84,18 +86,9 @@ const chosenGranularity = () => (query.value.get("granularity") === "week" ? "we
 // NoAnswers says what to do about an empty window.
 export function NoAnswers({ brand }: { brand: Brand }) {
   return (
-    <div class="card">
-      <Empty
-        title="No answers"
-        action={
-          <a class="button primary" href={screen(brand, "tracking")}>
-            Run the prompts
-          </a>
-        }
-      >
-        No answers in this window pass these filters. Choose a longer window, or run the brand's prompts.
-      </Empty>
-    </div>
+    <Empty title="No answers" next={[screen(brand, "tracking"), "Run the prompts"]}>
+      No answers in this window pass these filters. Choose a longer window, or run the brand's prompts.
+    </Empty>
   )
 }
 
@@ -323,9 +316,10 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
                 key,
                 title: name ?? (key || "not given"),
                 href: filter && withParameters(filter),
+                rate: rate && inColumn(rate.mentionRatePct),
                 chip: (
                   <>
-                    {rate && percent(rate.mentionRatePct)} {change && <Chip change={change} short />}{" "}
+                    {change && <Chip change={change} short />}{" "}
                     {rate && <span class="soft small">n = {number(rate.resultCount)}</span>}
                   </>
                 ),
@@ -351,24 +345,15 @@ const mostRows = 5
 
 // BesideTheLeader has the first places, the brand among them, or after them where it is not.
 function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comparison }) {
-  const ranked = [comparison.brand, ...comparison.competitors]
+  const first = ranked(comparison)
     .filter((c) => c.rank !== null)
-    .sort((a, b) => a.rank! - b.rank!)
-  const first = ranked.slice(0, mostRows)
+    .slice(0, mostRows)
   const rows = first.includes(comparison.brand) ? first : [...first.slice(0, -1), comparison.brand]
   const all = (
     <a class="button plain tight" href={screen(brand, "competitors")}>
       All competitors
     </a>
   )
-  const now = (c: Compared): Mark => ({
-    key: c.competitor_id ?? brand.id,
-    x: c.name,
-    y: c.mention_rate_pct,
-    range: c.mention_rate_interval,
-    n: c.result_count,
-    href: answers(brand, c.competitor_id ? { competitor_id: c.competitor_id } : { mentioned: "true" }),
-  })
   return (
     <Dots
       name="Beside the leader"
@@ -382,12 +367,12 @@ function BesideTheLeader({ brand, comparison }: { brand: Brand; comparison: Comp
         file: `${brand.slug}-competitors.csv`,
       }}
       rows={rows.map((c) => ({
-        key: c.competitor_id ?? brand.id,
+        key: keyOf(brand, c),
         name: c.name,
         own: !c.competitor_id,
-        now: now(c),
+        now: rateMark(brand, c, c.name),
         beside: [
-          <WithN text={percent(c.mention_rate_pct)} beside={bounds(c.mention_rate_interval)} />,
+          <WithN text={inColumn(c.mention_rate_pct)} beside={boundsInColumn(c.mention_rate_interval)} />,
           c.gap && <Chip change={c.gap} />,
         ],
       }))}
@@ -418,7 +403,7 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
           long: true,
           cell: (c) => <a href={answers(brand, { [filters[c.dimension]!]: c.key })}>{c.name ?? "a deleted topic"}</a>,
         },
-        { name: "Kind", cell: (c) => c.dimension },
+        { name: "Kind", roomy: true, cell: (c) => c.dimension },
         { name: "Verdict", long: true, cell: (c) => <Verdict change={c} from={from} rows={changes.changes.length} /> },
       ]}
       csv={csv}
@@ -431,43 +416,46 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
   )
 }
 
-// GroupTable has the figures of the small trends, over the whole window.
+// GroupTable has the figures of the small trends, over the whole window; folded, since their heads have most of them.
 function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "summary">) {
   const name = Object.fromEntries(dimensionNames)[by]!
   return (
     <Shown of={summary}>
       {({ groups = [] }) => (
-        <Table
-          name={`${name}s`}
-          title="Where the brand is named"
-          rows={groups}
-          columns={[
-            {
-              name,
-              cell: (g) => {
-                const filter = groupFilter(dimensions[by], g.key)
-                const text = g.name ?? (g.key || "not given")
-                return filter ? <a href={answers(brand, filter)}>{text}</a> : text
+        <details class="about">
+          <summary>{name}s as a table</summary>
+          <Table
+            name={`${name}s`}
+            title="Where the brand is named"
+            rows={groups}
+            columns={[
+              {
+                name,
+                cell: (g) => {
+                  const filter = groupFilter(dimensions[by], g.key)
+                  const text = g.name ?? (g.key || "not given")
+                  return filter ? <a href={answers(brand, filter)}>{text}</a> : text
+                },
               },
-            },
-            {
-              name: "Visibility rate",
-              number: true,
-              cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} />,
-            },
-            { name: "Interval", number: true, cell: (g) => bounds(g.totals.mentionRateInterval, "%") },
-            {
-              name: "Score",
-              number: true,
-              cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} />,
-            },
-            { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
-          ]}
-          csv={{
-            url: question("visibility-summary", brand, { group_by: by, table: "groups" }),
-            file: `${brand.slug}-${by}s.csv`,
-          }}
-        />
+              {
+                name: "Visibility rate",
+                number: true,
+                cell: (g) => <Bar value={g.totals.mentionRatePct} own text={inColumn(g.totals.mentionRatePct)} />,
+              },
+              { name: "Interval", number: true, cell: (g) => boundsInColumn(g.totals.mentionRateInterval, "%") },
+              {
+                name: "Score",
+                number: true,
+                cell: (g) => <WithN text={inColumn(g.totals.aiVisibilityScore, "")} beside={boundsInColumn(g.totals.interval)} />,
+              },
+              { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
+            ]}
+            csv={{
+              url: question("visibility-summary", brand, { group_by: by, table: "groups" }),
+              file: `${brand.slug}-${by}s.csv`,
+            }}
+          />
+        </details>
       )}
     </Shown>
   )

@@ -5,10 +5,11 @@ import type { Brand, Change, Changes, Interval, PromptFigures, PromptMatrix, Pro
 import { Chip } from "../chart/chip.tsx"
 import { Heat } from "../chart/heat.tsx"
 import { type Head, type Mark, tooFew } from "../chart/marks.ts"
-import { number, percent } from "../format.ts"
+import { inColumn, number, percent } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { bounds } from "../parts/figure.tsx"
+import { bounds, boundsInColumn } from "../parts/figure.tsx"
 import { compares, question } from "../parts/filters.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Failed, Shown } from "../parts/state.tsx"
 import { Pages, Table, WithN } from "../parts/table.tsx"
 import { Verdict } from "../parts/verdict.tsx"
@@ -130,6 +131,12 @@ function MoverList({ name, prompts, from }: { name: string; prompts: PromptFigur
   )
 }
 
+const dimensions = [
+  ["platform", "Platform"],
+  ["model", "Model"],
+  ["region", "Region"],
+] as const
+
 interface PlacesProps {
   brand: Brand
   matrix: PromptMatrix
@@ -176,19 +183,7 @@ function Places({ brand, matrix: { by, rows, columns }, changes }: PlacesProps) 
         { name: "All", cell: ({ key }) => <Strip {...prompts.get(key)!} /> },
         ...(changes ? [{ name: "Change", cell: ({ key }: Head) => <Judgement change={moves.get(key)} /> }] : []),
       ]}
-      tools={
-        <nav class="segments" aria-label="Columns">
-          {["platform", "model", "region"].map((column) => (
-            <a
-              key={column}
-              href={withParameters({ by: column === "platform" ? undefined : column, rows: undefined })}
-              aria-current={column === by ? "true" : undefined}
-            >
-              {column[0]!.toUpperCase() + column.slice(1)}
-            </a>
-          ))}
-        </nav>
-      }
+      tools={<Segments name="Columns" parameter="by" options={dimensions} drops="rows" />}
       csv={{
         url: question("prompt-matrix", brand, { by, table: "rows.cells", limit: "200" }),
         file: `${brand.slug}-prompts-by-${by}.csv`,
@@ -218,7 +213,7 @@ function Strip({ rate, interval, n }: { rate: number; interval: Interval; n: num
         )}
         <span class="dot" style={{ left: `${rate}%` }} />
       </span>
-      <span>{percent(rate)}</span>
+      <span>{inColumn(rate)}</span>
     </span>
   )
 }
@@ -239,11 +234,11 @@ function List({ brand }: { brand: Brand }) {
             sorted={{ by: "rate", order: "desc" }}
             columns={[
               { name: "Prompt", long: true, cell: (r) => <a href={panel(r.prompt_id)}>{r.prompt_text}</a> },
-              { name: "Visibility rate", number: true, sort: "rate", cell: (r) => percent(r.mention_rate_pct) },
+              { name: "Visibility rate", number: true, sort: "rate", cell: (r) => inColumn(r.mention_rate_pct) },
               {
                 name: "95 % interval",
                 number: true,
-                cell: (r) => bounds(r.mention_rate_interval, "%") ?? "too little data",
+                cell: (r) => boundsInColumn(r.mention_rate_interval, "%") ?? "too little data",
               },
               ...(compares()
                 ? [
@@ -265,7 +260,7 @@ function List({ brand }: { brand: Brand }) {
                   </a>
                 ),
               },
-              { name: "Place", number: true, cell: (r) => number(r.position) },
+              { name: "Place", number: true, cell: (r) => inColumn(r.position, "") },
               { name: "Mentions", number: true, sort: "mentions", cell: (r) => number(r.total_mentions) },
               { name: "Citations", number: true, sort: "citations", cell: (r) => number(r.total_citations) },
               { name: "Topic", cell: (r) => r.topic_name ?? "" },

@@ -4,13 +4,12 @@ import type { Answers, Brand, Citations, Compared, Comparison, Trend } from "../
 import { Dots } from "../chart/dots.tsx"
 import { tooFew } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
-import { number, percent, plural, stamp } from "../format.ts"
+import { inColumn, number, percent, plural, stamp } from "../format.ts"
 import { Card } from "../parts/card.tsx"
 import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Failed, Shown } from "../parts/state.tsx"
 import { go, withParameters } from "../route.ts"
-import { naming, rowSlot } from "./competitors.tsx"
-import { answers } from "./drill.ts"
+import { answers, keyOf, rateMark, rowSlot } from "./drill.ts"
 import { daysCounted } from "./trend.tsx"
 
 interface Props { brand: Brand; prompt: string }
@@ -86,24 +85,14 @@ function Platforms({ brand, prompt }: Props) {
 }
 
 function Entities({ brand, prompt }: Props) {
-  const rowOf = (entity: Compared) => {
-    const key = entity.competitor_id ?? brand.id
-    return {
-      key,
-      name: entity.name,
-      own: !entity.competitor_id,
-      slot: rowSlot(entity),
-      now: {
-        key,
-        x: "this window",
-        y: entity.mention_rate_pct,
-        range: entity.mention_rate_interval ?? tooFew,
-        n: entity.result_count,
-        href: naming(brand, entity, { prompt_id: prompt }),
-      },
-      beside: [percent(entity.mention_rate_pct)],
-    }
-  }
+  const rowOf = (entity: Compared) => ({
+    key: keyOf(brand, entity),
+    name: entity.name,
+    own: !entity.competitor_id,
+    slot: rowSlot(entity),
+    now: rateMark(brand, entity, "this window", { prompt_id: prompt }),
+    beside: [inColumn(entity.mention_rate_pct)],
+  })
   return (
     <Shown of={useAnswer<Comparison>(question("competitor-comparison", brand, { prompt_id: prompt }))} height={120}>
       {({ brand: own, competitors }) => (

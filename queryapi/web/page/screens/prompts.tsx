@@ -4,8 +4,9 @@ import { refresh, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Prompt, Session, Topic } from "../bodies.ts"
 import { number, plural } from "../format.ts"
 import { FormDialog } from "../parts/dialog.tsx"
-import { Field, Problem, Select, useAction } from "../parts/form.tsx"
+import { Button, Field, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Pages, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
@@ -14,6 +15,11 @@ import { mayEdit } from "../session.ts"
 import { Performance } from "./prompt_figures.tsx"
 import { promptSet } from "./running.tsx"
 import { maxProposals, setTopics, TopicList, topicIds, type Topics, useTopics } from "./topics.tsx"
+
+const shows = [
+  ["", "Performance"],
+  ["tracked", "Tracked prompts"],
+] as const
 
 // Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
 export function Prompts({ brand, session }: { brand: Brand; session: Session }) {
@@ -24,23 +30,16 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
   const tools = (
     <div class="line">
       {editable && (
-        <button type="button" class="button primary" onClick={() => add(true)}>
+        <Button kind="primary" onClick={() => add(true)}>
           Add prompt
-        </button>
+        </Button>
       )}
     </div>
   )
   const list = <Tracked brand={brand} topics={topics} editable={editable} />
   return (
     <Screen name="Prompts" of={brand.name} bar={<Toolbar brand={brand} timeless={tracked} />} tools={tools}>
-      <nav class="segments" aria-label="Prompts">
-        <a href={withParameters({ show: undefined, offset: undefined })} aria-current={tracked ? undefined : "page"}>
-          Performance
-        </a>
-        <a href={withParameters({ show: "tracked", cursor: undefined, rows: undefined, prompt: undefined })} aria-current={tracked ? "page" : undefined}>
-          Tracked prompts
-        </a>
-      </nav>
+      <Segments name="Prompts" parameter="show" options={shows} drops="offset cursor rows prompt" />
       {tracked ? list : <Performance brand={brand}>{list}</Performance>}
       {adding && <AddPrompts brand={brand} topics={topics} onClose={() => add(false)} />}
     </Screen>
@@ -69,9 +68,9 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
       <Problem text={failed} />
       {candidates.length > 0 && (
         <div class="line">
-          <button type="button" class="button" onClick={() => propose(true)}>
+          <Button kind="" onClick={() => propose(true)}>
             Propose topics
-          </button>
+          </Button>
           <span class="soft">For {plural(candidates.length, "prompt")} without one. Give prompts that ask nearly the same one topic: from five topics on (prompts without one count alone) a verdict takes them as one.</span>
         </div>
       )}
@@ -93,12 +92,12 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
                       number: true,
                       cell: (p: Prompt) => (
                         <>
-                          <button type="button" class="button plain tight" onClick={() => edit(p)} aria-label={`Edit ${p.text}`}>
+                          <Button onClick={() => edit(p)} aria-label={`Edit ${p.text}`}>
                             Edit
-                          </button>
-                          <button type="button" class="button plain tight" disabled={busy} onClick={() => toggle(p)} aria-label={`${p.is_active ? "Deactivate" : "Activate"} ${p.text}`}>
+                          </Button>
+                          <Button disabled={busy} onClick={() => toggle(p)} aria-label={`${p.is_active ? "Deactivate" : "Activate"} ${p.text}`}>
                             {p.is_active ? "Deactivate" : "Activate"}
-                          </button>
+                          </Button>
                         </>
                       ),
                     }]
@@ -124,12 +123,12 @@ function ProposeTopics({ brand, prompts, topics, existing, onClose }: { brand: B
     refresh()
   }
   const button = (text: string) => (
-    <button type="button" class="button plain tight" disabled={busy || !topics.name(text)} aria-label={`Set the topic of ${text}`} onClick={() => run(() => set(prompts.filter((p) => p.text === text)))}>
+    <Button disabled={busy || !topics.name(text)} aria-label={`Set the topic of ${text}`} onClick={() => run(() => set(prompts.filter((p) => p.text === text)))}>
       Set
-    </button>
+    </Button>
   )
   return (
-    <FormDialog title="Propose topics" act="Set all" can={prompts.some((p) => topics.name(p.text))} onClose={onClose} onAct={() => set(prompts).then(onClose)}>
+    <FormDialog title="Propose topics" act="Set all" can={prompts.some((p) => topics.name(p.text))} onClose={onClose} onAct={() => set(prompts)}>
       <p class="soft">Prompts with nearly the same words get the same topic. Change a name, or empty it for no topic.</p>
       <TopicList label="Proposed topics" texts={prompts.map((p) => p.text)} topics={topics} existing={existing} beside={button} />
       <Problem text={failed} />
@@ -154,10 +153,7 @@ function TopicSelect({ topics, value, onInput, children }: { topics: Topic[]; va
 function EditPrompt({ prompt, topics, onClose }: { prompt: Prompt; topics: Topic[]; onClose: () => void }) {
   const [text, setText] = useState(prompt.text)
   const [topic, setTopic] = useState(prompt.topic_id ?? "")
-  const save = async () => {
-    await write("PATCH", tables("prompts", { id: `eq.${prompt.id}` }), { text, topic_id: topic || null })
-    onClose()
-  }
+  const save = () => write("PATCH", tables("prompts", { id: `eq.${prompt.id}` }), { text, topic_id: topic || null })
   return (
     <FormDialog title="Edit prompt" act="Save" onClose={onClose} onAct={save}>
       <Field label="Prompt" rows={3} value={text} onInput={setText} required hint="Kept answers stay those of the old text." />
@@ -181,7 +177,6 @@ function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[];
     const ids = await topicIds(brand, names)
     const prompt_set_id = await promptSet(brand)
     await write("POST", tables("prompts"), lines.map((text, i) => ({ prompt_set_id, topic_id: ids.get(names[i]!) ?? null, text })))
-    onClose()
     go(withParameters({ show: "tracked", offset: undefined, cursor: undefined, rows: undefined, prompt: undefined }))
   }
   return (

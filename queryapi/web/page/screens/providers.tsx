@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { root, useAnswer, write } from "../api.ts"
 import type { Provider, Session } from "../bodies.ts"
 import { Confirm, FormDialog } from "../parts/dialog.tsx"
-import { Field } from "../parts/form.tsx"
+import { Button, Field } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { isOwner } from "../session.ts"
@@ -26,13 +26,13 @@ export function Providers({ session }: { session: Session }) {
   const buttons = (p: Provider) =>
     !isFree(p) && (
       <>
-        <button type="button" class="button plain tight" onClick={() => set(p)} aria-label={`${p.key_from === "organization" ? "Replace" : "Set"} key of ${p.name}`}>
+        <Button onClick={() => set(p)} aria-label={`${p.key_from === "organization" ? "Replace" : "Set"} key of ${p.name}`}>
           {p.key_from === "organization" ? "Replace key" : "Set key"}
-        </button>
+        </Button>
         {p.key_from === "organization" && (
-          <button type="button" class="button plain tight" onClick={() => remove(p)} aria-label={`Remove key of ${p.name}`}>
+          <Button onClick={() => remove(p)} aria-label={`Remove key of ${p.name}`}>
             Remove
-          </button>
+          </Button>
         )}
       </>
     )
@@ -60,10 +60,7 @@ export function Providers({ session }: { session: Session }) {
           title={`Remove the key of ${removing.name}?`}
           act="Remove"
           onClose={() => remove(null)}
-          onAct={async () => {
-            await write("DELETE", `${root}/providers/${removing.platform}`)
-            remove(null)
-          }}
+          onAct={() => write("DELETE", `${root}/providers/${removing.platform}`)}
         >
           {removing.name} is then asked with the server's key, if it has one.
         </Confirm>
@@ -74,10 +71,7 @@ export function Providers({ session }: { session: Session }) {
 
 function SetKey({ provider, onClose }: { provider: Provider; onClose: () => void }) {
   const [key, setKey] = useState("")
-  const set = async () => {
-    await write("PUT", `${root}/providers/${provider.platform}`, { key })
-    onClose()
-  }
+  const set = () => write("PUT", `${root}/providers/${provider.platform}`, { key })
   return (
     <FormDialog title={`Key of ${provider.name}`} act="Set key" onClose={onClose} onAct={set}>
       <Field label="API key" type="password" autoComplete="off" value={key} onInput={setKey} required autoFocus hint={`Of your account at ${provider.name}. It is encrypted, and never shown again but for its last four characters.`} />

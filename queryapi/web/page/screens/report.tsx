@@ -1,14 +1,17 @@
 import type { FunctionComponent } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters, Session, Summary } from "../bodies.ts"
 import { number } from "../format.ts"
+import { Card } from "../parts/card.tsx"
 import { Chapter } from "../parts/chapter.ts"
-import { chosen, common, question } from "../parts/filters.tsx"
+import { chosen, common, question, screen } from "../parts/filters.tsx"
+import { Button } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Icon } from "../parts/icon.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Toolbar, windowText } from "../parts/toolbar.tsx"
+import { HowSure } from "../parts/verdict.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { Competitors } from "./competitors.tsx"
 import { Overview } from "./overview.tsx"
@@ -42,9 +45,9 @@ export function Report({ brand, session }: Props) {
             <input type="checkbox" checked={order.includes(name)} onInput={() => choose(name)} /> {name}
           </label>
         ))}
-        <button type="button" class="button primary" disabled={order.length === 0} onClick={() => print()}>
+        <Button kind="primary" disabled={order.length === 0} onClick={() => print()}>
           <Icon name="print" /> Print
-        </button>
+        </Button>
       </fieldset>
       <Cover brand={brand} />
       {order.map((name) => {
@@ -56,6 +59,7 @@ export function Report({ brand, session }: Props) {
         )
       })}
       <Method />
+      <Footnotes brand={brand} />
     </Screen>
   )
 }
@@ -95,27 +99,52 @@ function Cover({ brand }: { brand: Brand }) {
   )
 }
 
+// Footnotes has the addresses of the answers that figures count. Before printing each link gets its number, which paper
+// shows beside it; cells of charts have none, and lead to parts of what their rows do.
+function Footnotes({ brand }: { brand: Brand }) {
+  const [addresses, set] = useState<string[]>([])
+  const all = new URL(screen(brand, "answers"), location.href).href
+  useEffect(() => {
+    const count = () => {
+      const links = [...document.querySelectorAll<HTMLAnchorElement>('.chapter a[href*="/answers"]:not([data-at])')]
+      const shown = links.filter((link) => link.checkVisibility() && !link.closest("tr:nth-child(n+26)"))
+      const list = [...new Set(shown.map((link) => link.href))]
+      for (const link of shown) link.dataset.note = String(list.indexOf(link.href) + 1)
+      set(list)
+    }
+    addEventListener("beforeprint", count)
+    return () => removeEventListener("beforeprint", count)
+  }, [])
+  return (
+    <section class="footnotes" aria-label="Answers behind the figures">
+      <h2>Answers behind the figures</h2>
+      <p>Each number beside a name leads to the answers that it counts; … stands for {all}</p>
+      <ol>
+        {addresses.map((address) => (
+          <li key={address}>{decodeURIComponent(address.replace(all, "…"))}</li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
 // Method says in words what the figures are.
 function Method() {
   return (
-    <section class="card" aria-labelledby="method">
-      <header>
-        <h2 id="method">How these figures are made</h2>
-      </header>
+    <Card name="How these figures are made">
       <div class="inside stack">
         <p>
-          AI platforms are asked the same prompts again and again. The visibility rate is the share of their answers that name the brand. The share of voice is the brand's part of all mentions of it and its competitors. Citations are
+          AI platforms are asked the same prompts again and again. The visibility rate is the share of their answers that
+          name the brand. The share of voice is the brand's part of all mentions of it and its competitors. Citations are
           the pages that answers name as their sources.
         </p>
         <p>
-          The same prompt gets different answers, so every rate has a 95 % interval: of 100 such intervals about 95 hold the rate that endless asking would give. n is the number of answers. Under five prompts there is too little
-          data for an interval.
+          The same prompt gets different answers, so every rate has a 95 % interval: of 100 such intervals about 95 hold
+          the rate that endless asking would give. n is the number of answers. Under five prompts there is too little data
+          for an interval. Gaps between brands are over the same answers, prompt by prompt.
         </p>
-        <p>
-          “Moved” is said only of a change that the days before and after explain at least 20 times better than day-to-day noise. Gaps between brands are over the same answers, prompt by prompt. “Within noise” does not mean that
-          nothing changed, but that a smaller change than the one named may be unseen.
-        </p>
+        <HowSure />
       </div>
-    </section>
+    </Card>
   )
 }

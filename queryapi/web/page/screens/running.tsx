@@ -1,6 +1,6 @@
 // What the screens that run prompts share.
 import { useEffect, useState } from "preact/hooks"
-import { Failure, root, send, tables } from "../api.ts"
+import { Failure, messageOf, root, send, tables } from "../api.ts"
 import type { Brand, JobPlatforms } from "../bodies.ts"
 import { money as inMoney, number, plural } from "../format.ts"
 import { Notice } from "../parts/state.tsx"
@@ -32,7 +32,7 @@ export function useJob(id: string | null, then: (ended: Job) => void): { job: Jo
       follow().catch((error: unknown) => {
         if (!current) return
         const passes = error instanceof Failure && error.passes
-        fail(passes ? `${error.message} This page asks again by itself.` : error instanceof Failure ? error.message : String(error))
+        fail(messageOf(error) + (passes ? " This page asks again by itself." : ""))
         if (passes) setTimeout(start, 3000)
       })
     void start()
@@ -118,16 +118,15 @@ export function Asks({ estimate }: { estimate: Estimate }) {
           {cost && cost.amount > 0 ? `, about ${money(cost)}.` : "."}
         </p>
       )}
-      {refused.length > 0 && (
-        <Notice>
-          Left out:
-          {refused.map((r) => (
-            <span key={r.platform}> {r.platform}: {r.reason}.</span>
-          ))}
-        </Notice>
-      )}
+      <Refused title="Left out:" platforms={refused} />
     </>
   )
+}
+
+// Refused says which platforms are not asked, and why.
+export function Refused({ title, platforms }: { title: string; platforms: Estimate["refused"] }) {
+  if (platforms.length === 0) return null
+  return <Notice>{[title, ...platforms.map((r) => `${r.platform}: ${r.reason}.`)].join(" ")}</Notice>
 }
 
 // promptSet is the brand's first set of prompts, made when it has none.

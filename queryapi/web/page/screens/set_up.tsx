@@ -4,11 +4,11 @@ import { Failure, refresh, root, send, tables, useAnswer, write } from "../api.t
 import type { Brand, Prompt, Session } from "../bodies.ts"
 import { plural } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { Field, Problem, useAction } from "../parts/form.tsx"
+import { Button, Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown, Skeleton } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
-import { type Domain, saveBrand, saveDomain } from "./naming.ts"
+import { type Domain, domainHint, saveBrand, saveDomain } from "./naming.ts"
 import { keyOf, useProviders } from "./providers.tsx"
 import { Asks, type Estimate, going, Progress, promptSet, useJob } from "./running.tsx"
 import { setTopics, TopicList, useTopics } from "./topics.tsx"
@@ -78,22 +78,19 @@ function NameForm({ session, brand, was, onMade }: Naming & { was?: Domain }) {
   const [name, setName] = useState(brand?.name ?? "")
   const [domain, setDomain] = useState(was?.domain ?? "")
   const [made, make] = useState(brand) // its domain may be refused
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      const saved = await saveBrand(session, made, name)
-      make(saved)
-      await saveDomain(saved, was, domain)
-      onMade(saved)
-      go(withParameters({ set_up: saved.slug, step: "2" }))
-      refresh()
-    })
+  const { busy, failed, submit } = useAction()
+  const save = async () => {
+    const saved = await saveBrand(session, made, name)
+    make(saved)
+    await saveDomain(saved, was, domain)
+    onMade(saved)
+    go(withParameters({ set_up: saved.slug, step: "2" }))
+    refresh()
   }
   return (
-    <form class="stack" onSubmit={submit}>
+    <form class="stack" onSubmit={submit(save)}>
       <Field label="Brand name" value={name} onInput={setName} required autoFocus hint="As people call it. Answers that have this name mention it." />
-      <Field label="Domain" value={domain} onInput={setDomain} hint="Such as example.com: citations of its pages count as the brand's." />
+      <Field label="Domain" value={domain} onInput={setDomain} hint={domainHint} />
       <Problem text={failed} />
       <Continue busy={busy} />
     </form>
@@ -127,15 +124,11 @@ function Adding({ label, act, hint, list, column, add, onNext, missing, children
   const [text, setText] = useState("")
   const { data } = useAnswer<Record<string, string>[]>(list)
   const there = data ?? []
-  const { busy, failed, run } = useAction()
+  const { busy, failed, run, submit } = useAction()
   const take = async () => {
     await add(text)
     setText("")
     refresh()
-  }
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(take)
   }
   const leave = () =>
     run(async () => {
@@ -145,7 +138,7 @@ function Adding({ label, act, hint, list, column, add, onNext, missing, children
     })
   return (
     <>
-      <form class="stack" onSubmit={submit}>
+      <form class="stack" onSubmit={submit(take)}>
         <Field label={label} value={text} onInput={setText} required hint={hint} />
         <div class="line">
           <button class="button" disabled={busy}>
@@ -213,24 +206,21 @@ function Platforms({ brand, onNext }: { brand: Brand; onNext: () => void }) {
   const there = scheduled.data?.map((s) => s.platform) ?? []
   const [changed, change] = useState<Record<string, boolean>>({})
   const isChosen = (platform: string) => changed[platform] ?? there.includes(platform)
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      const chosen = (providers.data?.providers ?? []).map((p) => p.platform).filter(isChosen)
-      if (chosen.length === 0) throw new Failure(0, "Choose a platform first: the simulator costs nothing.")
-      const left = there.filter((platform) => !chosen.includes(platform))
-      if (left.length > 0) await send("DELETE", tables("brand_platforms", { brand_id: `eq.${brand.id}`, platform: `in.(${left.join(",")})` }))
-      const added = chosen.filter((platform) => !there.includes(platform))
-      const next_check_at = new Date(Date.now() + day).toISOString() // the first run is the next step's
-      if (added.length > 0) await write("POST", tables("brand_platforms"), added.map((platform) => ({ brand_id: brand.id, platform, check_frequency: "daily", next_check_at })))
-      onNext()
-    })
+  const { busy, failed, submit } = useAction()
+  const save = async () => {
+    const chosen = (providers.data?.providers ?? []).map((p) => p.platform).filter(isChosen)
+    if (chosen.length === 0) throw new Failure(0, "Choose a platform first: the simulator costs nothing.")
+    const left = there.filter((platform) => !chosen.includes(platform))
+    if (left.length > 0) await send("DELETE", tables("brand_platforms", { brand_id: `eq.${brand.id}`, platform: `in.(${left.join(",")})` }))
+    const added = chosen.filter((platform) => !there.includes(platform))
+    const next_check_at = new Date(Date.now() + day).toISOString() // the first run is the next step's
+    if (added.length > 0) await write("POST", tables("brand_platforms"), added.map((platform) => ({ brand_id: brand.id, platform, check_frequency: "daily", next_check_at })))
+    onNext()
   }
   return (
     <Shown of={providers}>
       {({ providers }) => (
-        <form class="stack" onSubmit={submit}>
+        <form class="stack" onSubmit={submit(save)}>
           <fieldset class="plain stack">
             <legend>Asked daily</legend>
             {providers.map((p) => (
@@ -280,9 +270,9 @@ function Run({ brand }: { brand: Brand }) {
       <Problem text={failed || estimating.failed || lost || (!id && job?.failedReason) || ""} />
       {!id && (
         <div class="line">
-          <button type="button" class="button primary" disabled={busy || estimate?.runs === 0} onClick={start}>
+          <Button kind="primary" disabled={busy || estimate?.runs === 0} onClick={start}>
             Run now
-          </button>
+          </Button>
         </div>
       )}
     </>

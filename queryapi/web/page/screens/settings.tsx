@@ -3,8 +3,9 @@ import { root, tables, useAnswer, write } from "../api.ts"
 import type { Key, Session } from "../bodies.ts"
 import { date, time } from "../format.ts"
 import { Confirm, Dialog, FormDialog } from "../parts/dialog.tsx"
-import { Field, Select } from "../parts/form.tsx"
+import { Button, Field, Select } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
+import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { query } from "../route.ts"
@@ -26,16 +27,10 @@ const tabs = [
 export function Settings({ session }: { session: Session }) {
   const organization = useAnswer<{ name: string }[]>(tables("organizations", { select: "name" })).data?.[0]
   const shown = tabs.filter((t) => t.tab !== "audit" || mayManage(session))
-  const { Show, tab } = shown.find((t) => t.tab === query.value.get("tab")) ?? shown[0]!
+  const { Show } = shown.find((t) => t.tab === query.value.get("tab")) ?? shown[0]!
   return (
     <Screen name="Settings" of={organization?.name}>
-      <nav class="segments" aria-label="Settings">
-        {shown.map((t) => (
-          <a key={t.tab} href={t.tab ? `/settings?tab=${t.tab}` : "/settings"} aria-current={t.tab === tab ? "page" : undefined}>
-            {t.name}
-          </a>
-        ))}
-      </nav>
+      <Segments name="Settings" parameter="tab" options={shown.map((t) => [t.tab, t.name])} drops="offset" />
       <Show session={session} />
     </Screen>
   )
@@ -64,9 +59,9 @@ function Keys() {
             rows={keys}
             empty="No keys yet."
             tools={
-              <button type="button" class="button primary" onClick={() => create(true)}>
+              <Button kind="primary" onClick={() => create(true)}>
                 Create key
-              </button>
+              </Button>
             }
             columns={[
               { name: "Name", cell: (k) => k.name },
@@ -81,34 +76,23 @@ function Keys() {
                 number: true,
                 cell: (k) =>
                   !k.revoked_at && (
-                    <button type="button" class="button danger tight" onClick={() => revoke(k)}>
+                    <Button kind="danger tight" onClick={() => revoke(k)}>
                       Revoke
-                    </button>
+                    </Button>
                   ),
               },
             ]}
           />
         )}
       </Shown>
-      {creating && (
-        <CreateKey
-          onClose={() => create(false)}
-          onMinted={(key) => {
-            create(false)
-            show(key)
-          }}
-        />
-      )}
+      {creating && <CreateKey onClose={() => create(false)} onMinted={show} />}
       {minted && <ShowKey minted={minted} onClose={() => show(null)} />}
       {revoking && (
         <Confirm
           title={`Revoke ${revoking.name}?`}
           act="Revoke"
           onClose={() => revoke(null)}
-          onAct={async () => {
-            await write("DELETE", `${root}/keys/${revoking.id}`)
-            revoke(null)
-          }}
+          onAct={() => write("DELETE", `${root}/keys/${revoking.id}`)}
         >
           Programs that use {revoking.prefix}… are refused from now on. It cannot be undone.
         </Confirm>
@@ -154,12 +138,12 @@ function ShowKey({ minted, onClose }: { minted: Minted; onClose: () => void }) {
         <span role="status" class="soft">
           {copied}
         </span>
-        <button type="button" class="button" onClick={copy}>
+        <Button kind="" onClick={copy}>
           Copy key
-        </button>
-        <button type="button" class="button primary" onClick={onClose}>
+        </Button>
+        <Button kind="primary" onClick={onClose}>
           Done
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

@@ -2,8 +2,8 @@ import { useAnswer } from "../api.ts"
 import type { Brand, Card, Cards, ShoppingSummary } from "../bodies.ts"
 import { Dots } from "../chart/dots.tsx"
 import { domainOf } from "../chart/scale.ts"
-import { money, none, number, percent, plural, stamp } from "../format.ts"
-import { bounds } from "../parts/figure.tsx"
+import { inColumn, money, none, number, plural, stamp } from "../format.ts"
+import { boundsInColumn } from "../parts/figure.tsx"
 import { chosenWindow, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
@@ -64,11 +64,9 @@ export function Shopping({ brand }: { brand: Brand }) {
 
 function None() {
   return (
-    <div class="card">
-      <Empty title="No products">
-        In this window no AI platform showed a product card that passes these filters. Choose a longer window.
-      </Empty>
-    </div>
+    <Empty title="No products">
+      In this window no AI platform showed a product card that passes these filters. Choose a longer window.
+    </Empty>
   )
 }
 
@@ -125,8 +123,8 @@ function Brands({ brand, summary: { totals, brands }, csv }: ChartProps) {
             ? { key: names.key, x: "mean place", y: row.avg_position, n: row.lists, href }
             : { key: names.key, x: "share of lists", y: row.share_pct, range: row.share_interval, n: lists, href },
           beside: [
-            <WithN key="share" text={percent(row.share_pct)} beside={bounds(row.share_interval, "%")} />,
-            number(row.avg_position),
+            <WithN key="share" text={inColumn(row.share_pct)} beside={boundsInColumn(row.share_interval)} />,
+            inColumn(row.avg_position, ""),
             number(row.lists),
           ],
         }
@@ -188,7 +186,7 @@ function List({ brand, ask }: { brand: Brand; ask: Ask }) {
   return (
     <Shown of={page} height={320}>
       {({ cards, next_cursor }) => (
-        <>
+        <div class="stack">
           <Table<Card>
             name="Shopping cards"
             title="Products as AI platforms listed them, the newest list first"
@@ -230,7 +228,7 @@ function List({ brand, ask }: { brand: Brand; ask: Ask }) {
                 number: true,
                 cell: (r) => (
                   <WithN
-                    text={number(r.rating)}
+                    text={inColumn(r.rating, "")}
                     beside={r.review_count === null ? null : `of ${number(r.review_count)}`}
                   />
                 ),
@@ -240,7 +238,7 @@ function List({ brand, ask }: { brand: Brand; ask: Ask }) {
             csv={{ url: ask("shopping-cards", { role, limit: "200" }), file: `${brand.slug}-shopping-cards.csv` }}
           />
           <Pages parameter="cursor" at={cursor} next={next_cursor} />
-        </>
+        </div>
       )}
     </Shown>
   )

@@ -7,19 +7,16 @@ import { query } from "../route.ts"
 export function SignIn() {
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  const { busy, failed, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      try {
-        await send("POST", `${root}/session`, { email, password })
-      } catch (error) {
-        if (error instanceof Failure && error.status === 400) throw new Failure(400, "E-mail or password is wrong.")
-        throw error
-      }
-      location.replace(next())
-      await new Promise(() => {}) // the page goes away
-    })
+  const { busy, failed, submit } = useAction()
+  const signIn = async () => {
+    try {
+      await send("POST", `${root}/session`, { email, password })
+    } catch (error) {
+      if (error instanceof Failure && error.status === 400) throw new Failure(400, "E-mail or password is wrong.")
+      throw error
+    }
+    location.replace(next())
+    await new Promise(() => {}) // the page goes away
   }
   return (
     <div class="entrance">
@@ -31,7 +28,7 @@ export function SignIn() {
           </span>
         }
       >
-        <form onSubmit={submit}>
+        <form onSubmit={submit(signIn)}>
           <Field label="E-mail" type="email" autoComplete="username" value={email} onInput={setEmail} required autoFocus />
           <Field label="Password" type="password" autoComplete="current-password" value={password} onInput={setPassword} required />
           <Problem text={failed} />

@@ -6,7 +6,7 @@ import { Heat } from "../chart/heat.tsx"
 import type { Series } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
 import { Stack } from "../chart/stack.tsx"
-import { daysOf, number, percent, plural, shift } from "../format.ts"
+import { daysOf, inColumn, number, percent, plural } from "../format.ts"
 import { bounds } from "../parts/figure.tsx"
 import { chosenWindow, question } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
@@ -17,6 +17,7 @@ import { Table } from "../parts/table.tsx"
 import { type Filter, Toolbar } from "../parts/toolbar.tsx"
 import { query } from "../route.ts"
 import { answers } from "./drill.ts"
+import { daysCounted } from "./trend.tsx"
 
 const filters: Filter[] = [
   {
@@ -73,11 +74,9 @@ export function Sources({ brand }: { brand: Brand }) {
 
 function None() {
   return (
-    <div class="card">
-      <Empty title="No citations">
-        The answers of this window cite no page that passes these filters. Some platforms list no sources at all.
-      </Empty>
-    </div>
+    <Empty title="No citations">
+      The answers of this window cite no page that passes these filters. Some platforms list no sources at all.
+    </Empty>
   )
 }
 
@@ -119,14 +118,13 @@ function Types({ brand, cited, weekly, csv }: { brand: Brand; cited: Citations; 
       marks: cited.buckets
         .filter((bucket) => bucket.category === category)
         .map((bucket) => {
-          const last = weekly ? shift(bucket.date, 6) : bucket.date
-          const [date_from, date_to] = [bucket.date < from ? from : bucket.date, last > to ? to : last]
+          const days = daysCounted(bucket.date, weekly, { date_from: from, date_to: to })
           return {
             key: category,
             x: bucket.date,
             y: share ? bucket.citations_pct : bucket.citations,
             n: bucket.citing_answers ?? undefined,
-            href: citing(brand, { category, date_from, date_to }),
+            href: citing(brand, { category, ...days }),
           }
         }),
     }))
@@ -205,7 +203,7 @@ function Matrix({ brand }: { brand: Brand }) {
             }}
             after={[
               { name: "Answers", cell: ({ key }) => number(row(key).answers) },
-              { name: "Of all", cell: ({ key }) => percent(row(key).usage_pct) },
+              { name: "Of all", cell: ({ key }) => inColumn(row(key).usage_pct) },
             ]}
             csv={{
               url: question("source-matrix", brand, { limit: "100", table: "domains.entities" }),
@@ -280,7 +278,7 @@ function Unnamed({ brand, ask }: { brand: Brand; ask: Ask }) {
               slot: d.category === "competitor" ? 5 : undefined,
               now: mark(d, "without the brand", "false"),
               before: d.named && mark(d.named, "with the brand", "true"),
-              beside: [percent(d.usage_pct), percent(d.named?.usage_pct)],
+              beside: [inColumn(d.usage_pct), inColumn(d.named?.usage_pct)],
             }))}
             domain={domainOf(
               rows.flatMap((d) => [d.usage_pct ?? 0, d.named?.usage_pct ?? 0]),
@@ -319,7 +317,7 @@ function Lists({ brand, cited, ask }: { brand: Brand; cited: Citations; ask: Ask
           .slice(0, 5)
           .flatMap(({ domain }) => top_urls.filter((page) => page.domain === domain).slice(0, 5))
         return (
-          <>
+          <div class="stack">
             <Table
               name="Domains"
               title={consulted ? "Read by platforms, but not cited; most often first" : "Most cited first"}
@@ -330,7 +328,7 @@ function Lists({ brand, cited, ask }: { brand: Brand; cited: Citations; ask: Ask
                 { name: "Domain", long: true, cell: (r) => lead({ domain: r.domain }, r.domain) },
                 { name: "Type", cell: (r) => <Kind category={r.category} /> },
                 { name: times, number: true, cell: (r) => number(r.total_citations) },
-                { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
+                { name: "In answers", number: true, cell: (r) => inColumn(r.usage_pct) },
               ]}
               csv={{ url: csv("top_domains"), file: `${brand.slug}-domains.csv` }}
             />
@@ -345,11 +343,11 @@ function Lists({ brand, cited, ask }: { brand: Brand; cited: Citations; ask: Ask
                 { name: "Title", long: true, cell: (r) => <Outside url={r.url} text={r.title || "open"} /> },
                 { name: "Type", cell: (r) => <Kind category={r.category} /> },
                 { name: times, number: true, cell: (r) => number(r.total_citations) },
-                { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
+                { name: "In answers", number: true, cell: (r) => inColumn(r.usage_pct) },
               ]}
               csv={{ url: csv("top_urls"), file: `${brand.slug}-pages.csv` }}
             />
-          </>
+          </div>
         )
       }}
     </Shown>

@@ -5,9 +5,10 @@ import { Stack } from "../chart/stack.tsx"
 import { money, number, plural, shift, today } from "../format.ts"
 import { question } from "../parts/filters.tsx"
 import { bySlot, slotOf } from "../parts/platform.ts"
-import { Notice, Shown } from "../parts/state.tsx"
+import { Shown } from "../parts/state.tsx"
 import { addressOf } from "../route.ts"
 import { answers } from "./drill.ts"
+import { Refused } from "./running.tsx"
 import { outagesOf } from "./trend.tsx"
 
 // Spending is what the brand's runs cost, day by day, and what its schedule will cost.
@@ -18,17 +19,7 @@ export function Spending({ brand }: { brand: Brand }) {
       {(body) => (
         <>
           <CostPerDay spending={body} />
-          {body.forecast.refused.length > 0 && (
-            <Notice>
-              Not in the forecast:
-              {body.forecast.refused.map((r) => (
-                <span key={r.platform}>
-                  {" "}
-                  {r.platform}: {r.reason}.
-                </span>
-              ))}
-            </Notice>
-          )}
+          <Refused title="Not in the forecast:" platforms={body.forecast.refused} />
         </>
       )}
     </Shown>

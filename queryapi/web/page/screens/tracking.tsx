@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks"
-import { Failure, refresh, root, send, tables, useAnswer, version, write } from "../api.ts"
+import { messageOf, refresh, root, send, tables, useAnswer, version, write } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
 import { money, number, time } from "../format.ts"
 import { Card } from "../parts/card.tsx"
-import { Choice, Problem, Select, useAction } from "../parts/form.tsx"
+import { Button, Choice, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Notice, Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
@@ -52,7 +52,7 @@ function RunNow({ brand, editable }: { brand: Brand; editable: boolean }) {
   const changes = version.value
   useEffect(() => {
     refuse("")
-    send<Estimate>("POST", `${root}/tracking/estimate`, { brandId: brand.id }).then(setEstimate, (error: unknown) => refuse(error instanceof Failure ? error.message : String(error)))
+    send<Estimate>("POST", `${root}/tracking/estimate`, { brandId: brand.id }).then(setEstimate, (error: unknown) => refuse(messageOf(error)))
   }, [brand.id, changes])
   const start = () => run(async () => void (await write("POST", `${root}/tracking/start`, { brandId: brand.id, platforms: [], models: [] })))
   return (
@@ -61,9 +61,9 @@ function RunNow({ brand, editable }: { brand: Brand; editable: boolean }) {
       title="Asks every active prompt once more, beside the schedule"
       tools={
         editable && (
-          <button type="button" class="button primary" disabled={busy || !estimate?.runs} onClick={start}>
+          <Button kind="primary" disabled={busy || !estimate?.runs} onClick={start}>
             Run now
-          </button>
+          </Button>
         )
       }
     >
@@ -94,9 +94,9 @@ function Running({ id, editable }: { id: string; editable: boolean }) {
       name="A job runs"
       tools={
         editable && (
-          <button type="button" class="button" disabled={action.busy} onClick={() => action.run(() => send("DELETE", `${root}/tracking/job/${id}`))}>
+          <Button kind="" disabled={action.busy} onClick={() => action.run(() => send("DELETE", `${root}/tracking/job/${id}`))}>
             Cancel job
-          </button>
+          </Button>
         )
       }
     >
@@ -135,12 +135,12 @@ function Schedules({ brand, editable }: { brand: Brand; editable: boolean }) {
   const at = (row: Schedule) => tables("brand_platforms", { id: `eq.${row.id}` })
   const buttons = (r: Schedule) => (
     <>
-      <button type="button" class="button plain tight" disabled={busy} onClick={() => run(() => write("PATCH", at(r), { is_enabled: !r.is_enabled }))} aria-label={`${r.is_enabled ? "Pause" : "Resume"} ${r.platform}`}>
+      <Button disabled={busy} onClick={() => run(() => write("PATCH", at(r), { is_enabled: !r.is_enabled }))} aria-label={`${r.is_enabled ? "Pause" : "Resume"} ${r.platform}`}>
         {r.is_enabled ? "Pause" : "Resume"}
-      </button>
-      <button type="button" class="button plain tight" disabled={busy} onClick={() => run(() => write("DELETE", at(r)))} aria-label={`Remove ${r.platform}`}>
+      </Button>
+      <Button disabled={busy} onClick={() => run(() => write("DELETE", at(r)))} aria-label={`Remove ${r.platform}`}>
         Remove
-      </button>
+      </Button>
     </>
   )
   return (
@@ -180,16 +180,13 @@ function AddPlatform({ brand }: { brand: Brand }) {
   const [slug, setSlug] = useState("")
   const [model, setModel] = useState("")
   const [frequency, setFrequency] = useState("daily")
-  const { busy, failed, run } = useAction()
+  const { busy, failed, submit } = useAction()
   const list = [...(providers.data?.providers ?? [])].sort((a, b) => Number(b.available) - Number(a.available))
   const platform = list.find((p) => p.platform === slug) ?? list[0]
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(() => write("POST", tables("brand_platforms"), { brand_id: brand.id, platform: platform?.platform, model: model || null, check_frequency: frequency }))
-  }
+  const add = () => write("POST", tables("brand_platforms"), { brand_id: brand.id, platform: platform?.platform, model: model || null, check_frequency: frequency })
   if (providers.failure) return <Problem text={providers.failure.message} />
   return (
-    <form class="stack" onSubmit={submit}>
+    <form class="stack" onSubmit={submit(add)}>
       <div class="line bottom">
         <Select
           label="Platform to ask"

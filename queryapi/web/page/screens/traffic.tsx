@@ -1,9 +1,10 @@
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, CrawlBucket, Crawlers, Session, SitePages, Traffic as Body } from "../bodies.ts"
+import { PlainTable } from "../chart/chart.tsx"
 import { Funnel } from "../chart/funnel.tsx"
 import type { Series, Slot } from "../chart/marks.ts"
 import { Stack } from "../chart/stack.tsx"
-import { country, number, plural } from "../format.ts"
+import { country, money, none, number, plural } from "../format.ts"
 import { Bar } from "../parts/figure.tsx"
 import { chosenWindow, compares, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
@@ -65,19 +66,10 @@ export function Traffic({ brand, session }: { brand: Brand; session: Session }) 
 
 function NoVisits({ brand }: { brand: Brand }) {
   return (
-    <div class="card">
-      <Empty
-        title="No visits"
-        action={
-          <a class="button" href={screen(brand, "settings")}>
-            Add the pixel
-          </a>
-        }
-      >
-        No AI platform sent visitors in this window, or the brand's site has no pixel yet: Settings has its snippet, and
-        checks whether it works.
-      </Empty>
-    </div>
+    <Empty title="No visits" next={[screen(brand, "settings"), "Add the pixel"]}>
+      No AI platform sent visitors in this window, or the brand's site has no pixel yet: Settings has its snippet, and
+      checks whether it works.
+    </Empty>
   )
 }
 
@@ -173,24 +165,13 @@ function Pages({ brand, pages, steps: reached, csv }: PagesProps) {
         files.length > 0 && (
           <details class="inside">
             <summary>{plural(files.length, "file")} for crawlers</summary>
-            <table aria-label="Files for crawlers">
-              <thead>
-                <tr>
-                  <th scope="col">File</th>
-                  <th scope="col" class="number">Crawled</th>
-                  <th scope="col" class="number">Visits</th>
-                </tr>
-              </thead>
-              <tbody>
-                {files.map((file) => (
-                  <tr key={file.page}>
-                    <th scope="row">{file.page}</th>
-                    <td class="number">{number(file.crawls)}</td>
-                    <td class="number">{number(file.visits)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <PlainTable
+              name="Files for crawlers"
+              behind={{
+                head: ["File", "Crawled", "Visits"],
+                rows: files.map((f) => ({ key: f.page, cells: [number(f.crawls), number(f.visits)] })),
+              }}
+            />
           </details>
         )
       }
@@ -243,7 +224,7 @@ function Visitors({ brand, traffic, ask }: { brand: Brand; traffic: Body; ask: A
         columns={[
           { name: "Goal", cell: (r) => r.name },
           { name: "Reached", number: true, cell: (r) => number(r.count) },
-          { name: "Value", number: true, cell: (r) => (r.currency ? `${number(r.value)} ${r.currency}` : "–") },
+          { name: "Value", number: true, cell: (r) => (r.currency ? money(r.value, r.currency) : none) },
         ]}
         csv={csv("goals")}
       />

@@ -13,8 +13,8 @@ import type {
 } from "../bodies.ts"
 import { Lines } from "../chart/lines.tsx"
 import type { Flag, Mark, Series, Slot } from "../chart/marks.ts"
-import { dayNumber, monday } from "../chart/scale.ts"
-import { plural, shift, shortDate } from "../format.ts"
+import { lagOf } from "../chart/scale.ts"
+import { daysOf, plural, shift, shortDate } from "../format.ts"
 import { Chapter } from "../parts/chapter.ts"
 import { compares, question } from "../parts/filters.tsx"
 import { useNotes } from "../parts/notes.tsx"
@@ -75,7 +75,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   const weekly = trend.granularity === "week"
   const metric = metrics[chosenMetric()]!
   const { date_from: from, date_to: to } = window
-  const length = dayNumber(to) - dayNumber(from) + 1
+  const length = daysOf(from, to)
   const granularity = weekly ? "week" : undefined
   const earlier = compares() ? { date_from: shift(from, -length), date_to: shift(from, -1) } : undefined
   const now = useAnswer<EntityTrend>(question("entity-trend", brand, { granularity }))
@@ -101,7 +101,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
       ...more(b.date),
     }))
   const own = new Map(trend.buckets.map((b) => [b.date, b]))
-  const lag = weekly ? dayNumber(monday(from)) - dayNumber(monday(shift(from, -length))) : length
+  const lag = lagOf(from, shift(from, -length), weekly)
   const rate = trend.buckets.map((b) => ({ ...b, answers: b.result_count, sov_pct: null }))
   const line: Series = {
     key: brand.id,
@@ -130,11 +130,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         href: answers(brand, { ...daysCounted(date, weekly, window), competitor_id: e.id }),
       })),
     }))
-  const previous = before.data?.entities.find((e) => e.is_brand)?.buckets ?? []
-  const toggle = (id: string) => {
-    const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id].slice(-mostRivals)
-    go(withParameters({ rivals: next.join(",") || "none" }))
-  }
+  const previous = (before.data?.entities.find((e) => e.is_brand)?.buckets ?? []).filter((b) => shift(b.date, lag) <= to)
   return (
     <>
       {failure && <Failed message={failure.message} />}
@@ -166,7 +162,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
             : undefined
         }
         empty={now.data ? undefined : now.failure ? "It could not be read." : "Loading"}
-        onToggle={alone ? toggle : undefined}
+        onToggle={alone ? (id) => toggle(rivals, id, mostRivals) : undefined}
         onNote={notes.onNote}
         method="Each point counts the answers of its bucket; the band is the 95 % interval over its prompts. The dashed line has the days before, each under the day that it is compared with."
       />
@@ -184,10 +180,17 @@ const mostRivals = 4
 
 // chosenRivals are the competitors with a line of their own: those of the address, else the one that leads.
 function chosenRivals(comparison?: Comparison): string[] {
-  const ids = query.value.get("rivals")
-  if (ids) return ids.split(",").filter((id) => id !== "none")
   const leader = leaderOf(comparison)
-  return leader?.competitor_id ? [leader.competitor_id] : []
+  return namedRivals() ?? (leader?.competitor_id ? [leader.competitor_id] : [])
+}
+
+// namedRivals are the competitors of the address, where it names some, or says that there are none.
+export const namedRivals = () => query.value.get("rivals")?.split(",").filter((id) => id !== "none")
+
+// toggle adds a competitor to those that are chosen, of which the last ones stay, or takes it away.
+export function toggle(rivals: string[], id: string, most = Infinity): void {
+  const next = rivals.includes(id) ? rivals.filter((one) => one !== id) : [...rivals, id].slice(-most)
+  go(withParameters({ rivals: next.join(",") || "none" }))
 }
 
 // leaderOf is the competitor of the first rank, or of the second after the brand.

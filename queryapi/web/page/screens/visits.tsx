@@ -1,6 +1,6 @@
 import type { Brand, Session, Traffic, TrafficBucket, TrafficTotal } from "../bodies.ts"
 import type { Flag, Mark, Series } from "../chart/marks.ts"
-import { dayNumber } from "../chart/scale.ts"
+import { lagOf } from "../chart/scale.ts"
 import { Stack } from "../chart/stack.tsx"
 import { daysOf, number, plural, shift, shortDate } from "../format.ts"
 import { chosenWindow } from "../parts/filters.tsx"
@@ -71,7 +71,7 @@ export function Visits({ brand, session, traffic, ask }: Props) {
         tools={<Metrics currency={currency} currencies={currencies} />}
         csv={{ url: ask("ai-traffic", { granularity, table: "buckets" }), file: `${brand.slug}-visits.csv` }}
         series={series}
-        before={traffic.comparison ? totalsBefore(traffic.comparison, value, from, weekly) : undefined}
+        before={traffic.comparison ? totalsBefore(traffic.comparison, value, { from, to }, weekly) : undefined}
         flags={[...notes.flags, ...(!count || count === "goals" ? [] : goalsOf(traffic.buckets ?? []))]}
         onNote={notes.onNote}
         method="Bars count all that reached the site, not a sample: there is no interval. The dashed line has the total of the days before, each under the day that it is compared with."
@@ -93,27 +93,22 @@ function findingOf(traffic: Traffic, count: Count): string | undefined {
   return `${begin ? `${begin},` : "Goals:"} ${many} in the ${plural(daysOf(compared.window.date_from, compared.window.date_to), "day")} before`
 }
 
-const mondayOf = (day: number) => day - ((day + 3) % 7)
-
 // totalsBefore are the buckets of the days before, each moved to the day that it is compared with.
 function totalsBefore(
   { window: before, buckets }: NonNullable<Traffic["comparison"]>,
   value: (bucket: TrafficTotal) => number,
-  from: string,
+  { from, to }: { from: string; to: string },
   weekly: boolean,
 ): Series {
-  const [first, second] = [dayNumber(before.date_from), dayNumber(from)]
-  const lag = weekly ? mondayOf(second) - mondayOf(first) : second - first
+  const lag = lagOf(from, before.date_from, weekly)
   return {
     key: "before",
-    name: `The ${plural(second - first, "day")} before`,
+    name: `The ${plural(daysOf(before.date_from, before.date_to), "day")} before`,
     slot: 9,
-    marks: (buckets ?? []).map((b) => ({
-      key: "before",
-      x: shift(b.date, lag),
-      y: value(b),
-      notes: [`on ${shortDate(b.date)}`],
-    })),
+    marks: (buckets ?? []).flatMap((b) => {
+      const x = shift(b.date, lag)
+      return x > to ? [] : [{ key: "before", x, y: value(b), notes: [`on ${shortDate(b.date)}`] }]
+    }),
   }
 }
 
