@@ -7,9 +7,9 @@ import type { Mark } from "./marks.ts"
 export const isDay = (x: string | number) => typeof x === "string" && /^\d{4}-\d\d-\d\d$/.test(x)
 
 // describe is the name of a mark: what it counts, where, its value, range, n and notes.
-export function describe(name: string, mark: Mark, unit: string): string {
+export function describe(name: string, mark: Mark, write: (value: number) => string): string {
   const range = bounds(mark.range ?? null)
-  const value = mark.y === null ? "no data" : inUnit(mark.y, unit)
+  const value = mark.y === null ? "no data" : write(mark.y)
   const n = mark.n === undefined ? "" : `, n = ${number(mark.n)}`
   const where = isDay(mark.x) ? date(String(mark.x)) : String(mark.x)
   const subject = where === name ? name : `${name}, ${where}`
@@ -33,6 +33,7 @@ interface Options {
   unit: string
   end?: boolean // the tab stop is at first the last mark of the first row
   table?: boolean // a screen reader finds all marks, as cells
+  write?: (value: number) => string // as cells have it, whose name it is in
   onNote?: (day: string) => void
 }
 
@@ -40,7 +41,7 @@ const mostRead = 200 // marks of a picture, up to which a screen reader finds ea
 
 // useMarks makes the marks of a chart one tab stop. Arrows go from mark to mark, in rows such as series. What is shown is
 // a signal, so that only what shows it is drawn again.
-export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cursor {
+export function useMarks(grid: Grid, { unit, end, table, write = (value) => inUnit(value, unit), onNote }: Options): Cursor {
   const box = useRef<HTMLElement>(null)
   const shown = useSignal<Place | null>(null)
   const stop = useRef<Place | null>(null)
@@ -99,7 +100,7 @@ export function useMarks(grid: Grid, { unit, end, table, onNote }: Options): Cur
         href: mark.href,
         role: mark.href ? "link" : "img",
         tabindex: stands ? 0 : -1,
-        "aria-label": describe(name, mark, unit),
+        "aria-label": describe(name, mark, write),
         "aria-hidden": many && !stands ? "true" : undefined,
       }
     },

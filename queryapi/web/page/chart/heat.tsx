@@ -11,7 +11,8 @@ const ends = [10, 25, 40, 60, 80] // of the ramp's steps
 
 // Heat is a table whose cells are coloured by their figures. Its cells are one tab stop; arrows go from cell to cell.
 export function Heat(chart: HeatProps) {
-  const { rows, columns, cell, unit, folded = [] } = chart
+  const { rows, columns, cell, unit, scale, folded = [] } = chart
+  const write = (value: number) => (scale === "gap" ? signed(value) : inColumn(value, unit))
   const [closed, close] = useState(new Set(folded))
   const groups = [...new Set(rows.map((row) => row.group ?? ""))].map((name) => ({
     name,
@@ -19,7 +20,7 @@ export function Heat(chart: HeatProps) {
   }))
   const open = groups.flatMap(({ name, members }) => (closed.has(name) ? [] : members))
   const grid = open.map((row) => columns.map((column) => cell(row, column)))
-  const marks = useMarks(grid, { unit, table: true })
+  const marks = useMarks(grid, { unit, table: true, write })
   const fold = (group: string) =>
     close(new Set(closed.has(group) ? [...closed].filter((name) => name !== group) : [...closed, group]))
   return (
@@ -62,7 +63,7 @@ export function Heat(chart: HeatProps) {
                   )}
                   {!closed.has(group) &&
                     members.map((row) => (
-                      <Row key={row.key} {...chart} row={row} at={open.indexOf(row)} grid={grid} marks={marks} />
+                      <Row key={row.key} {...chart} write={write} row={row} at={open.indexOf(row)} grid={grid} marks={marks} />
                     ))}
                 </tbody>
               ))}
@@ -90,9 +91,9 @@ function Row({
   after = [],
   grid,
   marks,
-  unit,
   scale,
-}: HeatProps & { row: Head; at: number; grid: Grid; marks: Cursor }) {
+  write,
+}: HeatProps & { row: Head; at: number; grid: Grid; marks: Cursor; write: (value: number) => string }) {
   return (
     <tr class={row.own ? "own" : ""}>
       <th scope="row">{row.href ? <a href={row.href}>{row.name}</a> : row.name}</th>
@@ -106,7 +107,7 @@ function Row({
           : scale === "share"
             ? `ramp-${1 + ends.filter((end) => mark.y! > end).length} ${mark.certain ? "certain" : ""}`
             : kindOfGap(mark.y, mark.certain)
-        const text = thin ? "–" : scale === "gap" ? signed(mark.y) : inColumn(mark.y, unit)
+        const text = thin ? "–" : write(mark.y)
         return (
           <td key={column.key} class={`number ${kind}`}>
             {mark.href ? <a {...attributes}>{text}</a> : <span {...attributes}>{text}</span>}

@@ -44,7 +44,7 @@ export function Multiples(chart: MultiplesProps) {
             <h3>
               <a href={c.href}>{c.title}</a> {c.rate}
             </h3>
-            {c.chip && <div class="chip">{c.chip}</div>}
+            {charts.some((one) => one.chip) && <div class="chip">{c.chip}</div>}
             <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} {...marks.pointer(near(row))}>
               <Values
                 y={plot.y}
