@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A look is how a screen is shown.
@@ -26,6 +27,8 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		}
 	}
 	d.ask(t, "answers?mentioned=true&limit=2&brand_id="+d.brand, &found)
+	window := d.window(t)
+	last := window[len(window)-len(time.DateOnly):] // a day has too little data
 	for i, screen := range []struct{ path, name string }{
 		{"/", "Brands"},
 		{"/settings", "Settings"},
@@ -37,6 +40,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/brands/fernwood/competitors", "Competitors"},
 		{"/brands/fernwood/prompts", "Prompts"},
 		{"/brands/fernwood/prompts?show=tracked", "Prompts"},
+		{"/brands/fernwood/prompts?date_from=" + last + "&date_to=" + last, "Prompts"},
 		{"/brands/fernwood/prompts?by=model&prompt=" + found.Answers[0].Prompt, "Prompts"},
 		{"/brands/fernwood/answers?mentioned=true&domain=fernwood.example", "Answers"},
 		{"/brands/fernwood/answers/" + found.Answers[0].ID, "Answers"},
