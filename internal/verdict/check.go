@@ -79,11 +79,12 @@ func answeredDays(cells []*cell) (days []int) {
 	return days
 }
 
-func windowTo(to Day) Window { return Window{to - checkWindow + 1, to, checkWindow} }
+// WindowTo returns the 28 days up to a day, compared with as many before: the window that is looked at every day.
+func WindowTo(to Day) Window { return Window{to - checkWindow + 1, to, checkWindow} }
 
 func (b *Basket) look(r Row, first, last Day) (verdicts []Verdict) {
 	for day := first; day <= last; day++ {
-		verdicts = append(verdicts, b.Judge(windowTo(day), r))
+		verdicts = append(verdicts, b.Judge(WindowTo(day), r))
 	}
 	return verdicts
 }

@@ -160,7 +160,7 @@ func TestListsHaveFewFalseMoves(t *testing.T) {
 			if row < 10 {
 				s.dropDay = 64
 			}
-			v := s.basket("brand").Judge(windowTo(83), Row{Entity: "brand"})
+			v := s.basket("brand").Judge(WindowTo(83), Row{Entity: "brand"})
 			rows = append(rows, &v)
 		}
 		Adjust(rows)

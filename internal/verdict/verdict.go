@@ -22,6 +22,16 @@ func DayOf(t time.Time) Day { return Day(t.Unix() / (24 * 60 * 60)) }
 // Time returns the midnight with which the day begins.
 func (d Day) Time() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
 
+// MarshalText writes a date: 2026-03-07.
+func (d Day) MarshalText() ([]byte, error) { return d.Time().AppendFormat(nil, time.DateOnly), nil }
+
+// UnmarshalText reads a date.
+func (d *Day) UnmarshalText(text []byte) error {
+	t, err := time.Parse(time.DateOnly, string(text))
+	*d = DayOf(t)
+	return err
+}
+
 // A Window is the days From to To, both included. They are compared with the CompareDays days before From.
 type Window struct {
 	From, To    Day
@@ -154,6 +164,17 @@ func (b *Basket) Judge(w Window, r Row) Verdict {
 	earlier.fill(clusters)
 	c.evidence(earlier).decide(&v, r.Dimension)
 	return v
+}
+
+// JudgeList returns the verdicts on the rows of a list, see Adjust.
+func (b *Basket) JudgeList(w Window, rows []Row) []Verdict {
+	verdicts, list := make([]Verdict, len(rows)), make([]*Verdict, len(rows))
+	for i, row := range rows {
+		verdicts[i] = b.Judge(w, row)
+		list[i] = &verdicts[i]
+	}
+	Adjust(list)
+	return verdicts
 }
 
 // decide fills in the figures, and chooses among a move, noise and too little data.

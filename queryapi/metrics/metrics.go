@@ -86,6 +86,7 @@ var endpoints = []endpoint{
 	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
 	{path: "/entity-trend", answer: (*API).entityTrend, tables: tablesOf[entityTrendBody]()},
 	{path: "/visibility-changes", answer: (*API).visibilityChanges, tables: tablesOf[Changes]()},
+	{path: "/alert-preview", answer: (*API).alertPreview, tables: tablesOf[previewBody]()},
 	{path: "/sampling-plan", answer: (*API).samplingPlan},
 	{path: "/verdict-checks", answer: (*API).verdictChecks, tables: tablesOf[verdictChecksBody](),
 		withoutWarehouse: true},

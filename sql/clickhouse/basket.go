@@ -16,6 +16,9 @@ const (
 	Score        Metric = "score"
 	MentionRate  Metric = "mention_rate"
 	CitationRate Metric = "citation_rate"
+
+	// Watched is the metric whose moves alarm.
+	Watched = MentionRate
 )
 
 // BrandCellFilter is a BrandsFilter of daily sums of a metric.
