@@ -1,0 +1,31 @@
+package feed
+
+import "time"
+
+// A Confirmation asks a new address whether it wants the mails. The data of this and the next three is sealed in
+// private.mails, since a token is a key.
+type Confirmation struct {
+	Organization string    `json:"organization"`
+	Token        string    `json:"token"` // of PUBLIC_URL/confirm/TOKEN
+	Expires      time.Time `json:"expires_at"`
+}
+
+// An Invitation invites to an organization.
+type Invitation struct {
+	Organization string    `json:"organization"`
+	Role         string    `json:"role"`
+	By           string    `json:"by"`    // an e-mail address
+	Token        string    `json:"token"` // of PUBLIC_URL/invite/TOKEN
+	Expires      time.Time `json:"expires_at"`
+}
+
+// A Reset lets a user choose another password.
+type Reset struct {
+	Token   string    `json:"token"` // of PUBLIC_URL/reset/TOKEN
+	Expires time.Time `json:"expires_at"`
+}
+
+// A PasswordChange tells a user about one.
+type PasswordChange struct {
+	At time.Time `json:"at"`
+}

@@ -1,0 +1,68 @@
+package feed
+
+import "github.com/gofrs/uuid/v5"
+
+// A Report is the data of report.weekly: a brand's ISO week of UTC days. Its figures are those of /api/v1, rounded as
+// there; null is a figure without data.
+type Report struct {
+	Brand       Brand        `json:"brand"`
+	Week        string       `json:"week"`    // 2026-W46
+	Window      Days         `json:"window"`  // Monday to Sunday
+	Before      Days         `json:"before"`  // the days that the verdicts compare with
+	Answers     int64        `json:"answers"` // 0: the rest is empty but for Failures and Visits
+	Overall     Judged       `json:"overall"`
+	Platforms   []Row        `json:"platforms"`
+	Moves       []Row        `json:"moves"`        // that moved: platforms, topics, competitors
+	NotCompared []Row        `json:"not_compared"` // with any other verdict but within_noise
+	Competitors []Competitor `json:"competitors"`  // at most 5, the highest rate first
+	NewSources  []Source     `json:"new_sources"`  // at most 5, most answers first; not cited in the 4 weeks before
+	Failures    Failures     `json:"failures"`
+	Visits      *Visits      `json:"visits"` // null without a pixel
+}
+
+// A Row is a part of the brand's answers, or a competitor, with its verdict.
+type Row struct {
+	Dimension string `json:"dimension"` // platform, topic or competitor
+	Key       string `json:"key"`       // slug of a platform, else an id
+	Name      string `json:"name"`
+	Judged
+}
+
+// A Competitor is how often answers name one.
+type Competitor struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+	Figure
+}
+
+// A Source is a cited domain.
+type Source struct {
+	Domain  string `json:"domain"`
+	Answers int64  `json:"answers"`
+}
+
+// Failures are the runs that brought no answer.
+type Failures struct {
+	GaveUp   []GaveUp  `json:"gave_up"`
+	Degraded []Outage  `json:"degraded"` // platforms that gave up over 20 % of a day's runs
+	Skipped  []Skipped `json:"skipped"`
+}
+
+// A GaveUp counts runs that were given up for one class of error.
+type GaveUp struct {
+	Platform string `json:"platform"`
+	Class    string `json:"class"`
+	Runs     int64  `json:"runs"`
+}
+
+// An Outage lists a platform's degraded days.
+type Outage struct {
+	Platform string   `json:"platform"`
+	Days     []string `json:"days"`
+}
+
+// Visits counts what AI platforms sent.
+type Visits struct {
+	Visits int64 `json:"visits"`
+	Before int64 `json:"before"` // in the week before
+}
