@@ -17,7 +17,7 @@ var law = map[string][]string{
 	"ingest":                 {"ingest/event", "sql/postgres", "internal"},
 	"ingest/event":           {},                                                       // the contract on the log imports nobody
 	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},   // it appends what is read again and what is replayed
-	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
+	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract", "pipeline/notify/feed"}, // readers never see the log; where a text names whom is said by what counted it, and a link's mail by its data
 	"queryapi/rest":          {"internal"},                                             // it knows no table of ours, and serves any schema
 	"sql/clickhouse":         {"internal/verdict"},                                     // connections, rows and questions; cells for verdicts
 	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                      // migrations, cluster layout, analysts, whose files survive a loss of power
@@ -102,6 +102,7 @@ var dependencies = []dependency{
 	{"github.com/wagslane/go-password-validator", []string{"queryapi/auth"}, "how easily a password is guessed"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
 	{"github.com/oschwald/maxminddb-golang/v2", []string{"collector/visitor"}, "which country an address is in"},
+	{"github.com/wneessen/go-mail", []string{"pipeline/notify/mail"}, "SMTP and MIME"},
 	{"github.com/riverqueue/river", []string{"ingest/tracking", "sql/postgres"}, "the queue of tracking jobs, on tables of its own in PostgreSQL"},
 }
 

@@ -55,6 +55,7 @@ type grammar struct {
 	Export     exportCmd     `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread     rereadCmd     `cmd:"" help:"Extract stored answers again and show progress."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine."`
+	Mail       mailCmd       `cmd:"" help:"Try the mail relay."`
 	Config     configCmd     `cmd:"" help:"Show the effective configuration, secrets masked."`
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 

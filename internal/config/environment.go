@@ -24,6 +24,7 @@ type Outside struct {
 	AnonKey       Secret // the public key that clients of /rest/v1 send
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
 	Issuer        Issuer
+	Mail          Mail
 	SecretKeys    Secret // id:base64[,…]: encrypts secrets in the database; none makes a file in the data directory
 	Traces        Collector
 	Platforms     []Platform
@@ -96,6 +97,8 @@ func (o *Outside) fields() []namedField {
 		{Prefix + "JWKS_URL", &o.Issuer.JWKS},
 		{Prefix + "JWT_SECRET", &o.Issuer.Secret},
 		{Prefix + "JWT_AUDIENCE", (*text)(&o.Issuer.Audience)},
+		{Prefix + "SMTP_URL", &o.Mail.URL},
+		{Prefix + "MAIL_FROM", (*text)(&o.Mail.From)},
 		{Prefix + "OTLP_ENDPOINT", &o.Traces.Own},
 		{otelTracesEndpoint, &o.Traces.Traces},
 		{otelEndpoint, &o.Traces.Base},

@@ -94,6 +94,7 @@ func (s Settings) Validate() error {
 		s.ClickHouseTrust.validate(&m, "CLICKHOUSE")
 	}
 	s.Outside.validate(&m)
+	s.Mail.validate(&m, s.PublicURL)
 	return errors.Join(m...)
 }
 
@@ -172,4 +173,10 @@ func isOrigin(address string) bool {
 func IsWeb(address string) bool {
 	base, err := url.Parse(address)
 	return err == nil && base.Host != "" && (base.Scheme == "http" || base.Scheme == "https")
+}
+
+// IsSecure reports whether an address is one of HTTPS, or of HTTP on this machine.
+func IsSecure(address string) bool {
+	base, err := url.Parse(address)
+	return err == nil && IsWeb(address) && (base.Scheme == "https" || IsLoopback(base.Hostname()))
 }

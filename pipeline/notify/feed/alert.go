@@ -1,7 +1,11 @@
 // Package feed has the data of events: the shapes of what /rest/v1/events lists, webhooks post and mails tell.
 package feed
 
-import "github.com/gofrs/uuid/v5"
+import (
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
 
 // The types of events that are mailed.
 const (
@@ -63,22 +67,25 @@ type Move struct {
 	Judged
 }
 
-// Degraded is the data of platform.degraded and platform.recovered.
+// Degraded is the data of platform.degraded: a job in which the platform gave up over 20 % of its runs.
 type Degraded struct {
 	Platform string           `json:"platform"`
 	Brands   []Brand          `json:"brands"`
 	JobID    uuid.UUID        `json:"job_id"`
 	Runs     int64            `json:"runs"`
 	GaveUp   map[string]int64 `json:"gave_up"` // by class of error
-	Since    string           `json:"since"`
+	Since    time.Time        `json:"since"`
 }
+
+// Restored is the data of platform.recovered.
+type Restored struct{ Degraded }
 
 // Skipped is the data of tracking.skipped: slots of a brand that were not asked.
 type Skipped struct {
-	Brand     Brand    `json:"brand"`
-	Reason    string   `json:"reason"` // budget, no_prompts or no_key
-	Platforms []string `json:"platforms"`
-	Until     *string  `json:"until"` // when a budget allows more
+	Brand     Brand      `json:"brand"`
+	Reason    string     `json:"reason"` // budget, no_prompts or no_key
+	Platforms []string   `json:"platforms"`
+	Until     *time.Time `json:"until"` // when a budget allows more
 }
 
 // Disabled is the data of webhook_endpoint.disabled.

@@ -1,9 +1,19 @@
 package feed
 
-import "time"
+import (
+	"encoding/json"
+	"time"
 
-// A Confirmation asks a new address whether it wants the mails. The data of this and the next three is sealed in
-// private.mails, since a token is a key.
+	"github.com/answerscope/answerscope/internal/secret"
+)
+
+// Seal returns the data of a mail with a link as private.mails.sealed has it: for this recipient alone.
+func Seal(ring secret.Ring, recipient string, data Teller) (string, error) {
+	plain, err := json.Marshal(data)
+	return ring.Seal(plain, recipient), err
+}
+
+// A Confirmation asks a new address whether it wants the mails.
 type Confirmation struct {
 	Organization string    `json:"organization"`
 	Token        string    `json:"token"` // of PUBLIC_URL/confirm/TOKEN

@@ -3,7 +3,7 @@ package feed
 import "github.com/gofrs/uuid/v5"
 
 // A Report is the data of report.weekly: a brand's ISO week of UTC days. Its figures are those of /api/v1, rounded as
-// there; null is a figure without data.
+// there; null is a figure without data. As JSON it has at most 20,000 bytes and 20 rows a list, as every event.
 type Report struct {
 	Brand       Brand        `json:"brand"`
 	Week        string       `json:"week"`    // 2026-W46
@@ -13,6 +13,7 @@ type Report struct {
 	Overall     Judged       `json:"overall"`
 	Platforms   []Row        `json:"platforms"`
 	Moves       []Row        `json:"moves"`        // that moved: platforms, topics, competitors
+	More        int          `json:"more"`         // moves beyond the first 20
 	NotCompared []Row        `json:"not_compared"` // with any other verdict but within_noise
 	Competitors []Competitor `json:"competitors"`  // at most 5, the highest rate first
 	NewSources  []Source     `json:"new_sources"`  // at most 5, most answers first; not cited in the 4 weeks before

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/pipeline/notify/mail"
+)
+
+type mailCmd struct {
+	Test mailTest `cmd:"" help:"Send a test mail, and show the relay's answer."`
+}
+
+type mailTest struct {
+	Address string `arg:"" help:"Who gets it."`
+}
+
+func (c *mailTest) Run(ctx context.Context, p *process) error {
+	if err := p.Settings.Validate(); err != nil {
+		return err
+	}
+	if !p.Settings.Mail.IsSet() {
+		return errors.New("no relay is set: want ANSWERSCOPE_SMTP_URL, ANSWERSCOPE_MAIL_FROM and ANSWERSCOPE_PUBLIC_URL")
+	}
+	sender, err := mail.New(p.Settings.Mail, p.Settings.PublicURL, secret.Ring{})
+	if err != nil {
+		return err
+	}
+	reply, err := sender.Hand(ctx, mail.Letter{
+		ID: uuid.Must(uuid.NewV4()), Recipient: c.Address, Template: mail.Test, Data: []byte("{}")})
+	if err != nil {
+		return err
+	}
+	return p.print(reply.Text)
+}

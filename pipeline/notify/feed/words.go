@@ -1,0 +1,139 @@
+package feed
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/answerscope/answerscope/internal/verdict"
+)
+
+// A Teller is the data of an event or link that has a headline: the subject of its mail, the header of Slack's message.
+type Teller interface{ Headline() string }
+
+// Headline is the week in a sentence.
+func (r *Report) Headline() string {
+	if r.Answers == 0 {
+		return fmt.Sprintf("%s: no answers in week %s", r.Brand.Name, r.Week)
+	}
+	return fmt.Sprintf("%s: named in %s, %s", r.Brand.Name, r.Overall.Text(), r.Overall.Words())
+}
+
+// Headline is the first move, and how many others there are.
+func (m *Moved) Headline() string {
+	if len(m.Moves) == 0 {
+		return m.Brand.Name + " moved"
+	}
+	text := m.Moves[0].Sentence(m.Brand)
+	if others := len(m.Moves) + m.More - 1; others > 0 {
+		text += fmt.Sprintf(" (and %d more)", others)
+	}
+	return text
+}
+
+// Sentence tells one move of a brand.
+func (m Move) Sentence(brand Brand) string {
+	where := ""
+	if m.Platform != nil {
+		where = " on " + *m.Platform
+	}
+	joint := " "
+	if m.Reach == verdict.ReachPrompts {
+		joint = ": "
+	}
+	return fmt.Sprintf("%s%s%s%s: named in %s, before in %s", brand.Name, joint, m.Words(), where, m.Text(),
+		m.From.Percent())
+}
+
+// Headline names the platform and how much of a job it gave up.
+func (d *Degraded) Headline() string {
+	var gaveUp int64
+	for _, runs := range d.GaveUp {
+		gaveUp += runs
+	}
+	return fmt.Sprintf("%s: %s of %s runs given up", d.Platform, Count(gaveUp), Count(d.Runs))
+}
+
+// Headline names the platform.
+func (r *Restored) Headline() string { return r.Platform + " answers again" }
+
+// Headline names the brand that was not asked, and why.
+func (s *Skipped) Headline() string {
+	why := map[string]string{
+		"budget": "its budget is used up", "no_prompts": "it has no active prompts", "no_key": "a platform has no key",
+	}
+	return s.Brand.Name + " is not asked: " + cmp.Or(why[s.Reason], s.Reason)
+}
+
+// Headline names the receiver and why it hears nothing more.
+func (d *Disabled) Headline() string {
+	why := map[string]string{"gone": "it answers 410 Gone", "failing": "no success for 5 days"}
+	return fmt.Sprintf("Webhook to %s is switched off: %s", d.Endpoint.Host,
+		cmp.Or(why[d.Endpoint.Reason], d.Endpoint.Reason))
+}
+
+// Headline asks for the confirmation.
+func (c *Confirmation) Headline() string { return "Do you want mails from " + c.Organization + "?" }
+
+// Headline names the inviter.
+func (i *Invitation) Headline() string { return i.By + " invites you to " + i.Organization }
+
+// Headline names the purpose of the link.
+func (*Reset) Headline() string { return "Choose a new password" }
+
+// Headline tells the change.
+func (*PasswordChange) Headline() string { return "Your password was changed" }
+
+// Percent writes the rate: 42.1 %.
+func (f Figure) Percent() string {
+	if f.Rate == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", *f.Rate)
+}
+
+// Range writes the interval: 39.8–44.4; "" without one.
+func (f Figure) Range() string {
+	if f.Low == nil || f.High == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f–%.1f", *f.Low, *f.High)
+}
+
+// Text writes both: 42.1 % of answers (39.8–44.4).
+func (f Figure) Text() string {
+	text := f.Percent() + " of answers"
+	if f.Range() != "" {
+		text += " (" + f.Range() + ")"
+	}
+	return text
+}
+
+var words = map[string]string{
+	verdict.WithinNoise: "no clear change", verdict.TooLittleData: "too little data",
+	verdict.ModelChanged: "model changed", verdict.BasketChanged: "prompts changed",
+	verdict.NoRuns: "nothing was asked", verdict.FewDays: "too few days", verdict.FewPrompts: "too few prompts",
+	verdict.Coarse: "a change of 20 points could be missed",
+}
+
+// Words writes the verdict: moved down, these prompts moved up, no clear change.
+func (j Judged) Words() string {
+	text := cmp.Or(words[j.Verdict], strings.ReplaceAll(j.Verdict, "_", " "))
+	if j.Reach == verdict.ReachPrompts {
+		text = "some prompts " + text
+	}
+	return text
+}
+
+// Why writes the reason for no verdict.
+func (j Judged) Why() string { return cmp.Or(words[j.Reason], j.Reason) }
+
+// Count writes a number with commas between thousands: 12,345.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

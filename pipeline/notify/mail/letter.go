@@ -1,0 +1,217 @@
+// Package mail writes mails about events and one-time links, and hands them to the operator's SMTP relay.
+package mail
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	html "html/template"
+	"net/url"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	text "text/template"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/verdict"
+	"github.com/answerscope/answerscope/pipeline/notify/feed"
+)
+
+// The templates of mails that no event causes. Other mails have the type of their event.
+const (
+	Confirm         = "confirm"
+	Invitation      = "invitation"
+	Reset           = "reset"
+	PasswordChanged = "password_changed"
+	Test            = "test"
+)
+
+// A Letter is a mail to write. The same letter makes the same message.
+type Letter struct {
+	ID           uuid.UUID
+	Recipient    string
+	Template     string          // a type of feed, or one of the constants above
+	Data         json.RawMessage // of the event, or the unsealed data of a link
+	Subscription uuid.UUID       // that one click stops; Nil without one
+}
+
+// A Message is a letter as it is read.
+type Message struct{ Subject, Text, HTML string }
+
+type kind struct {
+	data func() feed.Teller
+	why  string // the reader gets it, unless it was subscribed to
+}
+
+const (
+	admins = "You get this because you are an admin."
+	asked  = "You get this because your address was entered there."
+)
+
+var kinds = map[string]kind{
+	feed.VisibilityMoved:   {func() feed.Teller { return &feed.Moved{} }, admins},
+	feed.PlatformDegraded:  {func() feed.Teller { return &feed.Degraded{} }, admins},
+	feed.PlatformRecovered: {func() feed.Teller { return &feed.Restored{} }, admins},
+	feed.TrackingSkipped:   {func() feed.Teller { return &feed.Skipped{} }, admins},
+	feed.EndpointDisabled:  {func() feed.Teller { return &feed.Disabled{} }, admins},
+	feed.ReportWeekly:      {func() feed.Teller { return &feed.Report{} }, admins},
+	Confirm:                {func() feed.Teller { return &feed.Confirmation{} }, asked},
+	Invitation:             {func() feed.Teller { return &feed.Invitation{} }, asked},
+	Reset:                  {func() feed.Teller { return &feed.Reset{} }, asked},
+	PasswordChanged:        {func() feed.Teller { return &feed.PasswordChange{} }, "You get this because it is your account."},
+	Test:                   {func() feed.Teller { return test{} }, "You get this because an operator sent it."},
+}
+
+type test struct{}
+
+func (test) Headline() string { return "Test of answerscope's mail" }
+
+//go:embed letter.html letter.txt letters.tmpl
+var files embed.FS
+
+var (
+	texts = text.Must(text.New("").Funcs(functions).ParseFS(files, "letter.txt", "letters.tmpl"))
+	pages = html.Must(html.New("").Funcs(functions).ParseFS(files, "letter.html", "letters.tmpl"))
+)
+
+// Write writes the letter. All of its links begin with publicURL.
+func (l Letter) Write(publicURL string) (Message, error) {
+	kind, ok := kinds[l.Template]
+	if !ok {
+		return Message{}, fmt.Errorf("write mail %s: no template is called %q", l.ID, l.Template)
+	}
+	data := kind.data()
+	if err := json.Unmarshal(onOneLine(l.Data), data); err != nil {
+		return Message{}, fmt.Errorf("read data of mail %s: %w", l.ID, err)
+	}
+	v := &view{Subject: data.Headline(), Data: data, Base: publicURL, Why: kind.why, Stop: l.stopURL(publicURL)}
+	var plain, page, aligned strings.Builder
+	err := errors.Join(texts.ExecuteTemplate(&plain, l.Template, v), pages.ExecuteTemplate(&page, l.Template, v))
+	if err != nil {
+		return Message{}, fmt.Errorf("write mail %s: %w", l.ID, err)
+	}
+	columns := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	_, _ = columns.Write(continued.ReplaceAll([]byte(plain.String()), []byte(" "))) // to memory
+	_ = columns.Flush()
+	return Message{v.Subject, aligned.String(), page.String()}, nil
+}
+
+// continued matches the break before an indented line, where a template continues a paragraph.
+var continued = regexp.MustCompile(` *\n +`)
+
+// stopURL returns the address that stops the subscription; "" without one.
+func (l Letter) stopURL(publicURL string) string {
+	if l.Subscription.IsNil() {
+		return ""
+	}
+	return publicURL + "/unsubscribe/" + l.Subscription.String()
+}
+
+// control matches in JSON what would break a line, hide text or turn its direction; first an escaped backslash, so that
+// the letter after it is left alone.
+var control = regexp.MustCompile(`\\\\|\\[bfnrt]|\\u00[01][0-9a-f]|\\u202[89]|[\x{7f}-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
+
+// onOneLine makes a space of each control character in the strings of data.
+func onOneLine(data json.RawMessage) []byte {
+	return control.ReplaceAllFunc(data, func(match []byte) []byte {
+		if string(match) == `\\` {
+			return match
+		}
+		return []byte(" ")
+	})
+}
+
+// A view is the data of the templates.
+type view struct {
+	Subject string
+	Data    feed.Teller
+	Base    string // PUBLIC_URL
+	Why     string
+	Stop    string // address that stops the subscription
+}
+
+type link struct{ Text, URL string }
+
+// A cell of a table has a second line in HTML, in brackets in text.
+type cell struct {
+	Text, Small string
+	URL         string   // in HTML
+	Tone        html.CSS // colours of a move
+}
+
+// Link links to a path.
+func (v *view) Link(text, path string) link { return link{text, v.Base + path} }
+
+var tones = map[string]html.CSS{
+	verdict.MovedUp: "background:#e3f2ed;color:#0b5a46", verdict.MovedDown: "background:#fdf3dc;color:#6b4400",
+}
+
+// Judged returns the cells of a judged figure.
+func (v *view) Judged(name, path string, j feed.Judged) []cell {
+	small := j.Why()
+	if j.Since != "" {
+		small = "since " + day(j.Since)
+	}
+	return []cell{{Text: name, URL: v.Base + path}, figure(j.Figure), figure(j.From),
+		{Text: j.Words(), Small: small, Tone: tones[j.Verdict]}}
+}
+
+// Row returns the cells of a row of the report.
+func (v *view) Row(r feed.Row) []cell {
+	report, _ := v.Data.(*feed.Report)
+	path := screen(report.Brand, report.Window, "competitors")
+	switch r.Dimension {
+	case "platform":
+		path = screen(report.Brand, report.Window, "", "platform", r.Key)
+	case "topic":
+		path = screen(report.Brand, report.Window, "prompts", "topic_id", r.Key)
+	}
+	return v.Judged(r.Name, path, r.Judged)
+}
+
+func figure(f feed.Figure) cell {
+	small := feed.Count(f.N) + " answers"
+	if f.Range() != "" {
+		small = f.Range() + ", " + small
+	}
+	return cell{Text: f.Percent(), Small: small}
+}
+
+// screen returns the path of a brand's screen; "" is Overview. filters are pairs of a name and a value.
+func screen(brand feed.Brand, days feed.Days, name string, filters ...string) string {
+	query := url.Values{"date_from": {days.From}, "date_to": {days.To}}
+	for i := 0; i+1 < len(filters); i += 2 {
+		query.Set(filters[i], filters[i+1])
+	}
+	return strings.TrimSuffix("/brands/"+url.PathEscape(brand.Slug)+"/"+name, "/") + "?" + query.Encode()
+}
+
+// day writes a UTC day as the dashboard does: Nov 9, 2026.
+func day(date string) string {
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return date
+	}
+	return at.Format("Jan 2, 2006")
+}
+
+var functions = map[string]any{
+	"count": feed.Count, "day": day, "figure": figure, "screen": screen,
+	"cell":  func(text, small string) cell { return cell{Text: text, Small: small} },
+	"row":   func(cells ...cell) []cell { return cells },
+	"list":  func(names ...string) []string { return names },
+	"join":  func(names []string) string { return strings.Join(names, ", ") },
+	"plain": func(word string) string { return strings.ReplaceAll(word, "_", " ") },
+	"days":  func(d feed.Days) string { return day(d.From) + " to " + day(d.To) },
+	"dates": func(list []string) string {
+		words := make([]string, len(list))
+		for i, date := range list {
+			words[i] = day(date)
+		}
+		return strings.Join(words, "; ")
+	},
+	"moment": func(at time.Time) string { return at.UTC().Format("Jan 2, 2006, 15:04") + " UTC" },
+}

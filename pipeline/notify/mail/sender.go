@@ -1,0 +1,151 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// errRefused means that the relay refuses this recipient or mail with 5xx: another attempt would change nothing. A 5xx
+// before that, to our login or sender, is the operator's to mend, so such a mail is tried again.
+var errRefused = errors.New("refused")
+
+// A Sender hands letters to a relay.
+type Sender struct {
+	relay     config.Relay
+	from      *netmail.Address
+	publicURL string
+	ring      secret.Ring
+	options   []mail.Option
+}
+
+// New returns the sender of the settings. The ring opens the links of mails.
+func New(settings config.Mail, publicURL string, ring secret.Ring) (*Sender, error) {
+	relay, err := settings.Relay()
+	if err != nil {
+		return nil, err
+	}
+	from, err := netmail.ParseAddress(settings.From)
+	if err != nil {
+		return nil, fmt.Errorf("read sender %q: %w", settings.From, err)
+	}
+	options := []mail.Option{mail.WithPort(relay.Port), mail.WithTLSPolicy(mail.TLSMandatory)}
+	login := mail.SMTPAuthAutoDiscover
+	switch {
+	case relay.TLS:
+		options = append(options, mail.WithSSL())
+	case relay.Plain:
+		options, login = append(options, mail.WithTLSPolicy(mail.NoTLS)), mail.SMTPAuthPlain
+	}
+	if relay.User != "" {
+		options = append(options, mail.WithSMTPAuth(login), mail.WithUsername(relay.User),
+			mail.WithPassword(relay.Password))
+	}
+	return &Sender{relay, from, publicURL, ring, options}, nil
+}
+
+// Send makes one attempt to send a mail.
+func (s *Sender) Send(ctx context.Context, m postgres.Mail) postgres.Outcome {
+	letter := Letter{ID: m.ID, Recipient: m.Recipient, Template: m.Template, Data: m.Data}
+	if m.Type != nil {
+		letter.Template = *m.Type
+	}
+	if m.SubscriptionID != nil {
+		letter.Subscription = *m.SubscriptionID
+	}
+	if m.Sealed != nil {
+		plain, err := s.ring.Open(*m.Sealed, m.Recipient)
+		if err != nil {
+			return postgres.Outcome{Error: "open its link: " + err.Error()}
+		}
+		letter.Data = plain
+	}
+	var link struct {
+		Expires time.Time `json:"expires_at"`
+	}
+	if err := json.Unmarshal(letter.Data, &link); err == nil && !link.Expires.IsZero() && time.Now().After(link.Expires) {
+		return postgres.Outcome{Error: "the link has expired", Final: true}
+	}
+	reply, err := s.Hand(ctx, letter)
+	if err != nil {
+		return postgres.Outcome{Code: reply.Code, Error: err.Error(), Final: errors.Is(err, errRefused)}
+	}
+	return postgres.Outcome{Code: reply.Code}
+}
+
+// A Reply is the relay's last one: 250 and its text, or the code of an error; 0 without one.
+type Reply struct {
+	Code int
+	Text string
+}
+
+// Hand writes a letter and hands it to the relay, within 45 s.
+func (s *Sender) Hand(ctx context.Context, l Letter) (Reply, error) {
+	msg, err := s.message(l)
+	if err != nil {
+		return Reply{}, err
+	}
+	client, err := mail.NewClient(s.relay.Host, s.options...)
+	if err != nil {
+		return Reply{}, fmt.Errorf("prepare relay %s: %w", s.relay.Host, err)
+	}
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return Reply{Code: codeOf(err)}, fmt.Errorf("connect to relay %s: %w", s.relay.Host, err)
+	}
+	defer conn.Close()
+	err = client.SendWithSMTPClient(conn, msg)
+	if msg.IsDelivered() { // whatever comes after
+		_ = client.CloseWithSMTPClient(conn)
+		return Reply{250, msg.ServerResponse()}, nil
+	}
+	refusal, ok := errors.AsType[*mail.SendError](err)
+	if ok && refusal.ErrorCode() >= 500 && refusal.Reason != mail.ErrSMTPMailFrom {
+		err = fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return Reply{Code: codeOf(err)}, fmt.Errorf("send mail %s: %w", l.ID, err)
+}
+
+// message returns the letter with its headers.
+func (s *Sender) message(l Letter) (*mail.Msg, error) {
+	written, err := l.Write(s.publicURL)
+	if err != nil {
+		return nil, err
+	}
+	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(s.from)
+	if err := msg.To(l.Recipient); err != nil {
+		return nil, fmt.Errorf("%w: read recipient of mail %s: %w", errRefused, l.ID, err)
+	}
+	msg.Subject(written.Subject)
+	msg.SetMessageIDWithValue(l.ID.String() + s.from.Address[strings.LastIndexByte(s.from.Address, '@'):])
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if stop := l.stopURL(s.publicURL); stop != "" { // RFC 8058
+		msg.SetGenHeader(mail.HeaderListUnsubscribe, "<"+stop+">")
+		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
+	}
+	msg.SetBodyString(mail.TypeTextPlain, written.Text)
+	msg.AddAlternativeString(mail.TypeTextHTML, written.HTML)
+	return msg, nil
+}
+
+func codeOf(err error) int {
+	if failure, ok := errors.AsType[*mail.SendError](err); ok {
+		return failure.ErrorCode()
+	}
+	if failure, ok := errors.AsType[*textproto.Error](err); ok {
+		return failure.Code
+	}
+	return 0
+}
