@@ -42,8 +42,11 @@ func (m Move) Sentence(brand Brand) string {
 	if m.Reach == verdict.ReachPrompts {
 		joint = ": "
 	}
-	return fmt.Sprintf("%s%s%s%s: named in %s, before in %s", brand.Name, joint, m.Words(), where, m.Text(),
-		m.From.Percent())
+	text := brand.Name + joint + m.Words() + where + ": named in " + m.Text()
+	if m.From.Rate != nil {
+		text += ", before in " + m.From.Percent()
+	}
+	return text
 }
 
 // Headline names the platform and how much of a job it gave up.
@@ -59,11 +62,14 @@ func (d *Degraded) Headline() string {
 func (r *Restored) Headline() string { return r.Platform + " answers again" }
 
 // Headline names the brand that was not asked, and why.
-func (s *Skipped) Headline() string {
+func (s *Skipped) Headline() string { return s.Brand.Name + " is not asked: " + s.Why() }
+
+// Why is the reason in words.
+func (s Skipped) Why() string {
 	why := map[string]string{
 		"budget": "its budget is used up", "no_prompts": "it has no active prompts", "no_key": "a platform has no key",
 	}
-	return s.Brand.Name + " is not asked: " + cmp.Or(why[s.Reason], s.Reason)
+	return cmp.Or(why[s.Reason], s.Reason)
 }
 
 // Headline names the receiver and why it hears nothing more.

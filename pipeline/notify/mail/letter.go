@@ -62,12 +62,12 @@ var kinds = map[string]kind{
 	Invitation:             {func() feed.Teller { return &feed.Invitation{} }, asked},
 	Reset:                  {func() feed.Teller { return &feed.Reset{} }, asked},
 	PasswordChanged:        {func() feed.Teller { return &feed.PasswordChange{} }, "You get this because it is your account."},
-	Test:                   {func() feed.Teller { return test{} }, "You get this because an operator sent it."},
+	Test:                   {func() feed.Teller { return &test{} }, "You get this because an operator sent it."},
 }
 
 type test struct{}
 
-func (test) Headline() string { return "Test of answerscope's mail" }
+func (*test) Headline() string { return "Test of answerscope's mail" }
 
 //go:embed letter.html letter.txt letters.tmpl
 var files embed.FS
@@ -140,6 +140,7 @@ type cell struct {
 	Text, Small string
 	URL         string   // in HTML
 	Tone        html.CSS // colours of a move
+	Bar         html.CSS // place of an interval between 0 and 100 %
 }
 
 // Link links to a path.
@@ -173,11 +174,12 @@ func (v *view) Row(r feed.Row) []cell {
 }
 
 func figure(f feed.Figure) cell {
-	small := feed.Count(f.N) + " answers"
+	c := cell{Text: f.Percent(), Small: "n " + feed.Count(f.N)}
 	if f.Range() != "" {
-		small = f.Range() + ", " + small
+		c.Small = f.Range() + ", " + c.Small
+		c.Bar = html.CSS(fmt.Sprintf("margin-left:%.1f%%;width:%.1f%%", *f.Low, *f.High-*f.Low)) //nolint:gosec // figures
 	}
-	return cell{Text: f.Percent(), Small: small}
+	return c
 }
 
 // screen returns the path of a brand's screen; "" is Overview. filters are pairs of a name and a value.
