@@ -7,6 +7,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/pipeline/notify/feed"
 	"github.com/answerscope/answerscope/pipeline/notify/mail"
 )
 
@@ -23,14 +24,14 @@ func (c *mailTest) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	if !p.Settings.Mail.IsSet() {
-		return errors.New("no relay is set: want ANSWERSCOPE_SMTP_URL, ANSWERSCOPE_MAIL_FROM and ANSWERSCOPE_PUBLIC_URL")
+		return errors.New("want ANSWERSCOPE_SMTP_URL, ANSWERSCOPE_MAIL_FROM and ANSWERSCOPE_PUBLIC_URL (docs/mail.md)")
 	}
 	sender, err := mail.New(p.Settings.Mail, p.Settings.PublicURL, secret.Ring{})
 	if err != nil {
 		return err
 	}
 	reply, err := sender.Hand(ctx, mail.Letter{
-		ID: uuid.Must(uuid.NewV4()), Recipient: c.Address, Template: mail.Test, Data: []byte("{}")})
+		ID: uuid.Must(uuid.NewV4()), Recipient: c.Address, Template: feed.TestMail, Data: []byte("{}")})
 	if err != nil {
 		return err
 	}

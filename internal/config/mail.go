@@ -27,8 +27,8 @@ type Relay struct {
 // IsSet reports whether there is a relay.
 func (c Mail) IsSet() bool { return c.URL.IsSet() }
 
-var errRelay = errors.New("smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST:465, at most with ?starttls=off " +
-	"after smtp://HOST:25, which sends no password")
+var errRelay = errors.New("smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST:465, at most with " +
+	"?starttls=off after smtp://HOST:25, which sends no password")
 
 // Relay reads the address of the relay.
 func (c Mail) Relay() (r Relay, err error) {

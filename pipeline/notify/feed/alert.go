@@ -61,7 +61,7 @@ type Moved struct {
 	More   int    `json:"more"` // moves beyond the first 20
 }
 
-// A Move is of all answers, or of one platform's.
+// A Move has the figures of all answers, or of one platform.
 type Move struct {
 	Platform *string `json:"platform"`
 	Judged

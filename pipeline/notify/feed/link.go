@@ -7,7 +7,16 @@ import (
 	"github.com/answerscope/answerscope/internal/secret"
 )
 
-// Seal returns the data of a mail with a link as private.mails.sealed has it: for this recipient alone.
+// The templates of mails that no event causes.
+const (
+	Confirm         = "confirm"
+	Invite          = "invitation"
+	ResetPassword   = "reset"
+	PasswordChanged = "password_changed"
+	TestMail        = "test"
+)
+
+// Seal encrypts the data of a mail with a link, for private.mails.sealed. Only the mail of this recipient opens it.
 func Seal(ring secret.Ring, recipient string, data Teller) (string, error) {
 	plain, err := json.Marshal(data)
 	return ring.Seal(plain, recipient), err
@@ -39,3 +48,6 @@ type Reset struct {
 type PasswordChange struct {
 	At time.Time `json:"at"`
 }
+
+// A Test tells nothing but that mails arrive.
+type Test struct{}

@@ -2,8 +2,8 @@ package feed
 
 import "github.com/gofrs/uuid/v5"
 
-// A Report is the data of report.weekly: a brand's ISO week of UTC days. Its figures are those of /api/v1, rounded as
-// there; null is a figure without data. As JSON it has at most 20,000 bytes and 20 rows a list, as every event.
+// A Report is the data of report.weekly: a brand's ISO week of UTC days. Its figures are rounded as in /api/v1;
+// null is a figure without data. As JSON it has at most 20,000 bytes and 20 rows a list, as every event.
 type Report struct {
 	Brand       Brand        `json:"brand"`
 	Week        string       `json:"week"`    // 2026-W46

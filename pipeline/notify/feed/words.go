@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +12,33 @@ import (
 
 // A Teller is the data of an event or link that has a headline: the subject of its mail, the header of Slack's message.
 type Teller interface{ Headline() string }
+
+var tellers = map[string]func() Teller{
+	VisibilityMoved:   func() Teller { return new(Moved) },
+	PlatformDegraded:  func() Teller { return new(Degraded) },
+	PlatformRecovered: func() Teller { return new(Restored) },
+	TrackingSkipped:   func() Teller { return new(Skipped) },
+	EndpointDisabled:  func() Teller { return new(Disabled) },
+	ReportWeekly:      func() Teller { return new(Report) },
+	Confirm:           func() Teller { return new(Confirmation) },
+	Invite:            func() Teller { return new(Invitation) },
+	ResetPassword:     func() Teller { return new(Reset) },
+	PasswordChanged:   func() Teller { return new(PasswordChange) },
+	TestMail:          func() Teller { return new(Test) },
+}
+
+// Read reads the data of a type of event that has a headline, or of a template.
+func Read(name string, data []byte) (Teller, error) {
+	teller := tellers[name]
+	if teller == nil {
+		return nil, fmt.Errorf("no headline is known for %q", name)
+	}
+	facts := teller()
+	if err := json.Unmarshal(data, facts); err != nil {
+		return nil, fmt.Errorf("read data of %s: %w", name, err)
+	}
+	return facts, nil
+}
 
 // Headline is the week in a sentence.
 func (r *Report) Headline() string {
@@ -90,6 +118,9 @@ func (*Reset) Headline() string { return "Choose a new password" }
 
 // Headline tells the change.
 func (*PasswordChange) Headline() string { return "Your password was changed" }
+
+// Headline names the program.
+func (*Test) Headline() string { return "A test of answerscope's mail" }
 
 // Percent writes the rate: 42.1 %.
 func (f Figure) Percent() string {

@@ -20,54 +20,17 @@ import (
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
 )
 
-// The templates of mails that no event causes. Other mails have the type of their event.
-const (
-	Confirm         = "confirm"
-	Invitation      = "invitation"
-	Reset           = "reset"
-	PasswordChanged = "password_changed"
-	Test            = "test"
-)
-
 // A Letter is a mail to write. The same letter makes the same message.
 type Letter struct {
 	ID           uuid.UUID
 	Recipient    string
-	Template     string          // a type of feed, or one of the constants above
+	Template     string          // the type of its event, or a template of feed
 	Data         json.RawMessage // of the event, or the unsealed data of a link
 	Subscription uuid.UUID       // that one click stops; Nil without one
 }
 
 // A Message is a letter as it is read.
 type Message struct{ Subject, Text, HTML string }
-
-type kind struct {
-	data func() feed.Teller
-	why  string // the reader gets it, unless it was subscribed to
-}
-
-const (
-	admins = "You get this because you are an admin."
-	asked  = "You get this because your address was entered there."
-)
-
-var kinds = map[string]kind{
-	feed.VisibilityMoved:   {func() feed.Teller { return &feed.Moved{} }, admins},
-	feed.PlatformDegraded:  {func() feed.Teller { return &feed.Degraded{} }, admins},
-	feed.PlatformRecovered: {func() feed.Teller { return &feed.Restored{} }, admins},
-	feed.TrackingSkipped:   {func() feed.Teller { return &feed.Skipped{} }, admins},
-	feed.EndpointDisabled:  {func() feed.Teller { return &feed.Disabled{} }, admins},
-	feed.ReportWeekly:      {func() feed.Teller { return &feed.Report{} }, admins},
-	Confirm:                {func() feed.Teller { return &feed.Confirmation{} }, asked},
-	Invitation:             {func() feed.Teller { return &feed.Invitation{} }, asked},
-	Reset:                  {func() feed.Teller { return &feed.Reset{} }, asked},
-	PasswordChanged:        {func() feed.Teller { return &feed.PasswordChange{} }, "You get this because it is your account."},
-	Test:                   {func() feed.Teller { return &test{} }, "You get this because an operator sent it."},
-}
-
-type test struct{}
-
-func (*test) Headline() string { return "Test of answerscope's mail" }
 
 //go:embed letter.html letter.txt letters.tmpl
 var files embed.FS
@@ -79,17 +42,13 @@ var (
 
 // Write writes the letter. All of its links begin with publicURL.
 func (l Letter) Write(publicURL string) (Message, error) {
-	kind, ok := kinds[l.Template]
-	if !ok {
-		return Message{}, fmt.Errorf("write mail %s: no template is called %q", l.ID, l.Template)
+	data, err := feed.Read(l.Template, onOneLine(l.Data))
+	if err != nil {
+		return Message{}, fmt.Errorf("write mail %s: %w", l.ID, err)
 	}
-	data := kind.data()
-	if err := json.Unmarshal(onOneLine(l.Data), data); err != nil {
-		return Message{}, fmt.Errorf("read data of mail %s: %w", l.ID, err)
-	}
-	v := &view{Subject: data.Headline(), Data: data, Base: publicURL, Why: kind.why, Stop: l.stopURL(publicURL)}
+	v := &view{Subject: data.Headline(), Data: data, Base: publicURL, Stop: l.stopURL(publicURL)}
 	var plain, page, aligned strings.Builder
-	err := errors.Join(texts.ExecuteTemplate(&plain, l.Template, v), pages.ExecuteTemplate(&page, l.Template, v))
+	err = errors.Join(texts.ExecuteTemplate(&plain, l.Template, v), pages.ExecuteTemplate(&page, l.Template, v))
 	if err != nil {
 		return Message{}, fmt.Errorf("write mail %s: %w", l.ID, err)
 	}
@@ -112,7 +71,8 @@ func (l Letter) stopURL(publicURL string) string {
 
 // control matches in JSON what would break a line, hide text or turn its direction; first an escaped backslash, so that
 // the letter after it is left alone.
-var control = regexp.MustCompile(`\\\\|\\[bfnrt]|\\u00[01][0-9a-f]|\\u202[89]|[\x{7f}-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
+var control = regexp.MustCompile(`\\\\|\\[bfnrt]|\\u00[01][0-9a-f]|\\u202[89]|` +
+	`[\x{7f}-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
 
 // onOneLine makes a space of each control character in the strings of data.
 func onOneLine(data json.RawMessage) []byte {
@@ -129,7 +89,6 @@ type view struct {
 	Subject string
 	Data    feed.Teller
 	Base    string // PUBLIC_URL
-	Why     string
 	Stop    string // address that stops the subscription
 }
 
@@ -177,7 +136,8 @@ func figure(f feed.Figure) cell {
 	c := cell{Text: f.Percent(), Small: "n " + feed.Count(f.N)}
 	if f.Range() != "" {
 		c.Small = f.Range() + ", " + c.Small
-		c.Bar = html.CSS(fmt.Sprintf("margin-left:%.1f%%;width:%.1f%%", *f.Low, *f.High-*f.Low)) //nolint:gosec // figures
+		bar := fmt.Sprintf("margin-left:%.1f%%;width:%.1f%%", *f.Low, *f.High-*f.Low)
+		c.Bar = html.CSS(bar) //nolint:gosec // figures
 	}
 	return c
 }

@@ -161,7 +161,7 @@ func (r *relay) send(t *testing.T, address string, l Letter) (Reply, error) {
 }
 
 func to(recipient string) Letter {
-	return Letter{ID: mailID, Recipient: recipient, Template: Test, Data: []byte("{}")}
+	return Letter{ID: mailID, Recipient: recipient, Template: feed.TestMail, Data: []byte("{}")}
 }
 
 // trusted returns a CA that this process trusts.
