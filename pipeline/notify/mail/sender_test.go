@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,6 +26,7 @@ import (
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const password = "p4ss/w0rd" // of the user answerscope
@@ -142,12 +144,12 @@ func newRelay(t *testing.T, ca *testkit.CA, secure bool) *relay {
 	return r
 }
 
-// send sends a letter by a relay that the address names: PORT stands for the relay's, and relay.example for its host.
-func (r *relay) send(t *testing.T, address string, l Letter) (Reply, error) {
+// sender returns one for the relay that the address names: PORT stands for its port, and relay.example for its host.
+func (r *relay) sender(t *testing.T, address string, ring secret.Ring) *Sender {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(r.address)
 	address = strings.NewReplacer("PORT", port, "PASSWORD", strings.ReplaceAll(password, "/", "%2F")).Replace(address)
-	sender, err := New(config.Mail{URL: config.NewDSN(address), From: "Acmé alerts <alerts@answers.example>"}, publicURL, secret.Ring{})
+	sender, err := New(config.Mail{URL: config.NewDSN(address), From: "Acmé alerts <alerts@answers.example>"}, publicURL, ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,62 @@ func (r *relay) send(t *testing.T, address string, l Letter) (Reply, error) {
 			return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(host, port))
 		}))
 	}
-	return sender.Hand(t.Context(), l)
+	return sender
+}
+
+func (r *relay) send(t *testing.T, address string, l Letter) (Reply, error) {
+	t.Helper()
+	return r.sender(t, address, secret.Ring{}).Hand(t.Context(), l)
+}
+
+// local is a relay on this machine.
+const local = "smtp://answerscope:PASSWORD@127.0.0.1:PORT"
+
+// A link leaves in the mail of its recipient alone, and not once it has expired.
+func TestALinkIsOpenedForItsRecipient(t *testing.T) {
+	ring, err := secret.ParseRing("k:" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRelay(t, nil, false)
+	sender := r.sender(t, local, ring)
+	invitation := feed.Invitation{Organization: "Acme", Role: "viewer", By: "ann@acme.example", Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA"}
+	for _, c := range []struct {
+		recipient string
+		life      time.Duration
+		want      postgres.Outcome
+	}{
+		{"bob@acme.example", time.Hour, postgres.Outcome{Code: 250}},
+		{"eve@evil.example", time.Hour, postgres.Outcome{Error: "open its link: "}},
+		{"bob@acme.example", -time.Second, postgres.Outcome{Error: "the link has expired", Final: true}},
+		{"nobody@acme.example", time.Hour, postgres.Outcome{Code: 550, Error: "send mail ", Final: true}},
+		{"busy@acme.example", time.Hour, postgres.Outcome{Code: 451, Error: "send mail "}},
+	} {
+		invitation.Expires = time.Now().Add(c.life)
+		sealedFor := strings.Replace(c.recipient, "eve@evil", "bob@acme", 1)
+		sealed, err := feed.Seal(ring, sealedFor, &invitation)
+		if err != nil || strings.Contains(sealed, invitation.Token) {
+			t.Fatal(sealed, err)
+		}
+		got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: c.recipient, Template: feed.Invite, Sealed: &sealed})
+		if got.Code != c.want.Code || got.Final != c.want.Final || !strings.HasPrefix(got.Error, c.want.Error) || (got.Error == "") != (c.want.Error == "") || strings.Contains(got.Error, invitation.Token) {
+			t.Errorf("%s: %+v, want %+v", c.recipient, got, c.want)
+		}
+	}
+	if mails := r.received(); len(mails) != 1 || !strings.Contains(joined(mails[0]), "/invite/"+invitation.Token) {
+		t.Errorf("%d mails arrived", len(mails))
+	}
+	report := feed.ReportWeekly
+	got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: "weekly", Type: &report,
+		SubscriptionID: &subscription, Data: letters(t)[report].Data})
+	if mails := r.received(); got.Error != "" || len(mails) != 2 || !strings.Contains(joined(mails[1]), "List-Unsubscribe: <"+publicURL+"/unsubscribe/"+subscription.String()+">") {
+		t.Errorf("%+v, %d mails arrived", got, len(mails))
+	}
+}
+
+// joined undoes the breaks of long lines.
+func joined(raw []byte) string {
+	return strings.NewReplacer("=\r\n", "", "\r\n ", " ").Replace(string(raw))
 }
 
 func to(recipient string) Letter {
@@ -217,7 +274,7 @@ func TestRepliesOfTheRelay(t *testing.T) {
 	}
 	for address, other := range map[string]*relay{
 		"smtps://answerscope:PASSWORD@127.0.0.1:PORT": newRelay(t, ca, true),
-		"smtp://answerscope:PASSWORD@127.0.0.1:PORT":  plain,
+		local: plain,
 	} {
 		if reply, err := other.send(t, address, to("ann@acme.example")); err != nil || len(other.received()) != 1 {
 			t.Errorf("%s: %+v, %v", address, reply, err)
@@ -237,7 +294,7 @@ func TestReceiversReadTheLetters(t *testing.T) {
 	r := newRelay(t, nil, false)
 	var sent []Letter
 	for _, l := range letters(t) {
-		if reply, err := r.send(t, "smtp://answerscope:PASSWORD@127.0.0.1:PORT", l); err != nil {
+		if reply, err := r.send(t, local, l); err != nil {
 			t.Fatal(reply, err)
 		}
 		sent = append(sent, l)
