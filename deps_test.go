@@ -17,7 +17,7 @@ var law = map[string][]string{
 	"ingest":                 {"ingest/event", "sql/postgres", "internal"},
 	"ingest/event":           {},                                                       // the contract on the log imports nobody
 	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},   // it appends what is read again and what is replayed
-	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract", "pipeline/notify/feed"}, // readers never see the log; where a text names whom is said by what counted it, and a link's mail by its data
+	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
 	"queryapi/rest":          {"internal"},                                             // it knows no table of ours, and serves any schema
 	"sql/clickhouse":         {"internal/verdict"},                                     // connections, rows and questions; cells for verdicts
 	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                      // migrations, cluster layout, analysts, whose files survive a loss of power
