@@ -237,7 +237,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		}, []string{"kind"}),
 		oldest: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "answerscope_deliveries_oldest_due_seconds",
-			Help: "Seconds for which the most overdue of them has been due, unless it waits for another, as last seen.",
+			Help: "Seconds for which the most overdue delivery has been due and waits for no other, as last seen.",
 		}, []string{"kind"}),
 	}
 }
