@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -35,5 +36,5 @@ func (c *mailTest) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.print(reply.Text)
+	return p.print(fmt.Sprintf("%d %s", reply.Code, reply.Text))
 }
