@@ -1,4 +1,5 @@
-// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys and the dashboard.
+// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, the dashboard, and what it
+// shares.
 package queryapi
 
 import (
@@ -14,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
+	"github.com/answerscope/answerscope/queryapi/share"
 	"github.com/answerscope/answerscope/queryapi/topics"
 	"github.com/answerscope/answerscope/queryapi/web"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -106,14 +108,16 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	}
 	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(rateLimit, time.Now) } // of one surface
 	minted := auth.NewKeyManager(d.DB, time.Now)
-	minted.Mount(gate.Tokens.Mount(server).Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
+	users := gate.Tokens.Mount(server)
+	minted.Mount(users.Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
 	tables, parts, err := mountTables(ctx, d, gate, limit(), server)
 	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
 
 	// The same once more for the dashboard, whose users have a cookie.
-	minted.Mount(gate.Provider.MountDashboard(server).Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
+	dashboard := gate.Provider.MountDashboard(server)
+	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
 	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
 	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
 		Error: auth.PlainRefusal}
@@ -121,7 +125,12 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if tables != nil {
 		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)
 	}
-	web.New(d.DB, d.Warehouse, gate.Provider).Mount(server)
+	pages := web.New(d.DB, d.Warehouse, gate.Provider)
+	pages.Mount(server)
+	links := share.New(cmp.Or(d.Settings.PublicURL, server.URL()), rateLimit, d.DB, gate.Provider)
+	links.Mount(server, pages, api)
+	links.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle)
+	links.MountManager(dashboard.Group("/shares"), gate.Provider.RequireDashboard, limit().Handle)
 	return parts, nil
 }
 

@@ -95,17 +95,22 @@ func (c *keyList) Run(ctx context.Context, p *process, db *postgres.DB, organiza
 		return err
 	}
 	return printList(p, c.JSON, list, func(k postgres.Key) string {
-		state := "never used"
-		switch {
-		case k.RevokedAt != nil:
-			state = "revoked " + k.RevokedAt.Format(time.DateOnly)
-		case k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()):
-			state = "expired " + k.ExpiresAt.Format(time.DateTime)
-		case k.LastUsedAt != nil:
-			state = "last used " + k.LastUsedAt.Format(time.DateTime)
-		}
+		state := useOf(k.RevokedAt, k.ExpiresAt, k.LastUsedAt)
 		return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.Email, state)
 	})
+}
+
+// useOf describes whether a credential works and was used.
+func useOf(revoked, expires, used *time.Time) string {
+	switch {
+	case revoked != nil:
+		return "revoked " + revoked.Format(time.DateOnly)
+	case expires != nil && expires.Before(time.Now()):
+		return "expired " + expires.Format(time.DateTime)
+	case used != nil:
+		return "last used " + used.Format(time.DateTime)
+	}
+	return "never used"
 }
 
 type keyRevoke struct {

@@ -42,7 +42,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	watchClient(ctx, c.Context().Conn(), cancel)
 	ctx, span := s.begin(ctx, c, id)
 	route := unmatched
-	defer func() { finishSpan(span, c, route) }()
+	defer func() { finishSpan(span, c, route, s.pathOf(c)) }()
 	c.SetUserContext(ctx)
 
 	err := recoverPanics(c, (*fiber.Ctx).Next)
@@ -65,7 +65,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	s.seconds.WithLabelValues(s.cfg.Name, c.Method(), route,
 		strconv.Itoa(status)).Observe(time.Since(started).Seconds())
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request", slog.String("request", id), slog.String("method", c.Method()),
-		slog.String("path", c.Path()), slog.Int("status", status), slog.Duration("took", time.Since(started)))
+		slog.String("path", s.pathOf(c)), slog.Int("status", status), slog.Duration("took", time.Since(started)))
 	return nil
 }
 

@@ -23,6 +23,7 @@ type Surface struct {
 	BodyLimit int    // bytes of a request's body; 0: the listener's
 	ETag      bool   // tags whole successful bodies, and answers 304 to a client that has them
 	Compress  bool   // with br or gzip, as the client accepts
+	Secret    bool   // its paths hold secrets, which neither logs nor spans show
 
 	// Error gives an error its status and JSON body, and adds headers to c; nil is PlainError.
 	Error     func(c *fiber.Ctx, err error) (status int, body any)
@@ -61,6 +62,14 @@ func (s *Server) surfaceOf(path string) *Surface {
 		}
 	}
 	return best
+}
+
+// pathOf is the path of a request, as logs and spans show it.
+func (s *Server) pathOf(c *fiber.Ctx) string {
+	if surface := s.surfaceOf(c.Path()); surface.Secret {
+		return surface.Prefix + "/…"
+	}
+	return c.Path()
 }
 
 // beforeBody gives fasthttp the limit of a request's surface before it reads the body. Of a request that is not framed,
@@ -110,7 +119,7 @@ func (s *Server) logFailure(c *fiber.Ctx, status int, err error) {
 	}
 	attrs := []slog.Attr{
 		slog.String("request", string(c.Response().Header.Peek(fiber.HeaderXRequestID))),
-		slog.String("method", c.Method()), slog.String("path", c.Path()),
+		slog.String("method", c.Method()), slog.String("path", s.pathOf(c)),
 		slog.Any("error", err), slog.String("next", next),
 	}
 	if p, ok := errors.AsType[*panicked](err); ok {

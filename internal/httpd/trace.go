@@ -36,8 +36,9 @@ func (s *Server) begin(ctx context.Context, c *fiber.Ctx, id string) (context.Co
 	))
 }
 
-// finishSpan ends the span of a request that has been answered; route is its pattern, or unmatched.
-func finishSpan(span trace.Span, c *fiber.Ctx, route string) {
+// finishSpan ends the span of a request that has been answered; route is its pattern, or unmatched, path what may be
+// shown of its path.
+func finishSpan(span trace.Span, c *fiber.Ctx, route, path string) {
 	if span == nil {
 		return
 	}
@@ -47,7 +48,7 @@ func finishSpan(span trace.Span, c *fiber.Ctx, route string) {
 	}
 	if route != unmatched {
 		span.SetName(c.Method() + " " + route)
-		span.SetAttributes(semconv.HTTPRoute(route), semconv.URLPath(c.Path()))
+		span.SetAttributes(semconv.HTTPRoute(route), semconv.URLPath(path))
 	}
 	status := c.Response().StatusCode()
 	span.SetAttributes(semconv.HTTPResponseStatusCode(status))

@@ -4,6 +4,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Identity struct {
 	Role           string    // one of the roles below
 	KeyID          uuid.UUID // of the API key; nil for another credential
 	Scopes         []string  // of the API key; empty for the default ones
+	LinkID         uuid.UUID // of the share link, which has no user; nil for another credential
 }
 
 // The roles of a user in their organization.
@@ -42,13 +44,8 @@ func (i Identity) AtLeast(role string) bool {
 	return least >= 0 && slices.Index(ranked, i.Role) >= least
 }
 
-// CallerID returns the id that requests are counted by: the API key's, or without a key the user's.
-func (i Identity) CallerID() uuid.UUID {
-	if i.KeyID != uuid.Nil {
-		return i.KeyID
-	}
-	return i.UserID
-}
+// CallerID returns the id that requests are counted by: the share link's, the API key's, or the user's.
+func (i Identity) CallerID() uuid.UUID { return cmp.Or(i.LinkID, i.KeyID, i.UserID) }
 
 type contextKey struct{}
 

@@ -26,6 +26,9 @@ func (s *tenancy) described(t *testing.T) {
 			t.Fatal(err)
 		}
 		for path, methods := range document.Paths {
+			if strings.HasPrefix(path, "/api/shares") {
+				continue // not beside an outside issuer; the tests of queryapi/share ask it
+			}
 			for method := range methods {
 				described = append(described, strings.ToUpper(method)+" "+strings.ReplaceAll(path, "{jobId}", "{id}"))
 			}

@@ -39,10 +39,13 @@ type APIKey struct {
 	Hash   [32]byte // SHA-256 of Text, which is stored
 }
 
-// MintKey makes a new key of 178 random bits.
-func MintKey() APIKey {
-	text := keyPrefix + randomText(randomLength)
-	text += checksum(text[len(keyPrefix):])
+// MintKey makes a new key.
+func MintKey() APIKey { return Mint(keyPrefix) }
+
+// Mint makes a key of 178 random bits with another prefix.
+func Mint(prefix string) APIKey {
+	text := prefix + randomText(randomLength)
+	text += checksum(text[len(prefix):])
 	return APIKey{Text: text, Prefix: text[:displayLength], Hash: sha256.Sum256([]byte(text))}
 }
 
@@ -50,8 +53,11 @@ func MintKey() APIKey {
 func IsKey(credential string) bool { return strings.HasPrefix(credential, keyPrefix) }
 
 // ParseKey returns the hash by which a key is stored; false for a text that is not a key, such as one with a typo.
-func ParseKey(text string) (hash [32]byte, ok bool) {
-	body, prefixed := strings.CutPrefix(text, keyPrefix)
+func ParseKey(text string) (hash [32]byte, ok bool) { return Parse(keyPrefix, text) }
+
+// Parse is ParseKey for keys with another prefix.
+func Parse(prefix, text string) (hash [32]byte, ok bool) {
+	body, prefixed := strings.CutPrefix(text, prefix)
 	if !prefixed || len(body) != randomLength+checksumLength || strings.Trim(body, base62) != "" ||
 		checksum(body[:randomLength]) != body[randomLength:] {
 		return hash, false

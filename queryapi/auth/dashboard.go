@@ -54,7 +54,7 @@ type pageUser struct {
 // MountDashboard adds the surface /app/api with /session, which signs in, returns the user and signs out, and /members,
 // which lists the users of the organization.
 func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
-	surface := server.Mount(httpd.Surface{Prefix: DashboardPrefix, BodyLimit: bodyLimit, Error: dashboardRefusal})
+	surface := server.Mount(httpd.Surface{Prefix: DashboardPrefix, BodyLimit: bodyLimit, Error: DashboardRefusal})
 	surface.Use(func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Next()
@@ -243,8 +243,8 @@ func setCookie(c *fiber.Ctx, name, value string, life time.Duration) {
 	})
 }
 
-// dashboardRefusal returns {"error": message}, with the status of /auth/v1 for a refused sign-in.
-func dashboardRefusal(c *fiber.Ctx, err error) (status int, body any) {
+// DashboardRefusal returns {"error": message}, with the status of /auth/v1 for a refused sign-in.
+func DashboardRefusal(c *fiber.Ctx, err error) (status int, body any) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.status, fiber.Map{"error": f.message}
 	}

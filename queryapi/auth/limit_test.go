@@ -8,8 +8,10 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
+func newSignIns() *Attempts[netip.Prefix] { return NewAttempts[netip.Prefix](maxSignIns, signInWindow) }
+
 func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
-	l, address := newAttempts(), netip.MustParseAddr("192.0.2.1")
+	l, address := newSignIns(), networkOf(netip.MustParseAddr("192.0.2.1"))
 	for n := range maxSignIns {
 		if wait := l.take(address, noon.Add(time.Duration(n)*time.Second)); wait != 0 {
 			t.Fatalf("try %d waits %s", n, wait)
@@ -30,13 +32,13 @@ func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
 
 // An office signs in from one address: what succeeds does not count, what failed before still does.
 func TestASuccessIsNoTry(t *testing.T) {
-	l, address := newAttempts(), netip.MustParseAddr("192.0.2.1")
+	l, address := newSignIns(), networkOf(netip.MustParseAddr("192.0.2.1"))
 	for n := range 3 * maxSignIns {
 		at := noon.Add(time.Duration(n) * time.Second)
 		if wait := l.take(address, at); wait != 0 {
 			t.Fatalf("sign-in %d waits %s", n, wait)
 		}
-		l.giveBack(address, at)
+		l.GiveBack(address, at)
 	}
 	if len(l.times) != 0 {
 		t.Errorf("%d addresses are remembered", len(l.times))
@@ -46,7 +48,7 @@ func TestASuccessIsNoTry(t *testing.T) {
 		l.take(address, failed)
 		right := failed.Add(time.Duration(n+1) * time.Second) // by an account of the guesser's own
 		l.take(address, right)
-		l.giveBack(address, right)
+		l.GiveBack(address, right)
 	}
 	if wait := l.take(address, failed.Add(time.Minute)); wait != 0 {
 		t.Errorf("the last of thirty failures waits %s", wait)
@@ -57,34 +59,34 @@ func TestASuccessIsNoTry(t *testing.T) {
 }
 
 func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
-	l := newAttempts()
+	l := newSignIns()
 	for range maxSignIns {
-		l.take(netip.MustParseAddr("2001:db8::1"), noon)
+		l.take(networkOf(netip.MustParseAddr("2001:db8::1")), noon)
 	}
 	for address, limited := range map[string]bool{"2001:db8::ffff:1": true, "2001:db8:0:1::1": false, "192.0.2.1": false, "192.0.2.2": false} {
-		if wait := l.take(netip.MustParseAddr(address), noon); (wait > 0) != limited {
+		if wait := l.take(networkOf(netip.MustParseAddr(address)), noon); (wait > 0) != limited {
 			t.Errorf("%s waits %s", address, wait)
 		}
 	}
 	for range maxSignIns {
-		l.take(netip.Addr{}, noon)
+		l.take(networkOf(netip.Addr{}), noon)
 	}
-	if l.take(netip.Addr{}, noon) == 0 {
+	if l.take(networkOf(netip.Addr{}), noon) == 0 {
 		t.Error("requests of no address are not limited")
 	}
 }
 
 func TestAddressesTakeNoMemoryForLong(t *testing.T) {
-	l := newAttempts()
+	l := newSignIns()
 	address := netip.MustParseAddr("10.0.0.0")
-	for n := range 3 * maxAddresses {
-		l.take(address, noon.Add(time.Duration(n)*time.Millisecond))
+	for n := range 3 * maxRemembered {
+		l.take(networkOf(address), noon.Add(time.Duration(n)*time.Millisecond))
 		address = address.Next()
 	}
-	if len(l.times) > maxAddresses {
+	if len(l.times) > maxRemembered {
 		t.Errorf("%d addresses are remembered", len(l.times))
 	}
-	l.take(address.Next(), noon.Add(time.Hour))
+	l.take(networkOf(address.Next()), noon.Add(time.Hour))
 	if len(l.times) != 1 {
 		t.Errorf("%d addresses are remembered an hour later", len(l.times))
 	}

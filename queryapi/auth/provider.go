@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,7 +52,7 @@ type Provider struct {
 	db        *postgres.DB
 	keys      *SigningKeys
 	tokens    *Tokens
-	attempts  *attempts
+	attempts  *Attempts[netip.Prefix]
 	hashing   *semaphore.Weighted // slots to compute password hashes
 	wait      time.Duration       // for a slot
 	anonKeys  atomic.Pointer[[]string]
@@ -66,13 +67,17 @@ func NewProvider(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger
 	return &Provider{
 		cfg: cfg, db: db, keys: keys,
 		tokens:   &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
-		attempts: newAttempts(), hashing: semaphore.NewWeighted(maxHashes), wait: hashWait, log: log,
+		attempts: NewAttempts[netip.Prefix](maxSignIns, signInWindow), hashing: semaphore.NewWeighted(maxHashes),
+		wait: hashWait, log: log,
 		dummyHash: sync.OnceValue(func() string { return HashPassword(GeneratePassword()) }),
 	}
 }
 
 // Tokens returns the resolver of this provider's tokens.
 func (p *Provider) Tokens() *Tokens { return p.tokens }
+
+// Keys returns the keys that sign this provider's tokens.
+func (p *Provider) Keys() *SigningKeys { return p.keys }
 
 // Mount adds the surface /auth/v1 to a server. Other paths of GoTrue are 404.
 func (p *Provider) Mount(server *httpd.Server) {

@@ -7,14 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"maps"
-	"math"
 	"net/http"
 	"net/netip"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -58,10 +53,9 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 
 // authenticate finds the user by the address and password of a request, within the limit of its client.
 func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
-	client, now := p.cfg.Proxies.Client(c), time.Now()
-	if wait := p.attempts.take(client, now); wait > 0 {
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return user, errTooMany
+	client, now := networkOf(p.cfg.Proxies.Client(c)), time.Now()
+	if err := p.attempts.Take(c, client, now); err != nil {
+		return user, err
 	}
 	var body struct{ Email, Password string }
 	if err := decode(c, &body); err != nil {
@@ -69,7 +63,7 @@ func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
 	}
 	user, err = p.checkPassword(c.UserContext(), body.Email, body.Password)
 	if err == nil {
-		p.attempts.giveBack(client, now)
+		p.attempts.GiveBack(client, now)
 	}
 	if errors.Is(err, errTooMany) {
 		c.Set(fiber.HeaderRetryAfter, "1")
@@ -86,20 +80,22 @@ func (p *Provider) checkPassword(ctx context.Context, address, secret string) (p
 	if err != nil && !errors.Is(err, postgres.ErrNotFound) {
 		return user, err
 	}
+	matches, err := p.Matches(ctx, cmp.Or(user.PasswordHash, p.dummyHash()), secret)
+	if err == nil && !matches {
+		err = errCredentials
+	}
+	return user, err
+}
+
+// Matches is VerifyPassword within the slots for hashing.
+func (p *Provider) Matches(ctx context.Context, hash, secret string) (bool, error) {
 	waiting, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
 	if err := p.hashing.Acquire(waiting, 1); err != nil {
-		return user, errTooMany
+		return false, errTooMany
 	}
 	defer p.hashing.Release(1)
-	matches, err := VerifyPassword(cmp.Or(user.PasswordHash, p.dummyHash()), secret)
-	if err != nil {
-		return user, err
-	}
-	if !matches {
-		return user, errCredentials
-	}
-	return user, nil
+	return VerifyPassword(hash, secret)
 }
 
 // refresh replaces a refresh token and sends the next one with a new access token.
@@ -176,56 +172,10 @@ func decode(c *fiber.Ctx, into any) error {
 const (
 	maxSignIns   = 30 // that fail from an address within signInWindow
 	signInWindow = 5 * time.Minute
-
-	maxAddresses = 10_000 // remembered
 )
 
-// attempts remembers the times of sign-ins by address. An attempt counts before its password is checked, so that
-// guesses sent at once count, and is given back if the password is right, because an office, or everyone behind a
-// proxy, shares an address. A success gives back its own attempt only, so an account of their own does not help a
-// guesser. An IPv6 network of 64 bits counts as one address, since its machines choose theirs.
-type attempts struct {
-	mu    sync.Mutex
-	times map[netip.Prefix][]time.Time // oldest first, at most maxSignIns
-}
-
-func newAttempts() *attempts { return &attempts{times: map[netip.Prefix][]time.Time{}} }
-
-// take counts an attempt, or returns how long to wait until the next one is allowed.
-func (a *attempts) take(client netip.Addr, now time.Time) (wait time.Duration) {
-	network := networkOf(client)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	times := a.times[network]
-	if len(times) == maxSignIns {
-		if wait = signInWindow - now.Sub(times[0]); wait > 0 {
-			return wait
-		}
-		times = times[1:]
-	}
-	if times == nil {
-		a.makeRoom(now)
-	}
-	a.times[network] = append(times, now)
-	return 0
-}
-
-// giveBack removes the attempt that was counted at a time.
-func (a *attempts) giveBack(client netip.Addr, at time.Time) {
-	network := networkOf(client)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	times := a.times[network]
-	if i := slices.IndexFunc(times, at.Equal); i >= 0 {
-		times = slices.Delete(times, i, i+1)
-	}
-	a.times[network] = times
-	if len(times) == 0 {
-		delete(a.times, network)
-	}
-}
-
-// networkOf returns the network that counts as one address; clients without an address share the zero prefix.
+// networkOf returns the network that counts as one address: of IPv6 64 bits, since its machines choose theirs. Clients
+// without an address share the zero prefix.
 func networkOf(client netip.Addr) netip.Prefix {
 	bits := client.BitLen()
 	if client.Is6() {
@@ -233,22 +183,4 @@ func networkOf(client netip.Addr) netip.Prefix {
 	}
 	network, _ := client.Prefix(bits)
 	return network
-}
-
-// makeRoom removes addresses without recent attempts, and if that does not suffice others, until half are left, so that
-// it runs rarely.
-func (a *attempts) makeRoom(now time.Time) {
-	if len(a.times) < maxAddresses {
-		return
-	}
-	maps.DeleteFunc(a.times, func(_ netip.Prefix,
-		times []time.Time) bool {
-		return now.Sub(times[len(times)-1]) >= signInWindow
-	})
-	for network := range a.times {
-		if len(a.times) <= maxAddresses/2 {
-			return
-		}
-		delete(a.times, network)
-	}
 }

@@ -60,17 +60,22 @@ var errNoAnswer = problem.New(problem.Missing,
 
 func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	id := q.requiredID("id", "the id of an answer that GET /api/v1/answers lists, a UUID")
+	filter := clickhouse.Filter{OrganizationID: clickhouse.UUID(caller.OrganizationID)} // of any day
+	shared := caller.LinkID != uuid.Nil
+	if shared { // its link may fix filters
+		filter = q.commonOrAllTime(a.now()).filter(caller.OrganizationID)
+	}
 	brands := q.ids("brand_id", "the id of the answer's brand, a UUID, or no such parameter")
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	for _, brand := range brands {
+		filter.BrandID = brand
 		if _, err := a.findBrand(ctx, caller, uuid.UUID(brand)); err != nil {
 			return nil, err
 		}
 	}
-	organization := clickhouse.UUID(caller.OrganizationID)
-	answer, err := clickhouse.FindAnswer(ctx, a.warehouse, organization, brands, clickhouse.UUID(id))
+	answer, err := clickhouse.FindAnswer(ctx, a.warehouse, filter, clickhouse.UUID(id))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +89,11 @@ func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (a
 	if err != nil {
 		return nil, err
 	}
-	return newAnswerBody(answer, names), nil
+	body := newAnswerBody(answer, names)
+	if shared {
+		body.Usage, body.Cost, body.JobID = nil, nil, nil
+	}
+	return body, nil
 }
 
 func newAnswerBody(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody {

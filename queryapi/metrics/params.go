@@ -36,6 +36,23 @@ func (q *query) common(now time.Time) commonParams {
 	return p
 }
 
+// commonOrAllTime reads the common parameters; without days it is all time.
+func (q *query) commonOrAllTime(now time.Time) commonParams {
+	p := q.common(now)
+	if len(q.values["date_from"])+len(q.values["date_to"]) == 0 {
+		p.window = allTime
+	}
+	return p
+}
+
+// CheckFilters returns a problem that names every mistake in filters of answers: the common parameters but the brand.
+func CheckFilters(filters url.Values, now time.Time) error {
+	q := parseQuery(filters.Encode())
+	q.commonOfBrands(now, maxDays)
+	q.ids("topic_id", "the id of a topic, a UUID")
+	return q.check()
+}
+
 // commonOfBrands reads the common parameters of a list of brands, which share no topics.
 func (q *query) commonOfBrands(now time.Time, dayLimit int64) commonParams {
 	return commonParams{

@@ -43,10 +43,7 @@ type productBody struct {
 }
 
 func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	p := q.common(a.now())
-	if len(q.values["date_from"])+len(q.values["date_to"]) == 0 {
-		p.window = allTime
-	}
+	p := q.commonOrAllTime(a.now())
 	filter := clickhouse.CardFilter{
 		Filter: p.filter(caller.OrganizationID),
 		Roles:  q.words("role", "own", "competitor", "other"),

@@ -5,8 +5,8 @@
 // committed, so that Go alone builds the binary. A test fails when it does not match the sources. In page/:
 //
 //   - route.ts is the address: path and query as signals, and go to change them. The address has all state of a screen.
-//   - main.tsx is the entry. The script is in three parts, by what their barrels export: first.ts (the frame, Brands,
-//     Overview, and what all share), look.ts and manage.ts, which come when a screen of theirs is shown.
+//   - main.tsx is the entry. The script is in four parts, by what their barrels export: first.ts (the frame, Brands,
+//     Overview, and what all share), look.ts, manage.ts and tell.ts, which come when a screen of theirs is shown.
 //   - api.ts sends all requests: useAnswer reads, write changes, after which everything is read again. It turns errors
 //     into messages, and a lost session into a sign-in that returns to the screen.
 //   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
@@ -26,11 +26,13 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -63,9 +65,9 @@ var screens = []string{
 	"report",
 }
 
-// policy lets the document load from this host only: no script of its own, no other host, no frame. A picture of a
-// chart is drawn from a blob.
-const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+// policy lets the document load from this host only: no script of its own, no other host. A picture of a chart is drawn
+// from a blob. %s are the origins whose pages may frame it.
+const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors %s; base-uri 'none'; form-action 'self'"
 
 // pageTimeout bounds the look-ups before the document is sent.
 const pageTimeout = 4 * time.Second
@@ -100,35 +102,39 @@ func MountElsewhere(server *httpd.Server) {
 	})
 }
 
-func (d *Dashboard) signIn(c *fiber.Ctx) error { return d.send(c, http.StatusOK) }
+func (d *Dashboard) signIn(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+	return d.Send(c, http.StatusOK)
+}
 
 // page sends the document with the status of the address; without a session it redirects to /signin. The document is
 // the same for all addresses: its script shows the screen.
 func (d *Dashboard) page(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
 	caller, err := d.provider.Dashboard(c)
 	if kind, _ := problem.Of(err); err != nil && kind == problem.Unauthenticated {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Redirect("/signin?next="+url.QueryEscape(string(c.Request().URI().RequestURI())), http.StatusSeeOther)
 	}
 	if err != nil {
-		return d.sendUnavailable(c, err)
+		return d.SendUnavailable(c, err)
 	}
 	slug, rest := c.Params("slug"), c.Params("*")
 	if slug == "" {
-		return d.send(c, http.StatusOK)
+		return d.Send(c, http.StatusOK)
 	}
 	slug, err = url.PathUnescape(slug)
 	if err != nil || !isScreen(rest) || !utf8.ValidString(slug) || strings.ContainsRune(slug, 0) {
-		return d.send(c, http.StatusNotFound)
+		return d.Send(c, http.StatusNotFound)
 	}
 	exists, err := d.exists(c.UserContext(), caller.OrganizationID, slug, rest)
 	switch {
 	case err != nil:
-		return d.sendUnavailable(c, err)
+		return d.SendUnavailable(c, err)
 	case !exists:
-		return d.send(c, http.StatusNotFound)
+		return d.Send(c, http.StatusNotFound)
 	}
-	return d.send(c, http.StatusOK)
+	return d.Send(c, http.StatusOK)
 }
 
 // exists reports whether an organization has the brand of an address, and its answer if it names one.
@@ -142,19 +148,19 @@ func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, re
 		return true, err
 	}
 	id := uuid.FromStringOrNil(answer) // no answer has the nil UUID
-	brands := []clickhouse.UUID{clickhouse.UUID(brand.ID)}
-	row, err := clickhouse.FindAnswer(ctx, d.warehouse, clickhouse.UUID(organization), brands, clickhouse.UUID(id))
+	filter := clickhouse.Filter{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand.ID)}
+	row, err := clickhouse.FindAnswer(ctx, d.warehouse, filter, clickhouse.UUID(id))
 	return row != nil, err
 }
 
-// sendUnavailable sends the page, which explains the error, while a database cannot be reached.
-func (d *Dashboard) sendUnavailable(c *fiber.Ctx, err error) error {
+// SendUnavailable sends the page, which explains the error, while a database cannot be reached.
+func (d *Dashboard) SendUnavailable(c *fiber.Ctx, err error) error {
 	kind, _ := problem.Of(err)
 	if !postgres.IsTransient(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable &&
 		!errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return d.send(c, http.StatusServiceUnavailable)
+	return d.Send(c, http.StatusServiceUnavailable)
 }
 
 func isScreen(rest string) bool {
@@ -162,9 +168,9 @@ func isScreen(rest string) bool {
 	return slices.Contains(screens, name) && (!below || name == "answers" && id != "")
 }
 
-func (d *Dashboard) send(c *fiber.Ctx, status int) error {
-	c.Set(fiber.HeaderContentSecurityPolicy, policy)
-	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+// Send sends the document, which pages of the origins may show in a frame.
+func (d *Dashboard) Send(c *fiber.Ctx, status int, origins ...string) error {
+	c.Set(fiber.HeaderContentSecurityPolicy, fmt.Sprintf(policy, cmp.Or(strings.Join(origins, " "), "'none'")))
 	c.Set(fiber.HeaderCacheControl, "no-store") // going back to it after signing out asks again
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	return c.Status(status).Send(d.document)

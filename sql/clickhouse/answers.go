@@ -72,10 +72,9 @@ type (
 		IDs          []UUID `ch:"ids"`
 	}
 	oneAnswerParams struct {
-		Organization UUID   `ch:"organization"`
-		Brands       []UUID `ch:"brands"`
-		Days         []Day  `ch:"days"`
-		IDs          []UUID `ch:"ids"`
+		Filter
+		Days []Day  `ch:"days"`
+		IDs  []UUID `ch:"ids"`
 	}
 )
 
@@ -142,14 +141,17 @@ type OneAnswer struct {
 	CardColumns
 }
 
-// FindAnswer returns the answer of an id, also of a shopping platform; nil if there is none. It may belong to one of
-// brands, or to any brand of the organization if these are none.
-func FindAnswer(ctx context.Context, conn *Conn, organization UUID, brands []UUID, id UUID) (*OneAnswer, error) {
+// FindAnswer returns the answer of an id, also of a shopping platform; nil if none passes the filter. Without a brand
+// every one of the organization is searched, without days all of them.
+func FindAnswer(ctx context.Context, conn *Conn, filter Filter, id UUID) (*OneAnswer, error) {
 	if idTime(id).Year() > 2100 {
 		return nil, nil // no row has such a day, and ClickHouse's Date may not hold it
 	}
 	days := lookUp([]Key{{ID: id}}, 0, answerDaysAfter, LogLimit{}).Days
-	rows, err := oneAnswer.All(ctx, conn, oneAnswerParams{organization, brands, days, []UUID{id}})
+	if filter.DateTo == "" {
+		filter.DateFrom, filter.DateTo = slices.Min(days), slices.Max(days)
+	}
+	rows, err := oneAnswer.All(ctx, conn, oneAnswerParams{filter, days, []UUID{id}})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

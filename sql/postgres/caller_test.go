@@ -79,3 +79,25 @@ func TestTheLoginTakesNoOtherRole(t *testing.T) {
 		}
 	}
 }
+
+func list[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) []T {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func one[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) T {
+	t.Helper()
+	all := list[T](t, conn, text, args...)
+	if len(all) != 1 {
+		t.Fatalf("%d rows of %s", len(all), text)
+	}
+	return all[0]
+}

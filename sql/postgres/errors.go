@@ -21,6 +21,11 @@ type ErrConflict struct{ What string } // "slug", "email", …
 
 func (e ErrConflict) Error() string { return e.What + " is taken" }
 
+// ErrLimit reports that there are as many rows as there may be; its text says what to do.
+type ErrLimit string
+
+func (e ErrLimit) Error() string { return string(e) }
+
 // uniqueValues names the value that a constraint keeps unique.
 var uniqueValues = map[string]string{
 	"organizations_slug_key":                      "slug",
@@ -41,8 +46,8 @@ func wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// typed returns the error of a statement: ErrNotFound, ErrConflict and refused values alone, because the caller adds
-// their subject, and any other with the statement's name.
+// typed returns the error of a statement: ErrNotFound, ErrConflict, ErrLimit and refused values alone, because the
+// caller adds their subject, and any other with the statement's name.
 func typed(err error, statement string) error {
 	if err == nil {
 		return nil
@@ -58,6 +63,8 @@ func typed(err error, statement string) error {
 			return ErrNotFound
 		case "23514", "22023":
 			return refusedValue{refused}
+		case "54000":
+			return ErrLimit(refused.Message)
 		}
 	}
 	return fmt.Errorf("query %s: %w", statement, err)

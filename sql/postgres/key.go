@@ -44,7 +44,7 @@ type KeyHolder struct {
 	UseDue         bool      `db:"use_due"` // its last use was recorded over a minute ago, or never
 }
 
-// A KeyManager is a user who sees and revokes keys: their own, or everyone's in their organization.
+// A KeyManager is a user who sees and revokes keys or share links: their own, or everyone's in their organization.
 type KeyManager struct {
 	UserID         uuid.UUID
 	OrganizationID uuid.UUID

@@ -63,6 +63,7 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 		"INSERT INTO public.suggestions (brand_id, kind, text) VALUES ($1, 'prompt', 'which anvil?')",
 		"INSERT INTO public.content_briefs (brand_id, title) VALUES ($1, 'Anvils')",
 		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new site')",
+		"INSERT INTO public.share_links (brand_id, title, screens) VALUES ($1, 'client', '{overview}')",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
@@ -115,28 +116,6 @@ func (w *environment) as(t *testing.T, role, claims, text string, args ...any) (
 func (w *environment) user(t *testing.T, u postgres.User, text string, args ...any) outcome {
 	t.Helper()
 	return w.as(t, "authenticated", claimsOf(u), text, args...)
-}
-
-func list[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) []T {
-	t.Helper()
-	rows, err := conn.Query(t.Context(), text, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func one[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) T {
-	t.Helper()
-	all := list[T](t, conn, text, args...)
-	if len(all) != 1 {
-		t.Fatalf("%d rows of %s", len(all), text)
-	}
-	return all[0]
 }
 
 // exposed are the tables that clients may name.
@@ -199,6 +178,10 @@ func (w *environment) visible(t *testing.T, table string, v fixture, u postgres.
 		return w.count(t, table, v)
 	}
 	switch table {
+	case "share_links":
+		if u.Role == "viewer" {
+			return 0
+		}
 	case "audit_log", "webhook_endpoints", "webhook_deliveries":
 		return 0
 	case "api_keys", "subscriptions":

@@ -474,6 +474,24 @@ ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.sessions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.sessions TO answerscope_service;
 
+-- table private.share_link_hashes
+CREATE TABLE private.share_link_hashes (
+    share_link_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    password_hash text,
+    CONSTRAINT share_link_hashes_pkey PRIMARY KEY (share_link_id),
+    CONSTRAINT share_link_hashes_hash_key UNIQUE (hash),
+    CONSTRAINT share_link_hashes_share_link_id_fkey FOREIGN KEY (share_link_id) REFERENCES share_links(id) ON DELETE CASCADE,
+    CONSTRAINT share_link_hashes_hash_length CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT share_link_hashes_password_hash_length CHECK ((char_length(password_hash) <= 500))
+);
+ALTER TABLE private.share_link_hashes OWNER TO answerscope_owner;
+COMMENT ON TABLE private.share_link_hashes IS 'What links are found by: SHA-256 of the token, and argon2id of the password, as a PHC string.';
+ALTER TABLE private.share_link_hashes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.share_link_hashes FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.share_link_hashes FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT ON private.share_link_hashes TO answerscope_service;
+
 -- table private.signing_keys
 CREATE TABLE private.signing_keys (
     id uuid NOT NULL,
@@ -1266,6 +1284,53 @@ CREATE POLICY service ON public.prompts FOR ALL TO answerscope_owner, answerscop
 CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO authenticated;
+
+-- table public.share_links
+CREATE TABLE public.share_links (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid NOT NULL,
+    created_by uuid,
+    title text NOT NULL,
+    screens text[] NOT NULL,
+    filters jsonb NOT NULL DEFAULT '{}'::jsonb,
+    embed_origins text[] NOT NULL DEFAULT '{}'::text[],
+    has_password boolean NOT NULL DEFAULT false,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT share_links_pkey PRIMARY KEY (id),
+    CONSTRAINT share_links_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT share_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES private.users(id) ON DELETE SET NULL,
+    CONSTRAINT share_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT share_links_embed_origins_are_origins CHECK (((cardinality(embed_origins) <= 5) AND (array_to_string(embed_origins, ' '::text, '-'::text) ~ '^(https://[a-z0-9.-]+(:[0-9]+)?( |$))*$'::text))),
+    CONSTRAINT share_links_filters_is_object CHECK ((jsonb_typeof(filters) = 'object'::text)),
+    CONSTRAINT share_links_password_is_not_embedded CHECK (((NOT has_password) OR (embed_origins = '{}'::text[]))),
+    CONSTRAINT share_links_screens_are_known CHECK (((screens <> '{}'::text[]) AND (screens <@ '{overview,competitors,sources,prompts,traffic,shopping,answers}'::text[]))),
+    CONSTRAINT share_links_title_form CHECK (private.is_name(title))
+);
+ALTER TABLE public.share_links OWNER TO answerscope_owner;
+CREATE INDEX share_links_brand_id_idx ON public.share_links USING btree (brand_id);
+CREATE INDEX share_links_created_by_idx ON public.share_links USING btree (created_by);
+CREATE INDEX share_links_organization_id_idx ON public.share_links USING btree (organization_id);
+COMMENT ON TABLE public.share_links IS 'By whoever has one, some screens of a brand are read without an account. Made and revoked by /api/shares: an address is shown once.';
+COMMENT ON COLUMN public.share_links.filters IS 'Parameters of /api/v1 that it fixes; last_days: a window that ends today.';
+COMMENT ON COLUMN public.share_links.embed_origins IS 'Whose pages may show it in a frame.';
+COMMENT ON COLUMN public.share_links.expires_at IS 'Null: never.';
+COMMENT ON COLUMN public.share_links.last_used_at IS 'To the hour.';
+CREATE TRIGGER fill BEFORE INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER limit_links BEFORE INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.limit_share_links();
+CREATE TRIGGER log_audit AFTER INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.log_share_link();
+CREATE TRIGGER log_audit_revoked AFTER UPDATE OF revoked_at ON public.share_links FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION private.log_share_link();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE public.share_links ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.share_links FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.share_links FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY service ON public.share_links FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.share_links TO answerscope_service;
+GRANT SELECT ON public.share_links TO authenticated;
 
 -- table public.subscriptions
 CREATE TABLE public.subscriptions (
@@ -2377,6 +2442,25 @@ $function$;
 ALTER FUNCTION private.keep_domains() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_domains() IS NULL;
 
+-- function private.limit_share_links()
+CREATE OR REPLACE FUNCTION private.limit_share_links()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('share links of ' || NEW.brand_id, 0)); -- two at once count each other
+    IF (SELECT count(*) FROM public.share_links AS s
+        WHERE s.brand_id = NEW.brand_id AND s.revoked_at IS NULL AND coalesce(s.expires_at > now(), true)) >= 50 THEN
+        RAISE EXCEPTION 'a brand has at most 50 share links that work: revoke one first' USING ERRCODE = 'program_limit_exceeded';
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.limit_share_links() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.limit_share_links() IS NULL;
+
 -- function private.list_edited(list text[], added text[], removed text[])
 CREATE OR REPLACE FUNCTION private.list_edited(list text[], added text[], removed text[])
  RETURNS text[]
@@ -2547,6 +2631,22 @@ END
 $function$;
 ALTER FUNCTION private.log_provider_key() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_provider_key() IS NULL;
+
+-- function private.log_share_link()
+CREATE OR REPLACE FUNCTION private.log_share_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit(CASE TG_OP WHEN 'INSERT' THEN 'share added' ELSE 'share revoked' END, NEW.organization_id,
+        (SELECT b.slug FROM public.brands AS b WHERE b.id = NEW.brand_id) || ' ' || NEW.title);
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_share_link() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_share_link() IS NULL;
 
 -- function private.next_morning(organization uuid)
 CREATE OR REPLACE FUNCTION private.next_morning(organization uuid)

@@ -1,9 +1,11 @@
 // The one place that asks the server: paths, errors, and a session that has ended.
 import { signal } from "@preact/signals"
 import { useEffect, useState } from "preact/hooks"
-import { addressOf } from "./route.ts"
+import { addressOf, token } from "./route.ts"
 
-export const root = "/app/api"
+export const root = token ? "/share/api" : "/app/api"
+
+export const asOf = signal("") // when the server last answered the viewer of a share link
 
 // A Failure is why a request gave nothing, in words for the viewer. Its status is the response's, 0 without one.
 export class Failure extends Error {
@@ -47,14 +49,15 @@ async function ask(method: string, url: string, headers: Record<string, string>,
   try {
     response = await fetch(url, {
       method,
-      headers: { "X-Answerscope": "1", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      headers: { "X-Answerscope": "1", ...(token && { "X-Share": token }), ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     })
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error
     throw new Failure(0, "The server does not answer. Check your connection, then try again.")
   }
-  if (response.status === 401) {
+  if (token) asOf.value = response.headers.get("Date") ?? ""
+  else if (response.status === 401) {
     leave()
     return new Promise(() => {}) // the page goes away
   }
@@ -157,11 +160,11 @@ function sameSubject(a: string | null, b: string): boolean {
   return x.pathname === y.pathname && x.searchParams.get("brand_id") === y.searchParams.get("brand_id")
 }
 
-// metrics is the address of an endpoint of /api/v1, tables that of a table of /rest/v1.
+// metrics is the address of an endpoint of /api/v1, tables that of a table of /rest/v1, which a share link has not.
 export function metrics(endpoint: string, parameters: Record<string, string | undefined> = {}): string {
   return addressOf(`${root}/v1/${endpoint}`, parameters)
 }
 
 export function tables(table: string, parameters: Record<string, string | undefined> = {}): string {
-  return addressOf(`${root}/rest/v1/${table}`, parameters)
+  return token ? "" : addressOf(`${root}/rest/v1/${table}`, parameters)
 }

@@ -4,7 +4,7 @@ import { metrics, root, useAnswer } from "./api.ts"
 import type { Brand, Brands, Session } from "./bodies.ts"
 import { BrandList, Failed, Frame, NotFound, Overview, Screen, SignIn, Skeleton } from "./first.ts"
 import { later } from "./later.tsx"
-import { path, query } from "./route.ts"
+import { path, query, token } from "./route.ts"
 import { screens } from "./screens/list.ts"
 import { mayEdit } from "./session.ts"
 
@@ -13,6 +13,7 @@ addEventListener("pageshow", (event) => event.persisted && location.reload())
 
 const look = () => import("./look.ts")
 const manage = () => import("./manage.ts")
+const Shared = later(() => import("./tell.ts").then((m) => m.Shared))
 const SetUp = later(() => manage().then((m) => m.SetUp))
 const Settings = later(() => manage().then((m) => m.Settings))
 
@@ -30,7 +31,7 @@ const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Bra
 }
 
 function Page() {
-  return path.value === "/signin" ? <SignIn /> : <Signed />
+  return token ? <Shared shown={shown} /> : path.value === "/signin" ? <SignIn /> : <Signed />
 }
 
 // Signed is every screen behind the sign-in.

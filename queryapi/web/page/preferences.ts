@@ -1,9 +1,12 @@
 // How this browser shows the dashboard, until its user signs out.
 import { effect, signal } from "@preact/signals"
+import { token } from "./route.ts"
+
+const storage = token ? undefined : localStorage // which may be refused in a frame
 
 function preference(name: string) {
-  const choice = signal(localStorage.getItem(name) ?? "")
-  effect(() => (choice.value ? localStorage.setItem(name, choice.value) : localStorage.removeItem(name)))
+  const choice = signal(storage?.getItem(name) ?? "")
+  effect(() => (choice.value ? storage?.setItem(name, choice.value) : storage?.removeItem(name)))
   return choice
 }
 

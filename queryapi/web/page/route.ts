@@ -3,12 +3,17 @@ import { computed, signal } from "@preact/signals"
 
 const at = signal(new URL(location.href))
 export const path = computed(() => at.value.pathname)
-export const query = computed(() => at.value.searchParams)
+
+// token is that of a share link, by which a viewer without an account is here; shared is what it shows, and the
+// parameters that it fixes.
+export const token = /^\/share\/([^/]+)/.exec(location.pathname)?.[1]
+export const shared = signal<{ screens: string[]; fixed: Record<string, string> }>({ screens: [], fixed: {} })
+export const query = computed(() => new URLSearchParams({ ...Object.fromEntries(at.value.searchParams), ...shared.value.fixed }))
 
 addEventListener("popstate", () => (at.value = new URL(location.href)))
 
 // go shows another address of the dashboard; each is an entry of the history.
-export function go(to: string, replace = false): void {
+export function go(to = "", replace = false): void {
   const next = new URL(to, location.href)
   if (next.href === location.href) return
   const elsewhere = next.pathname !== location.pathname

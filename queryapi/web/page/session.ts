@@ -1,4 +1,7 @@
+import { signal } from "@preact/signals"
 import type { Session } from "./bodies.ts"
+
+export const editor = signal(false) // whether the viewer may edit
 
 // What a role may do; the database says it again.
 export const mayEdit = (session: Session) => session.role !== "viewer"

@@ -1,4 +1,4 @@
--- one_answer: an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched.
+-- one_answer: an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched.
 -- An id's first row has the record, the last row of sign 1 the current reading. A given-up run is no answer.
 SELECT
     * EXCEPT (recorded, reading, sources, products),
@@ -47,7 +47,8 @@ FROM
         any(answers.job_id) AS job_id,
         argMinIf((answers.text, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd),
             (revision, answers.extract_version), sign = 1) AS recorded,
-        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count),
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count,
+            answers.branded, answerscope_given(answers.topic_id)),
             (revision, answers.extract_version), sign = 1) AS reading,
         argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type,
             answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
@@ -55,10 +56,16 @@ FROM
             answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating,
             answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
     FROM answers
-    WHERE organization_id = {organization:UUID}
-      AND (empty({brands:Array(UUID)}) OR brand_id IN {brands:Array(UUID)})
+    WHERE organization_id = {organization_id:UUID}
+      AND ({brand_id:UUID} = toUUID('00000000-0000-0000-0000-000000000000') OR brand_id = {brand_id:UUID})
       AND day IN {days:Array(Date)}
+      AND day BETWEEN {date_from:Date} AND {date_to:Date}
       AND id IN {ids:Array(UUID)}
       AND NOT given_up
     GROUP BY brand_id, id
 ) AS found
+WHERE answerscope_matches_code({platforms:Array(String)}, platform)
+  AND answerscope_matches_code({models:Array(String)}, model)
+  AND answerscope_matches_code({regions:Array(String)}, region)
+  AND answerscope_matches({branded:Array(Bool)}, reading.6)
+  AND answerscope_matches({topics:Array(UUID)}, reading.7)

@@ -2,7 +2,7 @@
 import { metrics } from "../api.ts"
 import type { Brand } from "../bodies.ts"
 import { shift, today } from "../format.ts"
-import { addressOf, path, query } from "../route.ts"
+import { addressOf, path, query, shared, token } from "../route.ts"
 
 // common are the parameters that all screens of a brand share: they stay from one to the next.
 export const common = ["date_from", "date_to", "platform", "model", "region", "topic_id", "branded"] as const
@@ -21,11 +21,12 @@ export function question(endpoint: string, brand: Brand, more: Record<string, st
 const apart = ["traffic", "shopping"]
 
 // screen is the address of a screen of a brand, with the same window and filters, and more parameters. Between screens
-// that know different platforms the platform is left out.
-export function screen(brand: Brand, name = "", more: Record<string, string | undefined> = {}): string {
+// that know different platforms the platform is left out. A share link has no others than its own.
+export function screen(brand: Brand, name = "", more: Record<string, string | undefined> = {}): string | undefined {
+  if (token && !shared.value.screens.includes(name.split("/")[0] || "overview")) return
   const at = path.value.split("/")[3] ?? ""
   const parted = name !== at && (apart.includes(at) || apart.includes(name))
-  return addressOf(`/brands/${encodeURIComponent(brand.slug)}${name && "/" + name}`, chosen({ compare: query.value.get("compare") ?? undefined, ...(parted && { platform: undefined }), ...more }))
+  return addressOf((token ? `/share/${token}` : `/brands/${encodeURIComponent(brand.slug)}`) + (name && "/" + name), chosen({ compare: query.value.get("compare") ?? undefined, ...(parted && { platform: undefined }), ...more }))
 }
 
 // chosenWindow is the window of the address as the API reads it: of one day alone, the 30 days that it begins or ends.

@@ -5,6 +5,7 @@ import type { Brand, Session } from "../bodies.ts"
 import { density, hotkeys, theme } from "../preferences.ts"
 import { path } from "../route.ts"
 import { screens } from "../screens/list.ts"
+import { editor, mayEdit } from "../session.ts"
 import { Brands } from "./toolbar.tsx"
 import { screen as addressOfScreen } from "./filters.tsx"
 import { Button, Problem, Select, useAction } from "./form.tsx"
@@ -27,6 +28,7 @@ export function Frame({ session, brands, brand, screen, children }: Props) {
   const [listed, list] = useState(false)
   const { busy, failed, run } = useAction()
   useKeys(brand, () => list(true))
+  editor.value = !!session && mayEdit(session)
   useEffect(() => unfold(false), [path.value])
   const here = (address: string) => (path.value === address ? ("page" as const) : undefined)
   const pages = brand

@@ -34,7 +34,7 @@ export function Skeleton({ height }: { height: number }) {
 }
 
 // Empty is a card that says that there is nothing; next leads to the next step.
-export function Empty({ title, children, next }: { title: string; children: string; next?: [address: string, text: string] }) {
+export function Empty({ title, children, next }: { title: string; children: string; next?: [address: string | undefined, text: string] }) {
   return (
     <div class="card empty">
       <h2>{title}</h2>

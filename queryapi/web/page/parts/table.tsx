@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from "preact"
 import { useContext, useRef, useState } from "preact/hooks"
-import { asCSV, send, tables } from "../api.ts"
+import { asCSV, send } from "../api.ts"
 import { number } from "../format.ts"
 import { go, query, withParameters } from "../route.ts"
 import { Head } from "./card.tsx"
@@ -131,7 +131,7 @@ export function Download({ name, file, url, table }: { name: string; file: strin
   const { failed, run } = useAction()
   const [cut, setCut] = useState(false)
   const save = async () => {
-    const { text, more } = !url ? { text: shownAsCSV(table!.current!), more: false } : await (url.startsWith(tables("")) ? rowsAsCSV(url) : asCSV(url))
+    const { text, more } = !url ? { text: shownAsCSV(table!.current!), more: false } : await (url.includes("/rest/") ? rowsAsCSV(url) : asCSV(url))
     setCut(more)
     store(new Blob([text], { type: "text/csv;charset=utf-8" }), file)
   }

@@ -1,11 +1,12 @@
-import { createContext } from "preact"
+import { type ComponentType, createContext } from "preact"
 import { useContext, useState } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters } from "../bodies.ts"
 import { date, daysOf, shift, shortDate, today } from "../format.ts"
-import { go, path, query, withParameters } from "../route.ts"
+import { go, path, query, shared, token, withParameters } from "../route.ts"
+import { editor } from "../session.ts"
 import { chosen, chosenWindow, compares, screen } from "./filters.tsx"
-import { Button, Select } from "./form.tsx"
+import { Button, Select, useAction } from "./form.tsx"
 import { Icon } from "./icon.tsx"
 import { Menu } from "./menu.tsx"
 import { Download } from "./table.tsx"
@@ -36,21 +37,25 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
   const values = useFilterValues(brand, timeless || answers.only?.length === 0)
   const filters = [...filtersOf(values, timeless ? { only: [] } : answers), ...more]
   const at = query.value
+  const { fixed } = shared.value
+  const chooses = !timeless && !fixed.date_from // the days
   const set = (name: string) => (value: string) => go(withParameters({ [name]: value, cursor: undefined }))
   const textOf = ({ name, options }: Filter) => options?.find(([value]) => value === at.get(name))?.[1] ?? at.get(name)
   const chips = filters.filter(({ name }) => at.has(name)).map((filter) => ({ ...filter, text: `${filter.label}: ${textOf(filter)}` }))
   return (
     <section class="toolbar" aria-label="Window and filters">
       <p class="printed">{[brand.name, !timeless && windowText(), ...chips.map((chip) => chip.text)].filter(Boolean).join(" · ")}</p>
-      <BrandChoice brand={brand} />
-      {!timeless && <Window />}
+      {!token && <BrandChoice brand={brand} />}
+      {chooses ? <Window /> : !timeless && windowText()}
       <ul class="chips" aria-label="Filters">
         {chips.map(({ name, text }) => (
           <li key={name}>
             {text}
-            <button type="button" aria-label={`Remove ${text}`} onClick={() => set(name)("")}>
-              <Icon name="close" />
-            </button>
+            {!fixed[name] && (
+              <button type="button" aria-label={`Remove ${text}`} onClick={() => set(name)("")}>
+                <Icon name="close" />
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -59,7 +64,7 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
           <div class="filters">
             {filters.map(
               ({ name, label, options }) =>
-                options && (
+                options && !fixed[name] && (
                   <Select key={name} label={label} value={at.get(name) ?? ""} onInput={set(name)}>
                     <option value="">All</option>
                     {options.map(([value, text]) => (
@@ -70,10 +75,11 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
                   </Select>
                 ),
             )}
-            <Dates />
+            {chooses && <Dates />}
           </div>
         </Menu>
       )}
+      {!timeless && editor.value && !["tracking", "report"].includes(path.value.split("/")[3]!) && <Share brand={brand} />}
       <Menu name="More" kind="button plain tight" shows={<Icon name="more" />}>
         {csv && <Download name={csv.file} {...csv} />}
         <a class="button plain tight" href={screen(brand, "report")}>
@@ -83,6 +89,19 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
       </Menu>
       {values?.simulated && <p class="strip">Simulated data: some of these answers are made up.</p>}
     </section>
+  )
+}
+
+// Share makes a link to the screen, for people without an account.
+function Share({ brand }: { brand: Brand }) {
+  const [Shown, show] = useState<ComponentType<{ brand: Brand; onClose: () => void }> | null>(null)
+  const { failed, run } = useAction()
+  return (
+    <>
+      <Button onClick={() => run(() => import("../tell.ts").then((m) => show(() => m.ShareDialog)))}>Share</Button>
+      {failed && <span role="alert">{failed}</span>}
+      {Shown && <Shown brand={brand} onClose={() => show(null)} />}
+    </>
   )
 }
 

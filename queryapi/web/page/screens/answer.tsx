@@ -13,7 +13,7 @@ import { Named, Tone } from "../parts/named.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
-import { query } from "../route.ts"
+import { query, token } from "../route.ts"
 import { listed } from "./listed.ts"
 import { NotFound } from "./not_found.tsx"
 
@@ -223,7 +223,7 @@ function Facts({ answer }: { answer: Answer }) {
           <Fact name="Served by" value={answer.served_model || "not said"} />
           <Fact name="Region" value={answer.region || "none"} />
           <Fact name="Sample" value={number(answer.sample)} />
-          <Fact name="Cost" value={answer.cost === null ? "not known" : `${number(answer.cost)} USD`} />
+          {!token && <Fact name="Cost" value={answer.cost === null ? "not known" : `${number(answer.cost)} USD`} />}
           {answer.usage && (
             <Fact
               name="Tokens"
@@ -231,11 +231,13 @@ function Facts({ answer }: { answer: Answer }) {
             />
           )}
         </dl>
-        <p>
-          <a href={`${root}/v1/answers/${answer.id}`} target="_blank" rel="noopener">
-            Raw record
-          </a>
-        </p>
+        {!token && (
+          <p>
+            <a href={`${root}/v1/answers/${answer.id}`} target="_blank" rel="noopener">
+              Raw record
+            </a>
+          </p>
+        )}
       </details>
     </section>
   )

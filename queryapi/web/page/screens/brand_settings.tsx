@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import { metrics, send, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Session, Traffic } from "../bodies.ts"
 import { plural } from "../format.ts"
+import { later } from "../later.tsx"
 import { Card } from "../parts/card.tsx"
 import { Confirm, FormDialog } from "../parts/dialog.tsx"
 import { Button, Field, Problem, useAction } from "../parts/form.tsx"
@@ -10,6 +11,8 @@ import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
+
+const ShareLinks = later(() => import("../tell.ts").then((m) => m.ShareLinks))
 
 interface Competitor { id: string; name: string; aliases: string[]; domains: string[] }
 interface Row {
@@ -43,6 +46,7 @@ export function BrandSettings({ brand, session }: { brand: Brand; session: Sessi
               <Domains row={row} editable={editable} />
               <Competitors row={row} editable={editable} />
               <Pixel brand={brand} />
+              {editable && <ShareLinks brand={brand} session={session} />}
               {editable && <Delete row={row} />}
             </div>
           )

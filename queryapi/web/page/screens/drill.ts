@@ -8,7 +8,7 @@ export function groupFilter(parameter: string, key: string): Record<string, stri
 }
 
 // answers is the address of the answers that a figure counts.
-export function answers(brand: Brand, more: Record<string, string | undefined> = {}): string {
+export function answers(brand: Brand, more: Record<string, string | undefined> = {}): string | undefined {
   return screen(brand, "answers", more)
 }
 
@@ -18,7 +18,7 @@ export function ranked({ brand, competitors }: Pick<Comparison, "brand" | "compe
 }
 
 // naming is the address of the answers that name an entity.
-export function naming(brand: Brand, { competitor_id }: Compared, more: Record<string, string> = {}): string {
+export function naming(brand: Brand, { competitor_id }: Compared, more: Record<string, string> = {}): string | undefined {
   return answers(brand, { ...more, ...(competitor_id ? { competitor_id } : { mentioned: "true" }) })
 }
 

@@ -102,10 +102,11 @@ interface HeadlineProps {
 // Headline says in sentences how the brand does, and whether that changed.
 function Headline({ brand, summary, change, comparison }: HeadlineProps) {
   const { totals, window } = summary
-  const plan = (
+  const tracking = screen(brand, "tracking")
+  const plan = tracking && (
     <>
       {" "}
-      <a href={screen(brand, "tracking")}>Tracking says how many are enough.</a>
+      <a href={tracking}>Tracking says how many are enough.</a>
     </>
   )
   return (

@@ -48,7 +48,7 @@ export function Panel({ brand, prompt }: Props) {
       <Platforms brand={brand} prompt={prompt} />
       <Entities brand={brand} prompt={prompt} />
       <Domains brand={brand} prompt={prompt} />
-      <Latest brand={brand} prompt={prompt} />
+      {screen(brand, "answers") && <Latest brand={brand} prompt={prompt} />}
     </section>
   )
 }

@@ -10,7 +10,7 @@ import { Segments } from "../parts/segments.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Pages, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
-import { go, query, withParameters } from "../route.ts"
+import { go, query, token, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
 import { Performance } from "./prompt_figures.tsx"
 import { promptSet } from "./running.tsx"
@@ -24,7 +24,7 @@ const shows = [
 // Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
 export function Prompts({ brand, session }: { brand: Brand; session: Session }) {
   const [adding, add] = useState(false)
-  const tracked = query.value.get("show") === "tracked"
+  const tracked = !token && query.value.get("show") === "tracked"
   const topics = useAnswer<Topic[]>(tables("topics", { brand_id: `eq.${brand.id}`, select: "id,name", order: "name" })).data ?? []
   const editable = mayEdit(session)
   const tools = (
@@ -36,10 +36,10 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
       )}
     </div>
   )
-  const list = <Tracked brand={brand} topics={topics} editable={editable} />
+  const list = !token && <Tracked brand={brand} topics={topics} editable={editable} />
   return (
     <Screen name="Prompts" of={brand.name} bar={<Toolbar brand={brand} timeless={tracked} />} tools={tools}>
-      <Segments name="Prompts" parameter="show" options={shows} drops="offset cursor rows prompt" />
+      {!token && <Segments name="Prompts" parameter="show" options={shows} drops="offset cursor rows prompt" />}
       {tracked ? list : <Performance brand={brand}>{list}</Performance>}
       {adding && <AddPrompts brand={brand} topics={topics} onClose={() => add(false)} />}
     </Screen>

@@ -103,7 +103,7 @@ function Cover({ brand }: { brand: Brand }) {
 // shows beside it; cells of charts have none, and lead to parts of what their rows do.
 function Footnotes({ brand }: { brand: Brand }) {
   const [addresses, set] = useState<string[]>([])
-  const all = new URL(screen(brand, "answers"), location.href).href
+  const all = new URL(screen(brand, "answers")!, location.href).href
   useEffect(() => {
     const count = () => {
       const links = [...document.querySelectorAll<HTMLAnchorElement>('.chapter a[href*="/answers"]:not([data-at])')]
