@@ -14,9 +14,9 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of visits and crawls, which
-// feed every rollup.
-func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
+// insertBatch inserts a batch of three brands in two months: of answers, some corrected, of visits and of crawls. The
+// three feed every rollup; a source restricts it to one of them.
+func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int, source string) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
 	var visits []*clickhouse.VisitRow
@@ -45,14 +45,20 @@ func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64,
 			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0, GoalValue: &worth,
 		})
 	}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint("answers", first), answers); err != nil {
-		t.Fatal(err)
-	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), warehouse.Pack(visits...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint("crawls", first), crawls); err != nil {
-		t.Fatal(err)
+	ctx := t.Context()
+	for table, insert := range map[string]func(token string) error{
+		"answers": func(token string) error { return clickhouse.Answers.Insert(ctx, conn, token, answers) },
+		"visits": func(token string) error {
+			return clickhouse.Visits.Insert(ctx, conn, token, warehouse.Pack(visits...))
+		},
+		"crawls": func(token string) error { return clickhouse.Crawls.Insert(ctx, conn, token, crawls) },
+	} {
+		if source != "" && source != table {
+			continue
+		}
+		if err := insert(fmt.Sprint(table, first)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -114,7 +120,7 @@ func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
 	type sides struct{ expected, actual *rollup.ChecksumCache }
 	caches := map[string]sides{}
 	for batch := range int64(3) {
-		insertBatch(t, conn, r, batch*150, 150)
+		insertBatch(t, conn, r, batch*150, 150, "")
 		for _, target := range rollups(t, conn) {
 			if batch == 1 {
 				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+target.Table+" FINAL"); err != nil {
@@ -159,8 +165,8 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	offset := int64(0)
-	next := func() { insertBatch(t, conn, r, offset, 80); offset += 80 }
-	next()
+	insert := func(source string) { insertBatch(t, conn, r, offset, 80, source); offset += 80 }
+	insert("")
 	for _, target := range rollups(t, conn) {
 		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
 			if target.Table != "answer_daily" && target.Table != "citations" && spoil != "missing" && spoil != "doubled" {
@@ -182,7 +188,7 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 				if err := conn.Exec(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
-				rebuilt(t, conn, target, spoil, next)
+				rebuilt(t, conn, target, spoil, func() { insert(target.Source) })
 			})
 		}
 	}
