@@ -100,9 +100,10 @@ func (c *shareList) Run(ctx context.Context, p *process, db *postgres.DB, organi
 }
 
 type shareRevoke struct {
-	ID uuid.UUID `arg:"" help:"Of the link, as share list prints it."`
+	ID string `arg:"" help:"Of the link, as share list prints it."`
 }
 
 func (c *shareRevoke) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy("answerscope share list", db.RevokeShareLink(ctx, postgres.KeyManager{Everyone: true}, c.ID))
+	id := uuid.FromStringOrNil(c.ID) // no link has the nil UUID
+	return listedBy("answerscope share list", db.RevokeShareLink(ctx, postgres.KeyManager{Everyone: true}, id))
 }
