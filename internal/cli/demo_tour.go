@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,8 +16,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/share"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // demoText is the file of the data directory that keeps the closing lines for `status`.
@@ -39,8 +44,13 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 	}
 	dashboard := ""
 	if password != "" {
-		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n", api.base,
-			demoEmail, password)
+		path, err := d.shareLink(ctx)
+		if err != nil {
+			return err
+		}
+		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n"+
+			"  share  %[1]s%[4]s\n         what a client sees of it, without an account\n",
+			api.base, demoEmail, password, path)
 	}
 	text := fmt.Sprintf(`Next:
 
@@ -61,6 +71,24 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 		return fmt.Errorf("store the text for status: %w", err)
 	}
 	return nil
+}
+
+// shareLink makes the demo's share link, in place of that of the last start, and returns its path.
+func (d *demo) shareLink(ctx context.Context) (string, error) {
+	const title = "Demo for a client"
+	links, err := d.DB.ShareLinks(ctx, d.organization.ID)
+	for _, link := range links {
+		if link.Title == title {
+			err = errors.Join(err, d.DB.RevokeShareLink(ctx, postgres.KeyManager{Everyone: true}, link.ID))
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	draft := share.NewDraft(time.Now())
+	draft.BrandID, draft.Title, draft.Screens = d.brand.Brand.ID, title, share.Screens
+	_, path, err := share.Add(ctx, d.DB, d.organization.ID, uuid.Nil, draft, time.Now())
+	return path, err
 }
 
 // printComparison prints the brand and its competitors as a table.

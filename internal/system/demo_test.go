@@ -21,6 +21,30 @@ import (
 // sqlLine is the command that the demo prints for SQL, with the number below it.
 var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\n +is the API's aiVisibilityScore: (\S+)\n`)
 
+var shareLine = regexp.MustCompile(`\n  share  (http://\S+)/share/(shr_\w+)\n`)
+
+// sharedBy is the token of the link that a demo prints.
+func sharedBy(t *testing.T, s *server) string {
+	t.Helper()
+	m := shareLine.FindStringSubmatch(s.log.String())
+	if m == nil || m[1] != s.url {
+		t.Fatalf("the demo prints no share link:\n%s", s.log)
+	}
+	return m[2]
+}
+
+// described asks what the link of a token shows.
+func described(t *testing.T, base, token string) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/share/link", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Share", token)
+	status, _, text = exchange(t, request)
+	return status, text
+}
+
 // The demo shows one number by the API and by SQL; run again it goes on with the same data and the same key.
 func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	t.Parallel()
@@ -54,6 +78,10 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 			t.Errorf("the demo lacks %q:\n%s", verdict, first.log)
 		}
 	}
+	shared := sharedBy(t, first)
+	if status, text := described(t, first.url, shared); status != http.StatusOK || !strings.Contains(text, `"name":"Fernwood"`) {
+		t.Errorf("the demo's share link: %d %s", status, text)
+	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
 	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, env, first, key) })
 	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, env, first, key) })
@@ -65,6 +93,12 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	next := strings.TrimSpace(second.stdout)
 	if status, _ := fetch(t, second.url+"/api/v1/whoami", key); next != key || status != http.StatusOK {
 		t.Errorf("the first run's key is answered with %d, and the second's is %q", status, next)
+	}
+	if status, _ := described(t, second.url, shared); status != http.StatusNotFound {
+		t.Errorf("the first run's share link is answered with %d", status)
+	}
+	if status, _ := described(t, second.url, sharedBy(t, second)); status != http.StatusOK {
+		t.Errorf("the second run's share link is answered with %d", status)
 	}
 	// Runs that became due meanwhile are more, a new day takes one away: a copy of everything would be twice as much.
 	if _, again := demoTotals(t, second.url, next); again < answers*9/10 || again > answers*11/10 {
