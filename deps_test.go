@@ -96,6 +96,8 @@ var dependencies = []dependency{
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify", "queryapi/web/bundle"}, "makes t.js small and the dashboard one file; no part of the binary"},
+	{"code.dny.dev/ssrf", []string{"internal/egress"}, "which addresses are public, by IANA's registries"},
+	{"github.com/standard-webhooks/standard-webhooks/libraries", []string{"pipeline/notify"}, "signatures of webhooks"},
 	{"github.com/golang-jwt/jwt/v5", []string{"queryapi/auth", "queryapi/rest"}, "signatures and claims of tokens"},
 	{"github.com/MicahParks/keyfunc/v3", []string{"queryapi/auth"}, "keys that an outside issuer publishes"},
 	{"golang.org/x/crypto", []string{"queryapi/auth"}, "argon2id"},

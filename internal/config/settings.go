@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/egress"
 )
 
 // Prefix begins the name of every variable of answerscope's own.
@@ -27,6 +29,7 @@ type Settings struct {
 	DataDir         string    `default:"./var" placeholder:"DIR" help:"${settings_data_dir}"`
 	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"${settings_min_free}"`
 	PublicURL       string    `name:"public-url" placeholder:"URL" help:"${settings_public_url}"`
+	EgressAllow     []string  `placeholder:"CIDR" help:"${settings_egress_allow}"`
 	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"${settings_log_level}"`
 	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka     `embed:"" prefix:"kafka-"`
@@ -80,6 +83,9 @@ func (s Settings) Validate() error {
 	m.want(s.PublicURL == "" || isOrigin(s.PublicURL), "PUBLIC_URL", NewDSN(s.PublicURL).Masked(),
 		"the address at which browsers reach this installation, such as https://answers.example, without user, "+
 			"path and query")
+	if _, err := egress.New(s.EgressAllow); err != nil {
+		m.add(fmt.Errorf("%sEGRESS_ALLOW has %w", Prefix, err))
+	}
 	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel,
 		"debug, info, warn, error or auto")
 	m.want(s.LogFormat == "text" || s.LogFormat == "json", "LOG_FORMAT", s.LogFormat, "text or json")
