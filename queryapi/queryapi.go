@@ -1,5 +1,5 @@
-// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, the dashboard, and what it
-// shares.
+// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard,
+// and what it shares.
 package queryapi
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/egress"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/queryapi/auth"
@@ -18,6 +19,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/share"
 	"github.com/answerscope/answerscope/queryapi/topics"
 	"github.com/answerscope/answerscope/queryapi/web"
+	"github.com/answerscope/answerscope/queryapi/webhook"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -87,6 +89,16 @@ func NewProvider(d Deps) (*auth.Provider, error) {
 	return auth.NewProvider(cfg, d.DB, ring, d.Log), nil
 }
 
+// NewWebhooks makes the manager of webhook endpoints. Without keys for its secrets it adds none.
+func NewWebhooks(d Deps) (*webhook.Manager, error) {
+	ring, err := d.Settings.SecretRing()
+	if err != nil {
+		return nil, err
+	}
+	client, err := egress.New(d.Settings.EgressAllow)
+	return webhook.NewManager(d.DB, ring, client, time.Now), err
+}
+
 // Parts watches the API keys.
 func (g *Gate) Parts() []lifecycle.Part {
 	return []lifecycle.Part{{Name: "api keys", After: []lifecycle.Store{lifecycle.Postgres}, Run: g.Keys.Run}}
@@ -107,9 +119,14 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 		return nil, nil
 	}
 	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(rateLimit, time.Now) } // of one surface
+	webhooks, err := NewWebhooks(d)
+	if err != nil {
+		return nil, err
+	}
 	minted := auth.NewKeyManager(d.DB, time.Now)
 	users := gate.Tokens.Mount(server)
 	minted.Mount(users.Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
+	webhooks.Mount(users.Group("/webhooks"), gate.Tokens.RequireToken, limit().Handle)
 	tables, parts, err := mountTables(ctx, d, gate, limit(), server)
 	if err != nil || gate.Provider == nil {
 		return parts, err
@@ -118,6 +135,7 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	// The same once more for the dashboard, whose users have a cookie.
 	dashboard := gate.Provider.MountDashboard(server)
 	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
+	webhooks.Mount(dashboard.Group("/webhooks"), gate.Provider.RequireDashboard, limit().Handle)
 	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
 	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
 		Error: auth.PlainRefusal}
@@ -157,6 +175,10 @@ func TablesConfig() rest.Config {
 	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
 	rows := int64(1000)
 	cfg.MaxRows, cfg.MaxBytes = &rows, 8<<20
+	cfg.Adders = map[string]string{
+		"api_keys": "POST /api/keys adds keys", "share_links": "POST /api/shares adds links",
+		"webhook_endpoints": "POST /api/webhooks adds endpoints",
+	}
 	return cfg
 }
 

@@ -142,6 +142,10 @@ func organizationOfTest(t *testing.T, db *postgres.DB, conn *pgx.Conn, name stri
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
+		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, slug || '@mail.example' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url) SELECT organization_id, id, 'https://hooks.example/' || name FROM public.brands WHERE id = $1",
+		"SELECT private.emit(organization_id, id, 'brand.created', '{}') FROM public.brands WHERE id = $1", // and its delivery
 	} {
 		_, err := conn.Exec(t.Context(), text, brand.ID)
 		check(err)

@@ -24,6 +24,8 @@ type Config struct {
 	Aggregates bool     // sum(), count() and the like are allowed
 	Origins    []string // of pages that may read responses with credentials; none: all may, without
 
+	Adders map[string]string // by table: the hint for callers who may add no row to it
+
 	StatementTimeout time.Duration // of each of a request's statements
 	AcquireTimeout   time.Duration // for everything before the statement: a slot, a connection, the caller's role
 }

@@ -58,7 +58,11 @@ func (a *API) run(ctx, startCtx context.Context, p *plan) (*result, error) {
 		return nil, refusal
 	}
 	if err != nil {
-		return nil, databaseError(err, p.caller.Anonymous)
+		refusal := databaseError(err, p.caller.Anonymous)
+		if refusal.code == "42501" && p.action == actionInsert {
+			refusal = refusal.hinted(a.cfg.Adders[p.relation.name])
+		}
+		return nil, refusal
 	}
 	return r, nil
 }

@@ -61,7 +61,7 @@ func typed(err error, statement string) error {
 			return ErrConflict{cmp.Or(uniqueValues[refused.ConstraintName], refused.ConstraintName)}
 		case "23503":
 			return ErrNotFound
-		case "23514", "22023":
+		case "23514", "22023", "22021":
 			return refusedValue{refused}
 		case "54000":
 			return ErrLimit(refused.Message)
@@ -75,6 +75,12 @@ type refusedValue struct{ cause *pgconn.PgError }
 
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
+
+// IsRefused reports whether the schema refuses a value; the error says which would be right.
+func IsRefused(err error) bool {
+	_, refused := errors.AsType[refusedValue](err)
+	return refused
+}
 
 // sqlState returns the SQLSTATE of an error of the server, "" for any other error.
 func sqlState(err error) string {

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxWebhookEndpoints is the limit of an organization.
+const MaxWebhookEndpoints = 10
+
+// WebhookEndpoint is where events are posted.
+type WebhookEndpoint struct {
+	ID              uuid.UUID     `db:"id" json:"id"`
+	OrganizationID  uuid.UUID     `db:"organization_id" json:"organization_id"`
+	BrandID         uuid.NullUUID `db:"brand_id" json:"brand_id"` // null: every brand
+	Brand           *string       `db:"brand" json:"brand"`       // slug
+	Kind            string        `db:"kind" json:"kind"`         // webhook or slack
+	URL             string        `db:"url" json:"url"`           // of Slack without its secret part
+	Description     string        `db:"description" json:"description"`
+	Events          []string      `db:"events" json:"events"` // types; empty: all
+	IsActive        bool          `db:"is_active" json:"is_active"`
+	FailingSince    *time.Time    `db:"failing_since" json:"failing_since"` // nil: the last delivery arrived
+	DisabledAt      *time.Time    `db:"disabled_at" json:"disabled_at"`
+	DisabledReason  *string       `db:"disabled_reason" json:"disabled_reason"` // gone or failing
+	LastDeliveredAt *time.Time    `db:"last_delivered_at" json:"last_delivered_at"`
+	CreatedAt       time.Time     `db:"created_at" json:"created_at"`
+}
+
+// WebhookDelivery is one event for one endpoint.
+type WebhookDelivery struct {
+	ID             uuid.UUID  `db:"id" json:"id"`
+	Event          string     `db:"event" json:"event"` // its type
+	EventID        uuid.UUID  `db:"event_id" json:"event_id"`
+	Status         string     `db:"status" json:"status"`
+	Attempts       int        `db:"attempts" json:"attempts"`
+	NextAttemptAt  time.Time  `db:"next_attempt_at" json:"next_attempt_at"` // while it is pending
+	ResponseStatus *int       `db:"response_status" json:"response_status"` // of the last attempt
+	DurationMS     *int       `db:"duration_ms" json:"duration_ms"`
+	Error          *string    `db:"error" json:"error"`
+	Excerpt        *string    `db:"response_excerpt" json:"response_excerpt"`
+	DeliveredAt    *time.Time `db:"delivered_at" json:"delivered_at"`
+	CreatedAt      time.Time  `db:"created_at" json:"created_at"`
+}
+
+// AddWebhookEndpoint stores an endpoint with its encrypted secret; the audit log names the user as for SetProviderKey.
+// It reports false if the organization has MaxWebhookEndpoints, ErrNotFound if it has no such brand.
+func (db *DB) AddWebhookEndpoint(
+	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string,
+) (added bool, err error) {
+	creator := uuid.NullUUID{UUID: user, Valid: !user.IsNil()}
+	err = db.changeWebhooks(ctx, user, e.OrganizationID, func(on querier) error {
+		rows, err := execRows(ctx, on, "add_webhook_endpoint", e.ID, e.OrganizationID, e.BrandID, e.Kind, e.URL,
+			e.Description, e.Events, creator, sealed, MaxWebhookEndpoints)
+		added = rows > 0
+		return err
+	})
+	return added, err
+}
+
+// changeWebhooks runs fn in a transaction that no other change of the organization's endpoints by it overlaps.
+func (db *DB) changeWebhooks(ctx context.Context, user, organization uuid.UUID, fn func(on querier) error) error {
+	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		err := exec(ctx, tx, "lock_webhooks", organization)
+		if err == nil && user != uuid.Nil {
+			err = exec(ctx, tx, "set_actor", user)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// WebhookEndpoints returns the endpoints of an organization, the oldest first.
+func (db *DB) WebhookEndpoints(ctx context.Context, organization uuid.UUID) ([]WebhookEndpoint, error) {
+	return queryAll[WebhookEndpoint](ctx, db, "webhook_endpoints", organization, uuid.Nil)
+}
+
+// WebhookEndpoint finds an endpoint, or ErrNotFound.
+func (db *DB) WebhookEndpoint(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
+	return queryOne[WebhookEndpoint](ctx, db, "webhook_endpoints", uuid.Nil, id)
+}
+
+// RemoveWebhookEndpoint deletes an endpoint with its secrets and deliveries, or returns ErrNotFound.
+func (db *DB) RemoveWebhookEndpoint(ctx context.Context, id uuid.UUID) error {
+	return wrap(execOne(ctx, db, "remove_webhook_endpoint", id), "remove webhook endpoint %s", id)
+}
+
+// RotateWebhookSecret stores a new encrypted secret. The current one signs beside it for the overlap, in whole seconds.
+func (db *DB) RotateWebhookSecret(
+	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string, overlap time.Duration,
+) error {
+	return db.changeWebhooks(ctx, user, e.OrganizationID, func(on querier) error {
+		err := execOne(ctx, on, "rotate_webhook_secret", e.ID, sealed, int(overlap.Seconds()))
+		return wrap(err, "rotate secret of webhook endpoint %s", e.ID)
+	})
+}
+
+// TestWebhook adds an event for an endpoint alone and returns the id of its delivery; ErrNotFound without the endpoint.
+func (db *DB) TestWebhook(ctx context.Context, endpoint uuid.UUID) (uuid.UUID, error) {
+	delivery, err := queryOne[uuid.UUID](ctx, db, "test_webhook", endpoint)
+	return delivery, wrap(err, "test webhook endpoint %s", endpoint)
+}
+
+// Redelivery selects one delivery, or those that did not arrive of the events of a time.
+type Redelivery struct {
+	Delivery     uuid.NullUUID
+	Since, Until *time.Time
+}
+
+// Redeliver makes deliveries to an endpoint pending again and returns their number.
+func (db *DB) Redeliver(ctx context.Context, endpoint uuid.UUID, r Redelivery) (int, error) {
+	n, err := queryOne[int](ctx, db, "redeliver_webhooks", endpoint, r.Delivery, r.Since, r.Until)
+	return n, wrap(err, "redeliver to webhook endpoint %s", endpoint)
+}
+
+// WebhookDeliveries returns the newest deliveries to an endpoint, the newest first.
+func (db *DB) WebhookDeliveries(ctx context.Context, endpoint uuid.UUID, limit int) ([]WebhookDelivery, error) {
+	return queryAll[WebhookDelivery](ctx, db, "webhook_deliveries", endpoint, uuid.NullUUID{}, limit)
+}
+
+// WebhookDelivery finds a delivery to an endpoint, or ErrNotFound.
+func (db *DB) WebhookDelivery(ctx context.Context, endpoint, id uuid.UUID) (WebhookDelivery, error) {
+	return queryOne[WebhookDelivery](ctx, db, "webhook_deliveries", endpoint, id, 1)
+}
+
+// WebhookSecret is an encrypted secret of an endpoint.
+type WebhookSecret struct {
+	ID         uuid.UUID `db:"id"`
+	EndpointID uuid.UUID `db:"endpoint_id"`
+	Sealed     string    `db:"sealed"`
+}
+
+// WebhookSecrets returns the secrets of all endpoints.
+func (db *DB) WebhookSecrets(ctx context.Context) ([]WebhookSecret, error) {
+	return queryAll[WebhookSecret](ctx, db, "webhook_secrets")
+}
+
+// ResealWebhookSecret replaces a secret by the same secret, encrypted anew.
+func (db *DB) ResealWebhookSecret(ctx context.Context, id uuid.UUID, sealed string) error {
+	return wrap(exec(ctx, db, "reseal_webhook_secret", id, sealed), "reseal secret %s", id)
+}
