@@ -77,7 +77,7 @@ sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are mad
 	@go run ./deploy/sbom $(BIN)/answerscope $(ENGINE_LOCK) >$(BIN)/sbom.cdx.json && echo "$(BIN)/sbom.cdx.json" >&2
 
 clean: ## remove what was built and fetched; ./var stays
-	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules $(PAGE)/node_modules
+	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules $(CLIENTS)/python $(PAGE)/node_modules
 
 # Java 17 or later and Maven, for the Apache Kafka of tests and benches; installed if make runs as root.
 java:
@@ -100,9 +100,17 @@ agents:
 	  cp $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; \
 	fi
 
-# The clients of /auth/v1 and /rest/v1 that tests drive.
+# The clients of /auth/v1, /rest/v1 and webhooks that tests drive.
 CLIENTS := queryapi/auth/testdata
 clients:
+	@if ! cmp -s $(CLIENTS)/requirements.txt $(CLIENTS)/python/.fetched; then \
+	  if ! python3 -m pip --version >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-pip >&2 </dev/null; \
+	  fi; \
+	  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --require-hashes --no-deps --upgrade \
+	    --target $(CLIENTS)/python -r $(CLIENTS)/requirements.txt >&2 && \
+	  cp $(CLIENTS)/requirements.txt $(CLIENTS)/python/.fetched; \
+	fi
 	@if ! cmp -s $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; then \
 	  npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
 	  cp $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; \

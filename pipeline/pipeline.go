@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/canary"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/pipeline/notify"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/pipeline/results"
@@ -35,6 +36,7 @@ type Deps struct {
 	Producer  *producer.Producer // appends rereads
 	Prefix    string             // of topics and consumer groups
 	Retention config.Retention
+	Notify    notify.Config
 
 	Traces  trace.TracerProvider
 	Tasks   *timetable.Metrics
@@ -113,7 +115,12 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("canary", timetable.Daily(2, 10), judge.Nightly)
 	table.OnFollow(judge.Forget)
 
+	notifier, err := notify.New(d.Notify, d.DB, d.Metrics, d.Log)
+	if err != nil {
+		return nil, err
+	}
 	return append(parts,
+		lifecycle.Part{Name: "notify", After: []lifecycle.Store{lifecycle.Postgres}, Run: notifier.Run},
 		lifecycle.Part{Name: "reread", After: everything, Run: rereader.Run},
 		lifecycle.Part{Name: "purge", After: everything, Run: purger.Run},
 		lifecycle.Part{Name: "timetable", After: everything, Run: table.Run},
