@@ -46,6 +46,7 @@ type grammar struct {
 	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms."`
 	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
 	Share      shareCmd      `cmd:"" help:"Let people without an account see screens of a brand, by a link."`
+	Webhook    webhookCmd    `cmd:"" help:"Add, test, list and remove where events are posted."`
 	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
 	Verdict    verdictCmd    `cmd:"" help:"Show whether a brand's figures moved, or noise explains it."`
 	Plan       planCmd       `cmd:"" help:"Compute how many answers a day would show a change."`

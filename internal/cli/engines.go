@@ -9,6 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi"
+	"github.com/answerscope/answerscope/queryapi/webhook"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -35,6 +37,9 @@ func (p *process) bindEngines(chosen *kong.Context) error {
 		chosen.BindSingletonProvider(func(ctx context.Context) (everything, error) {
 			e, err := p.connect(ctx, service.Everything)
 			return everything{e}, err
+		}),
+		chosen.BindSingletonProvider(func(db *postgres.DB) (*webhook.Manager, error) {
+			return queryapi.NewWebhooks(queryapi.Deps{DB: db, Settings: p.Settings})
 		}),
 	)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/queryapi/webhook"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -173,8 +174,9 @@ func (c *secretsRotate) Run(ctx context.Context, p *process, db *postgres.DB) er
 	}
 	resealed, err := auth.Reseal(ctx, db, ring)
 	keys, keysErr := tracking.ResealKeys(ctx, db, ring)
-	resealed += keys
-	if err := errors.Join(err, keysErr); err != nil {
+	hooks, hooksErr := webhook.Reseal(ctx, db, ring)
+	resealed += keys + hooks
+	if err := errors.Join(err, keysErr, hooksErr); err != nil {
 		return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)
 	}
 	return p.printResult(c.JSON, map[string]int{"encrypted": resealed}, fmt.Sprintf("%d secrets encrypted", resealed))

@@ -10,10 +10,13 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/egress"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline"
+	"github.com/answerscope/answerscope/pipeline/notify"
 )
 
 // pipelineCmd runs the sinks, the mirror and the scheduled tasks of the warehouse.
@@ -53,9 +56,26 @@ func addProducer(s *service.Service, spool producer.Spool) (*producer.Producer, 
 func addPipeline(s *service.Service, appends *producer.Producer) error {
 	deps := pipelineDeps(s.Engines, s.Metrics)
 	deps.Producer, deps.Traces, deps.Tasks = appends, s.Traces, s.Tasks
+	var err error
+	if deps.Notify, err = notifyConfig(s.Settings); err != nil {
+		return err
+	}
 	parts, err := pipeline.Build(deps)
 	s.Add(parts...)
 	return err
+}
+
+// notifyConfig is how events leave.
+func notifyConfig(settings config.Settings) (notify.Config, error) {
+	cfg := notify.DefaultConfig()
+	ring, err := settings.SecretRing()
+	if err != nil {
+		return cfg, err
+	}
+	client, err := egress.New(settings.EgressAllow)
+	sender := notify.Sender{Client: client, Ring: ring, PublicURL: settings.PublicURL, Version: thisBuild().Version}
+	cfg.Deliver = sender.Send
+	return cfg, err
 }
 
 // pipelineDeps are what a short command has for the pipeline.

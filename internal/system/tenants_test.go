@@ -71,6 +71,10 @@ func (i *installation) rent(t *testing.T, root *pgx.Conn, word string) tenant {
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
+		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, name || '@mail.example' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url, is_active) SELECT organization_id, id, 'https://hooks.example/' || name, false FROM public.brands WHERE id = $1",
+		`INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event)
+		 SELECT e.organization_id, e.id, v.id, v.type FROM public.webhook_endpoints AS e JOIN public.events AS v USING (brand_id) WHERE brand_id = $1 LIMIT 1`,
 	} {
 		if _, err := root.Exec(t.Context(), statement, n.brand); err != nil {
 			t.Fatalf("%s: %v", statement, err)
