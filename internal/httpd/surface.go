@@ -25,10 +25,13 @@ type Surface struct {
 	Compress  bool   // with br or gzip, as the client accepts
 	Secret    bool   // its paths hold secrets, which neither logs nor spans show
 
-	// Error gives an error its status and JSON body, and adds headers to c; nil is PlainError.
+	// Error gives an error its status and its body, HTML or what becomes JSON, and adds headers to c; nil is PlainError.
 	Error     func(c *fiber.Ctx, err error) (status int, body any)
 	ErrorType string // Content-Type of errors; "": application/json
 }
+
+// HTML is a whole document.
+type HTML string
 
 // plain is the surface of all paths that no other one has.
 var plain = Surface{ETag: true, Compress: true}
@@ -108,6 +111,10 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	// A disconnected client is no failure.
 	if status >= http.StatusInternalServerError && c.UserContext().Err() == nil {
 		s.logFailure(c, status, err)
+	}
+	if text, ok := body.(HTML); ok {
+		c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+		return c.Status(status).SendString(string(text))
 	}
 	return c.Status(status).JSON(body, cmp.Or(surface.ErrorType, fiber.MIMEApplicationJSON))
 }
