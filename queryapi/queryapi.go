@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/queryapi/share"
@@ -85,7 +86,8 @@ func NewProvider(d Deps) (*auth.Provider, error) {
 	if err != nil || !ring.IsSet() {
 		return nil, err
 	}
-	cfg := auth.Config{Proxies: d.Proxies, CORSOrigins: d.Origins, PublicURL: d.Settings.PublicURL}
+	cfg := auth.Config{Proxies: d.Proxies, CORSOrigins: d.Origins, PublicURL: d.Settings.PublicURL,
+		OIDC: d.Settings.OIDC}
 	return auth.NewProvider(cfg, d.DB, ring, d.Log), nil
 }
 
@@ -114,6 +116,7 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 		web.MountElsewhere(server)
 	} else {
 		gate.Provider.Mount(server)
+		gate.Provider.MountOIDC(server)
 	}
 	if gate.Tokens == nil {
 		return nil, nil
@@ -123,19 +126,27 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	if err != nil {
 		return nil, err
 	}
-	minted := auth.NewKeyManager(d.DB, time.Now)
-	users := gate.Tokens.Mount(server)
+	links, err := NewLinks(d, gate.Provider)
+	if err != nil {
+		return nil, err
+	}
+	links.Mount(server)
+	minted, users := auth.NewKeyManager(d.DB, time.Now), gate.Tokens.Mount(server)
 	minted.Mount(users.Group("/keys"), gate.Tokens.RequireToken, limit().Handle)
 	webhooks.Mount(users.Group("/webhooks"), gate.Tokens.RequireToken, limit().Handle)
+	links.MountAPI(users, gate.Tokens.RequireToken, limit().Handle)
 	tables, parts, err := mountTables(ctx, d, gate, limit(), server)
 	if err != nil || gate.Provider == nil {
 		return parts, err
 	}
+	parts = append(parts, lifecycle.Part{Name: "links", After: []lifecycle.Store{lifecycle.Postgres}, Run: links.Run})
 
 	// The same once more for the dashboard, whose users have a cookie.
 	dashboard := gate.Provider.MountDashboard(server)
 	minted.Mount(dashboard.Group("/keys"), gate.Provider.RequireDashboard, limit().Handle)
 	webhooks.Mount(dashboard.Group("/webhooks"), gate.Provider.RequireDashboard, limit().Handle)
+	links.MountAPI(dashboard, gate.Provider.RequireDashboard, limit().Handle)
+	links.MountReset(dashboard)
 	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
 	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
 		Error: auth.PlainRefusal}
@@ -145,11 +156,18 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	}
 	pages := web.New(d.DB, d.Warehouse, gate.Provider)
 	pages.Mount(server)
-	links := share.New(cmp.Or(d.Settings.PublicURL, server.URL()), rateLimit, d.DB, gate.Provider)
-	links.Mount(server, pages, api)
-	links.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle)
-	links.MountManager(dashboard.Group("/shares"), gate.Provider.RequireDashboard, limit().Handle)
+	shares := share.New(cmp.Or(d.Settings.PublicURL, server.URL()), rateLimit, d.DB, gate.Provider)
+	shares.Mount(server, pages, api)
+	shares.MountManager(users.Group("/shares"), gate.Tokens.RequireToken, limit().Handle)
+	shares.MountManager(dashboard.Group("/shares"), gate.Provider.RequireDashboard, limit().Handle)
 	return parts, nil
+}
+
+// NewLinks makes one-time links. Their mails take keys to encrypt them.
+func NewLinks(d Deps, provider *auth.Provider) (*link.Links, error) {
+	ring, err := d.Settings.SecretRing()
+	cfg := link.Config{PublicURL: d.Settings.PublicURL, Mail: d.Settings.Mail.IsSet() && ring.IsSet()}
+	return link.New(cfg, d.DB, ring, provider, d.Log), err
 }
 
 // mountTables adds /rest/v1, our own tables for users; nil where it cannot be served.

@@ -139,6 +139,7 @@ func organizationOfTest(t *testing.T, db *postgres.DB, conn *pgx.Conn, name stri
 		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.content_briefs (brand_id, title) SELECT id, name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands WHERE id = $1",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, slug || '@example.com', 'viewer' FROM public.brands WHERE id = $1",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,

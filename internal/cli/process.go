@@ -168,7 +168,7 @@ func (p *process) readPassword(ctx context.Context, minimum int, words ...string
 		return "", err
 	}
 	if err := auth.CheckPassword(text, minimum, words...); err != nil {
-		return "", usageError{err}
+		return "", usageError{fmt.Errorf("%w; or give none, and one is generated", err)}
 	}
 	return text, nil
 }

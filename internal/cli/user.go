@@ -3,23 +3,27 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"net/mail"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/service"
+	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 type userCmd struct {
 	Add     userAdd     `cmd:"" help:"Add a user to an organization."`
+	Invite  userInvite  `cmd:"" help:"Invite an address to an organization, and print the link."`
 	List    userList    `cmd:"" help:"List the users of an organization."`
 	Disable userDisable `cmd:"" help:"Disable a user, at once and everywhere: sessions end, keys stop."`
 	Enable  userEnable  `cmd:"" help:"Enable a disabled user again."`
 	Passwd  userPasswd  `cmd:"" help:"Give a user another password, and end their sessions."`
+	Reset   userReset   `cmd:"" help:"Print a link by which a user chooses another password."`
 	Role    userRole    `cmd:"" help:"Give a user another role."`
 	Remove  userRemove  `cmd:"" help:"Delete a user with their sessions and API keys."`
 }
@@ -36,8 +40,8 @@ type userAdd struct {
 
 // Validate checks the address and the id.
 func (c *userAdd) Validate() error {
-	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
-		return fmt.Errorf("email %q: want name@host", c.Email)
+	if err := checkEmail(c.Email); err != nil {
+		return err
 	}
 	if c.ID != "" {
 		var err error
@@ -48,11 +52,8 @@ func (c *userAdd) Validate() error {
 	return nil
 }
 
-// minPassword is the fewest characters of a password that a person chose (NIST SP 800-63B).
-const minPassword = 8
-
 func (c *userAdd) Run(ctx context.Context, p *process) error {
-	chosen, err := p.readPassword(ctx, minPassword, c.Email)
+	chosen, err := p.readPassword(ctx, auth.MinPassword, c.Email)
 	if err != nil {
 		return err
 	}
@@ -87,6 +88,53 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 		Role         string    `json:"role"`
 		Password     string    `json:"password,omitempty"`
 	}{added.ID, added.Email, added.OrganizationID, added.Role, generated}, line)
+}
+
+func checkEmail(address string) error {
+	if !postgres.IsEmail(address) {
+		return fmt.Errorf("email %q: want name@host", address)
+	}
+	return nil
+}
+
+type userInvite struct {
+	orgFlags
+	Email string `arg:"" help:"Of the person."`
+	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"${roles}."`
+	JSON  bool   `name:"json" help:"One JSON document."`
+}
+
+// Validate checks the address.
+func (c *userInvite) Validate() error { return checkEmail(c.Email) }
+
+func (c *userInvite) Run(ctx context.Context, p *process) error {
+	db, links, err := p.links(ctx)
+	if err != nil {
+		return err
+	}
+	organization, err := findOrganization(ctx, db, c.Org)
+	if err != nil {
+		return err
+	}
+	invitation, err := links.Invite(ctx, postgres.NewInvitation{OrganizationID: organization.ID, Email: c.Email,
+		Role: c.Role}, "The operator")
+	if err != nil {
+		return err
+	}
+	return p.printResult(c.JSON, invitation, invitation.URL)
+}
+
+// links connects and makes one-time links for users of the built-in identity provider.
+func (p *process) links(ctx context.Context) (*postgres.DB, *link.Links, error) {
+	if p.Settings.Issuer.IsSet() {
+		return nil, nil, errors.New("users sign in at ANSWERSCOPE_ISSUER, which has its own invitations and passwords")
+	}
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return nil, nil, err
+	}
+	links, err := queryapi.NewLinks(queryapi.Deps{DB: on.DB, Settings: p.Settings, Log: p.Log}, nil)
+	return on.DB, links, err
 }
 
 type userList struct {
@@ -133,7 +181,7 @@ func (c *userEnable) Run(ctx context.Context, db *postgres.DB) error {
 type userPasswd struct{ userEmail }
 
 func (c *userPasswd) Run(ctx context.Context, p *process) error {
-	chosen, err := p.readPassword(ctx, minPassword, c.Email)
+	chosen, err := p.readPassword(ctx, auth.MinPassword, c.Email)
 	if err != nil {
 		return err
 	}
@@ -149,6 +197,27 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 		return nil
 	}
 	return p.print("password " + text)
+}
+
+type userReset struct{ userEmail }
+
+func (c *userReset) Run(ctx context.Context, p *process) error {
+	db, links, err := p.links(ctx)
+	if err != nil {
+		return err
+	}
+	user, err := db.UserByEmail(ctx, c.Email)
+	if err != nil {
+		return listedBy(userListCommand, err)
+	}
+	if !user.IsActive {
+		return fmt.Errorf("%s is disabled: `answerscope user enable %[1]s` comes first", user.Email)
+	}
+	url, err := links.Reset(ctx, user, true)
+	if err != nil {
+		return err
+	}
+	return p.print(url)
 }
 
 type userRole struct {

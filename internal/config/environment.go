@@ -25,6 +25,7 @@ type Outside struct {
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
 	Issuer        Issuer
 	Mail          Mail
+	OIDC          OIDC
 	SecretKeys    Secret // id:base64[,…]: encrypts secrets in the database; none makes a file in the data directory
 	Traces        Collector
 	Platforms     []Platform
@@ -99,6 +100,13 @@ func (o *Outside) fields() []namedField {
 		{Prefix + "JWT_AUDIENCE", (*text)(&o.Issuer.Audience)},
 		{Prefix + "SMTP_URL", &o.Mail.URL},
 		{Prefix + "MAIL_FROM", (*text)(&o.Mail.From)},
+		{Prefix + "OIDC_ISSUER", (*text)(&o.OIDC.Issuer)},
+		{Prefix + "OIDC_CLIENT_ID", (*text)(&o.OIDC.ClientID)},
+		{Prefix + "OIDC_CLIENT_SECRET", &o.OIDC.ClientSecret},
+		{Prefix + "OIDC_NAME", (*text)(&o.OIDC.Label)},
+		{Prefix + "OIDC_ALLOWED_DOMAINS", (*text)(&o.OIDC.Domains)},
+		{Prefix + "OIDC_ORGANIZATION", (*text)(&o.OIDC.Organization)},
+		{Prefix + "OIDC_TRUST_EMAIL", (*text)(&o.OIDC.TrustEmail)},
 		{Prefix + "OTLP_ENDPOINT", &o.Traces.Own},
 		{otelTracesEndpoint, &o.Traces.Traces},
 		{otelEndpoint, &o.Traces.Base},

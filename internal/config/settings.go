@@ -101,6 +101,7 @@ func (s Settings) Validate() error {
 	}
 	s.Outside.validate(&m)
 	s.Mail.validate(&m, s.PublicURL)
+	s.OIDC.validate(&m, s.PublicURL, s.Issuer)
 	return errors.Join(m...)
 }
 

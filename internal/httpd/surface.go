@@ -25,7 +25,7 @@ type Surface struct {
 	Compress  bool   // with br or gzip, as the client accepts
 	Secret    bool   // its paths hold secrets, which neither logs nor spans show
 
-	// Error gives an error its status and its body, HTML or what becomes JSON, and adds headers to c; nil is PlainError.
+	// Error gives an error its status and its body, HTML or a value for JSON, and adds headers to c; nil is PlainError.
 	Error     func(c *fiber.Ctx, err error) (status int, body any)
 	ErrorType string // Content-Type of errors; "": application/json
 }

@@ -27,8 +27,8 @@ var surfaces = []string{"/api/v1", "/api", "/rest/v1", "/api/tracking", "/cron",
 var scheduled = []string{"/cron", "/api/cron"}
 
 // open are the routes without a credential; the script has another one, which ends in its hash. The dashboard is not
-// served beside an outside issuer: / says so.
-var open = regexp.MustCompile(`^GET (/|/healthz|/t(\.[0-9a-f]+)?\.js|/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$`)
+// served beside an outside issuer: / says so, and the pages behind links have its style.
+var open = regexp.MustCompile(`^GET (/|/assets/.*|/confirm/:token|/unsubscribe/:token|/healthz|/t(\.[0-9a-f]+)?\.js|/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$|^POST /(confirm|unsubscribe)/:token$`)
 
 // brandless are the routes of /api/v1 that are not about one brand. No tenant has an answer, so that one is 404.
 var brandless = []string{"/api/v1/whoami", "/api/v1/brands", "/api/v1/brands-overview", "/api/v1/verdict-checks", "/api/v1/answers/:id"}
@@ -247,7 +247,7 @@ func (s *tenancy) everyRoute(t *testing.T) {
 		}
 		for _, c := range s.callers {
 			status, body := s.ask(t, c, r.method, r.at(s.ours), "{}")
-			if c.refused["/api"] == 0 && strings.HasPrefix(r.path, "/api/webhooks") {
+			if c.refused["/api"] == 0 && (strings.HasPrefix(r.path, "/api/webhooks") || r.path == "/api/subscriptions") {
 				if isAdmin := strings.HasSuffix(c.name, "admin") || strings.HasSuffix(c.name, "owner"); (status == 403) == isAdmin || status == 401 || status >= 500 {
 					t.Errorf("%s at %s: %d %s", c.name, r, status, body)
 				}
@@ -313,7 +313,7 @@ func (s *tenancy) everyRole(t *testing.T) {
 			visible := len(rows)
 			switch {
 			case rank >= slices.Index(roles, "admin"):
-			case table == "audit_log", table == "webhook_endpoints", table == "webhook_deliveries", table == "subscriptions":
+			case table == "audit_log", table == "invitations", table == "webhook_endpoints", table == "webhook_deliveries", table == "subscriptions":
 				visible = 0
 			case table == "share_links" && role == "viewer":
 				visible = 0

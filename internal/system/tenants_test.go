@@ -67,6 +67,7 @@ func (i *installation) rent(t *testing.T, root *pgx.Conn, word string) tenant {
 		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.content_briefs (brand_id, title) SELECT id, name FROM public.brands WHERE id = $1",
 		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands WHERE id = $1",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, name || '@new.example', 'viewer' FROM public.brands WHERE id = $1",
 		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands WHERE id = $1",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)

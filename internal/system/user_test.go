@@ -72,6 +72,25 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	}
 	_, access = signIn(changed)
 	opens("enabled", access, 200)
+	public := append(env, "ANSWERSCOPE_PUBLIC_URL="+api.url)
+	for _, c := range []struct {
+		args       []string
+		path, page string
+	}{
+		{[]string{"reset", "ana@example.org"}, "/reset/", "For ana@example.org."},
+		{[]string{"invite", "cy@example.org", "--org", "acme", "--role", "viewer"}, "/invite/", "Join Acme"},
+	} {
+		link := must(t, public, append([]string{"user"}, c.args...)...)
+		if status, page := fetchAnonymously(t, link); !strings.HasPrefix(link, api.url+c.path) || status != 200 || !strings.Contains(page, c.page) {
+			t.Errorf("user %s: %s: %d %s", c.args, link, status, page)
+		}
+		if r := run(t, env, "", append([]string{"user"}, c.args...)...); r.status != exitFailed || !strings.Contains(r.stderr, "ANSWERSCOPE_PUBLIC_URL") {
+			t.Errorf("user %s without a public URL: %d %s", c.args, r.status, r.stderr)
+		}
+	}
+	if r := run(t, public, "", "user", "invite", "cy@example.org, eve@example.org", "--org", "acme"); r.status != exitUsage {
+		t.Errorf("two addresses: %d %s", r.status, r.stderr)
+	}
 
 	for _, args := range [][]string{{"disable", "bob@example.org"}, {"enable", "bob@example.org"}, {"passwd", "bob@example.org"}} {
 		if r := run(t, env, "", append([]string{"user"}, args...)...); r.status != exitFailed || !strings.Contains(r.stderr, "not found; `answerscope user list` prints them") {

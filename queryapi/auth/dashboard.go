@@ -1,12 +1,14 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -82,29 +84,37 @@ func (p *Provider) members(c *fiber.Ctx) error {
 
 // openDashboard signs in by address and password, as /auth/v1/token does, and sets the cookie.
 func (p *Provider) openDashboard(c *fiber.Ctx) error {
-	if err := errors.Join(checkOrigin(c), p.checkTLS(c)); err != nil {
+	if err := errors.Join(CheckOrigin(c), p.checkTLS(c)); err != nil {
 		return err
 	}
 	user, err := p.authenticate(c)
 	if err != nil {
 		return err
 	}
+	if err := p.Enter(c, user.ID, 0); err != nil {
+		return err
+	}
+	return c.SendStatus(http.StatusNoContent)
+}
+
+// Enter opens a session for a user and sets its cookie. The session ends after life, and without one when it was not
+// used for 30 days.
+func (p *Provider) Enter(c *fiber.Ctx, user uuid.UUID, life time.Duration) error {
 	cookie := rand.Text()
-	err = p.db.OpenDashboardSession(c.UserContext(), user.ID, sha256.Sum256([]byte(cookie)))
+	err := p.db.OpenDashboardSession(c.UserContext(), user, sha256.Sum256([]byte(cookie)), life)
 	if errors.Is(err, postgres.ErrNotFound) { // disabled
 		return errCredentials
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		setCookie(c, p.cookieName(), cookie, cmp.Or(life, cookieLife))
 	}
-	setCookie(c, p.cookieName(), cookie, cookieLife)
-	return c.SendStatus(http.StatusNoContent)
+	return err
 }
 
 // closeDashboard ends the session of every cookie of a request and removes the cookies. A browser that used this host
 // with and without TLS has one of each name; if one session went on, signing out would leave its user signed in.
 func (p *Provider) closeDashboard(c *fiber.Ctx) (err error) {
-	if err := checkOrigin(c); err != nil {
+	if err := CheckOrigin(c); err != nil {
 		return err
 	}
 	names := map[string]bool{p.cookieName(): true}
@@ -143,7 +153,7 @@ func (p *Provider) Dashboard(c *fiber.Ctx) (identity.Identity, error) {
 }
 
 func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAccount, err error) {
-	if err := checkOrigin(c); err != nil {
+	if err := CheckOrigin(c); err != nil {
 		return account, err
 	}
 	cookie := c.Cookies(p.cookieName())
@@ -179,6 +189,9 @@ func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 	})
 }
 
+// Client returns the network that a request comes from, by which attempts are limited.
+func (p *Provider) Client(c *fiber.Ctx) netip.Prefix { return networkOf(p.cfg.Proxies.Client(c)) }
+
 // DashboardCallers finds the callers of the dashboard's /rest/v1.
 func (p *Provider) DashboardCallers(limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
@@ -193,22 +206,26 @@ func (p *Provider) DashboardCallers(limit *httpd.CallerLimit) rest.Authenticator
 	}
 }
 
-// checkOrigin refuses a write that a page of this origin has not sent. Browsers send Sec-Fetch-Site through TLS and to
+// CheckOrigin refuses a write that a page of this origin has not sent. Browsers send Sec-Fetch-Site through TLS and to
 // localhost only; elsewhere Origin decides.
-func checkOrigin(c *fiber.Ctx) error {
+func CheckOrigin(c *fiber.Ctx) error {
 	switch c.Method() {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
 	}
-	site := c.Get("Sec-Fetch-Site")
-	if origin, err := url.Parse(c.Get(fiber.HeaderOrigin)); site == "" && err == nil && origin.Host != "" &&
-		origin.Host == string(c.Request().Host()) {
-		site = "same-origin"
-	}
-	if c.Get(writeHeader) != "1" || site != "same-origin" {
+	if c.Get(writeHeader) != "1" || !FromHere(c) {
 		return errForeign
 	}
 	return nil
+}
+
+// FromHere reports whether a page of this origin sent a request.
+func FromHere(c *fiber.Ctx) bool {
+	if site := c.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin, err := url.Parse(c.Get(fiber.HeaderOrigin))
+	return err == nil && origin.Host != "" && origin.Host == string(c.Request().Host())
 }
 
 // behindTLS reports whether browsers reach the dashboard through TLS, which ends at a proxy.
@@ -239,7 +256,7 @@ func (p *Provider) checkTLS(c *fiber.Ctx) error {
 func setCookie(c *fiber.Ctx, name, value string, life time.Duration) {
 	c.Cookie(&fiber.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()), Expires: time.Now().Add(life),
-		Secure: name == secureCookie, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
+		Secure: strings.HasPrefix(name, secureCookie), HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }
 

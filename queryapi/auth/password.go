@@ -99,6 +99,9 @@ const (
 	measuredLength = 72
 )
 
+// MinPassword is the fewest characters of a password that a person chose (NIST SP 800-63B).
+const MinPassword = 8
+
 // CheckPassword refuses a password that is short or easy to guess, also from the given words, such as the user's name.
 // Its message has the whole rule.
 func CheckPassword(password string, least int, words ...string) error {
@@ -116,5 +119,5 @@ func CheckPassword(password string, least int, words ...string) error {
 	}
 	return fmt.Errorf(
 		"password: want at least %d characters, %d different ones, and more than a row of keys or the login's name; "+
-			"several unrelated words will do; or give none, and one is generated", least, minDifferent)
+			"several unrelated words will do", least, minDifferent)
 }

@@ -21,9 +21,11 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/queryapi/page"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -44,12 +46,14 @@ type Config struct {
 	Proxies     httpd.Proxies // trusted proxies
 	CORSOrigins []string      // origins of pages that may sign in; none allows any origin, without cookies
 	PublicURL   string        // the dashboard's address in browsers; with https its cookie requires TLS
+	OIDC        config.OIDC   // by which users sign in to the dashboard, beside their passwords
 }
 
 // A Provider signs users in. It is safe for concurrent use.
 type Provider struct {
 	cfg       Config
 	db        *postgres.DB
+	ring      secret.Ring
 	keys      *SigningKeys
 	tokens    *Tokens
 	attempts  *Attempts[netip.Prefix]
@@ -65,7 +69,7 @@ type Provider struct {
 func NewProvider(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger) *Provider {
 	keys := NewSigningKeys(&keyStore{db: db, ring: ring, log: log})
 	return &Provider{
-		cfg: cfg, db: db, keys: keys,
+		cfg: cfg, db: db, ring: ring, keys: keys,
 		tokens:   &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
 		attempts: NewAttempts[netip.Prefix](maxSignIns, signInWindow), hashing: semaphore.NewWeighted(maxHashes),
 		wait: hashWait, log: log,
@@ -254,4 +258,20 @@ func PlainRefusal(c *fiber.Ctx, err error) (status int, body any) {
 		err = errUnavailable
 	}
 	return httpd.PlainError(c, err)
+}
+
+// PageRefusal is PlainRefusal in HTML.
+func PageRefusal(c *fiber.Ctx, err error) (status int, body any) {
+	if isAway(err) {
+		err = errUnavailable
+	}
+	status, message := httpd.Explain(err)
+	if f, ok := errors.AsType[*failure](err); ok {
+		status, message = f.status, f.message
+	}
+	p := page.Page{Title: http.StatusText(status), Text: []string{message}}
+	if strings.HasPrefix(c.Path(), "/signin") {
+		p.Links = []page.Link{{Text: "Sign in again", Address: "/signin"}}
+	}
+	return status, p.HTML(c)
 }

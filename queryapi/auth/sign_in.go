@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -53,7 +55,7 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 
 // authenticate finds the user by the address and password of a request, within the limit of its client.
 func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
-	client, now := networkOf(p.cfg.Proxies.Client(c)), time.Now()
+	client, now := p.Client(c), time.Now()
 	if err := p.attempts.Take(c, client, now); err != nil {
 		return user, err
 	}
@@ -85,6 +87,32 @@ func (p *Provider) checkPassword(ctx context.Context, address, secret string) (p
 		err = errCredentials
 	}
 	return user, err
+}
+
+// VerifyPassword checks a password as a sign-in does, against a hash; "" is the hash of no password. A wrong one is a
+// problem of kind Invalid.
+func (p *Provider) VerifyPassword(c *fiber.Ctx, hash, password string) error {
+	client, now := p.Client(c), time.Now()
+	if err := p.attempts.Take(c, client, now); err != nil {
+		return err
+	}
+	matches, err := p.Matches(c.UserContext(), cmp.Or(hash, p.dummyHash()), password)
+	switch {
+	case matches:
+		p.attempts.GiveBack(client, now)
+	case err == nil:
+		err = problem.New(problem.Invalid, "An account with this address exists, and its password is another one.")
+	}
+	return err
+}
+
+// HashPassword hashes a password once there is a slot for it.
+func (p *Provider) HashPassword(ctx context.Context, password string) (string, error) {
+	if err := p.hashing.Acquire(ctx, 1); err != nil {
+		return "", fmt.Errorf("wait to hash a password: %w", err)
+	}
+	defer p.hashing.Release(1)
+	return HashPassword(password), nil
 }
 
 // Matches is VerifyPassword within the slots for hashing.

@@ -33,6 +33,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"mime"
 	"net/http"
 	"net/url"
@@ -82,7 +83,7 @@ type Dashboard struct {
 
 // New returns the pages for the users of a provider.
 func New(db *postgres.DB, warehouse *clickhouse.Conn, provider *auth.Provider) *Dashboard {
-	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document()}
+	return &Dashboard{db: db, warehouse: warehouse, provider: provider, document: document(provider.OIDCName())}
 }
 
 // Mount adds the pages and their assets to a server. Their data is below identity.DashboardPrefix.
@@ -96,6 +97,7 @@ func (d *Dashboard) Mount(server *httpd.Server) {
 
 // MountElsewhere answers at the dashboard's address where another issuer makes the tokens, so that no user can sign in.
 func MountElsewhere(server *httpd.Server) {
+	mountAssets(server)
 	server.App.Get("/", func(c *fiber.Ctx) error {
 		return c.SendString("answerscope: the dashboard is for users of the built-in identity provider, " +
 			"which does not run here; docs/auth.md says how to have it. /api/v1 answers.\n")
@@ -211,23 +213,28 @@ func mountAssets(server *httpd.Server) {
 				return fasthttp.AppendBrotliBytesLevel(nil, text, fasthttp.CompressBrotliBestCompression)
 			}),
 		}
-		server.App.Get(base+name, func(c *fiber.Ctx) error {
-			encoding := httpd.Preferred(c.Get(fiber.HeaderAcceptEncoding))
-			c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
-			c.Set(fiber.HeaderContentType, kind)
-			c.Set(fiber.HeaderContentEncoding, encoding)
-			c.Vary(fiber.HeaderAcceptEncoding)
-			return c.Send(bodies[encoding]())
-		})
+		send := func(cacheControl string) fiber.Handler {
+			return func(c *fiber.Ctx) error {
+				encoding := httpd.Preferred(c.Get(fiber.HeaderAcceptEncoding))
+				c.Set(fiber.HeaderCacheControl, cacheControl)
+				c.Set(fiber.HeaderContentType, kind)
+				c.Set(fiber.HeaderContentEncoding, encoding)
+				c.Vary(fiber.HeaderAcceptEncoding)
+				return c.Send(bodies[encoding]())
+			}
+		}
+		server.App.Get(base+name, send("public, max-age=31536000, immutable"))
+		server.App.Get("/assets/"+name, send("no-cache")) // of package page
 	}
 }
 
 const documentName = "index.html"
 
-// document returns index.html with the addresses of the other files.
-func document() []byte {
+// document returns index.html with the addresses of the other files and the name of the OpenID provider.
+func document(oidc string) []byte {
 	base, files := assets()
-	text := files[documentName]
+	const meta = `"oidc" content="`
+	text := bytes.Replace(files[documentName], []byte(meta), []byte(meta+html.EscapeString(oidc)), 1)
 	for name := range files {
 		text = bytes.ReplaceAll(text, []byte(`"`+name+`"`), []byte(`"`+base+name+`"`))
 	}

@@ -64,6 +64,7 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 		"INSERT INTO public.content_briefs (brand_id, title) VALUES ($1, 'Anvils')",
 		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new site')",
 		"INSERT INTO public.share_links (brand_id, title, screens) VALUES ($1, 'client', '{overview}')",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, 'new@example.com', 'viewer' FROM public.brands WHERE id = $1",
 		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
 		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
@@ -182,7 +183,7 @@ func (w *environment) visible(t *testing.T, table string, v fixture, u postgres.
 		if u.Role == "viewer" {
 			return 0
 		}
-	case "audit_log", "webhook_endpoints", "webhook_deliveries":
+	case "audit_log", "webhook_endpoints", "webhook_deliveries", "invitations":
 		return 0
 	case "api_keys", "subscriptions":
 		return one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE user_id = $1", u.ID)

@@ -459,6 +459,7 @@ CREATE TABLE private.sessions (
     refreshed_at timestamp with time zone NOT NULL DEFAULT now(),
     revoked_at timestamp with time zone,
     cookie_hash bytea,
+    expires_at timestamp with time zone,
     CONSTRAINT sessions_pkey PRIMARY KEY (id),
     CONSTRAINT sessions_cookie_hash_key UNIQUE (cookie_hash),
     CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
@@ -469,6 +470,7 @@ CREATE INDEX sessions_user_id_idx ON private.sessions USING btree (user_id);
 COMMENT ON TABLE private.sessions IS 'Who is signed in. Access tokens name their session, and are refused once it is revoked.';
 COMMENT ON COLUMN private.sessions.refreshed_at IS 'Of the newest refresh token, or to the hour of the last use of the cookie: both work for 30 days.';
 COMMENT ON COLUMN private.sessions.cookie_hash IS 'SHA-256 of the cookie of a session of the dashboard; null: of another one.';
+COMMENT ON COLUMN private.sessions.expires_at IS 'Null: 30 days after its last use.';
 ALTER TABLE private.sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.sessions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -581,6 +583,27 @@ ALTER TABLE private.tracking_workers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tracking_workers FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tracking_workers FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.tracking_workers TO answerscope_service;
+
+-- table private.user_identities
+CREATE TABLE private.user_identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    user_id uuid NOT NULL,
+    linked_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT user_identities_pkey PRIMARY KEY (issuer, subject),
+    CONSTRAINT user_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT user_identities_issuer_length CHECK (((char_length(issuer) >= 1) AND (char_length(issuer) <= 2000))),
+    CONSTRAINT user_identities_subject_length CHECK (((char_length(subject) >= 1) AND (char_length(subject) <= 2000)))
+);
+ALTER TABLE private.user_identities OWNER TO answerscope_owner;
+CREATE INDEX user_identities_user_id_idx ON private.user_identities USING btree (user_id);
+COMMENT ON TABLE private.user_identities IS 'Who a user is at an OpenID provider.';
+COMMENT ON COLUMN private.user_identities.subject IS 'The sub of the issuer''s tokens.';
+CREATE TRIGGER log_audit AFTER INSERT ON private.user_identities FOR EACH ROW EXECUTE FUNCTION private.log_identity();
+ALTER TABLE private.user_identities ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.user_identities FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.user_identities FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.user_identities TO answerscope_service;
 
 -- table private.users
 CREATE TABLE private.users (
@@ -1065,6 +1088,34 @@ CREATE POLICY reads ON public.events FOR SELECT TO authenticated USING (((organi
 CREATE POLICY service ON public.events FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON public.events TO answerscope_service;
 GRANT SELECT ON public.events TO authenticated;
+
+-- table public.invitations
+CREATE TABLE public.invitations (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    email private.citext NOT NULL,
+    role text NOT NULL,
+    invited_by uuid,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    expires_at timestamp with time zone NOT NULL DEFAULT (now() + '7 days'::interval),
+    accepted_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT invitations_pkey PRIMARY KEY (id),
+    CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT invitations_email_form CHECK (((octet_length((email)::text) <= 320) AND ((email)::text ~ '^[^@[:space:]]+@[^@[:space:]]+$'::text))),
+    CONSTRAINT invitations_role_is_known CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])))
+);
+ALTER TABLE public.invitations OWNER TO answerscope_owner;
+CREATE INDEX invitations_organization_id_idx ON public.invitations USING btree (organization_id, created_at DESC);
+COMMENT ON TABLE public.invitations IS 'Who was invited to an organization. Made by /api/invitations: the link is shown once.';
+COMMENT ON COLUMN public.invitations.invited_by IS 'A user, without whose membership and rank it does not work; null: the command line.';
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF accepted_at, revoked_at ON public.invitations FOR EACH ROW EXECUTE FUNCTION private.log_invitation();
+ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.invitations FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.invitations FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY service ON public.invitations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.invitations TO answerscope_service;
+GRANT SELECT ON public.invitations TO authenticated;
 
 -- table public.members
 CREATE TABLE public.members (
@@ -2615,6 +2666,41 @@ $function$;
 ALTER FUNCTION private.log_endpoint() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_endpoint() IS NULL;
 
+-- function private.log_identity()
+CREATE OR REPLACE FUNCTION private.log_identity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit('identity linked', m.organization_id, u.email::text || ' to ' || NEW.issuer)
+    FROM private.users AS u
+    LEFT JOIN public.members AS m ON m.user_id = u.id
+    WHERE u.id = NEW.user_id;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_identity() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_identity() IS NULL;
+
+-- function private.log_invitation()
+CREATE OR REPLACE FUNCTION private.log_invitation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit(
+        'invitation ' || CASE WHEN TG_OP = 'INSERT' THEN 'added' WHEN NEW.revoked_at IS NULL THEN 'accepted' ELSE 'revoked' END,
+        NEW.organization_id, NEW.email::text || ' as ' || NEW.role);
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_invitation() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_invitation() IS NULL;
+
 -- function private.log_provider_key()
 CREATE OR REPLACE FUNCTION private.log_provider_key()
  RETURNS trigger
@@ -2814,7 +2900,28 @@ AS $function$
 $function$;
 ALTER FUNCTION private.rank(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.rank(text) IS NULL;
+GRANT EXECUTE ON FUNCTION private.rank(text) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.rank(text) TO authenticated;
+
+-- function private.rank_of_inviter(i invitations)
+CREATE OR REPLACE FUNCTION private.rank_of_inviter(i invitations)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+    SELECT CASE
+        WHEN i.invited_by IS NULL THEN private.rank('owner')
+        ELSE (
+            SELECT private.rank(m.role)
+            FROM public.members AS m
+            JOIN private.users AS u ON u.id = m.user_id
+            WHERE m.user_id = i.invited_by AND m.organization_id = i.organization_id AND u.is_active)
+    END
+$function$;
+ALTER FUNCTION private.rank_of_inviter(invitations) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.rank_of_inviter(invitations) IS 'The rank of the inviter now; null: they are no member any more.';
+GRANT EXECUTE ON FUNCTION private.rank_of_inviter(invitations) TO answerscope_service;
 
 -- function private.refuse_deleted()
 CREATE OR REPLACE FUNCTION private.refuse_deleted()

@@ -92,10 +92,10 @@ func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope st
 	return wrap(exec(ctx, db, "end_sessions", user, session, scope), "end sessions of %s", user)
 }
 
-// OpenDashboardSession signs a user in to the dashboard. hash is SHA-256 of the session's cookie. ErrNotFound if the
-// user is disabled.
-func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32]byte) error {
-	return wrap(execOne(ctx, db, "open_dashboard_session", user, hash[:]), "open session of %s", user)
+// OpenDashboardSession signs a user in to the dashboard, without a life until the session was not used for 30 days.
+// hash is SHA-256 of the session's cookie. ErrNotFound if the user is disabled.
+func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32]byte, life time.Duration) error {
+	return wrap(execOne(ctx, db, "open_dashboard_session", user, hash[:], life), "open session of %s", user)
 }
 
 // AccountByCookie finds the user of a dashboard session by the hash of its cookie, which works for 30 days from its

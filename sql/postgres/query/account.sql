@@ -13,7 +13,8 @@ SELECT
         FROM private.sessions AS s
         WHERE s.id = $2
           AND s.user_id = u.id
-          AND s.revoked_at IS NULL) AS signed_in
+          AND s.revoked_at IS NULL
+          AND (s.expires_at IS NULL OR s.expires_at > now())) AS signed_in
 FROM private.users AS u
 JOIN public.members AS m ON m.user_id = u.id
 WHERE u.id = $1

@@ -28,4 +28,5 @@ JOIN public.members AS m ON m.user_id = u.id
 WHERE s.cookie_hash = $1
   AND s.revoked_at IS NULL
   AND s.refreshed_at > now() - INTERVAL '30 days'
+  AND (s.expires_at IS NULL OR s.expires_at > now())
   AND u.is_active

@@ -4,10 +4,14 @@ import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Mark, Screen } from "../parts/frame.tsx"
 import { query } from "../route.ts"
 
+// oidc is the name of the OpenID provider; "": there is none.
+const oidc = document.querySelector<HTMLMetaElement>("meta[name=oidc]")?.content
+
 export function SignIn() {
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  const { busy, failed, submit } = useAction()
+  const [notice, setNotice] = useState("")
+  const { busy, failed, run, submit } = useAction()
   const signIn = async () => {
     try {
       await send("POST", `${root}/session`, { email, password })
@@ -18,6 +22,7 @@ export function SignIn() {
     location.replace(next())
     await new Promise(() => {}) // the page goes away
   }
+  const reset = () => run(async () => setNotice((await send<{ message: string }>("POST", `${root}/reset`, { email })).message))
   return (
     <div class="entrance">
       <Screen
@@ -35,8 +40,18 @@ export function SignIn() {
           <button class="button primary" disabled={busy}>
             Sign in
           </button>
+          {oidc && (
+            <a class="button" target="_top" href={"/signin/oidc?to=" + encodeURIComponent(query.value.get("next") ?? "/")}>
+              Sign in with {oidc}
+            </a>
+          )}
+          <button type="button" class="button plain" disabled={busy} onClick={reset}>
+            Forgot password?
+          </button>
         </form>
-        <p class="soft small">No account, or a forgotten password? Ask your administrator.</p>
+        <p class="soft small" role="status">
+          {notice || "No account? Ask your administrator."}
+        </p>
       </Screen>
     </div>
   )

@@ -1,0 +1,171 @@
+package link
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+const answerTimeout = 4 * time.Second // PostgreSQL may not answer
+
+// MountAPI adds /invitations and /subscriptions, where admins invite and subscribe addresses. The handlers before them
+// find the caller.
+func (l *Links) MountAPI(router fiber.Router, before ...fiber.Handler) {
+	route := func(add func(string, ...fiber.Handler) fiber.Router, path string, handle fiber.Handler) {
+		add(path, append(slices.Clone(before), requireAdmin, httpd.Within(answerTimeout, handle))...)
+	}
+	route(router.Post, "/subscriptions", l.postSubscription)
+	if l.provider != nil {
+		route(router.Post, "/invitations", l.postInvitation)
+		route(router.Delete, "/invitations/:id", l.deleteInvitation)
+	}
+}
+
+func requireAdmin(c *fiber.Ctx) error {
+	if !identity.FromContext(c.UserContext()).AtLeast(identity.Admin) {
+		return problem.New(problem.Forbidden, "this wants the role admin or owner")
+	}
+	return c.Next()
+}
+
+// read decodes a body without unknown fields.
+func read(c *fiber.Ctx, into any, want string) error {
+	decoder := json.NewDecoder(bytes.NewReader(c.Body()))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(into) != nil {
+		return problem.New(problem.Invalid, "want the body %s", want)
+	}
+	return nil
+}
+
+func checkEmail(field, address string) error {
+	if !postgres.IsEmail(address) {
+		return problem.New(problem.Invalid, "%s: want one address of at most 320 bytes, such as ana@example.org", field)
+	}
+	return nil
+}
+
+func (l *Links) postInvitation(c *fiber.Ctx) error {
+	caller := identity.FromContext(c.UserContext())
+	var body struct{ Email, Role string }
+	err := read(c, &body, `{"email": address, "role": viewer, member, admin or owner}`)
+	if err == nil {
+		err = checkEmail("email", body.Email)
+	}
+	if err != nil {
+		return err
+	}
+	if !(identity.Identity{Role: body.Role}).AtLeast(identity.Viewer) {
+		return problem.New(problem.Invalid, "role: want viewer, member, admin or owner")
+	}
+	if !caller.AtLeast(body.Role) {
+		return problem.New(problem.Forbidden, "role: want at most your own, %s", caller.Role)
+	}
+	invitation, err := l.Invite(c.UserContext(), postgres.NewInvitation{OrganizationID: caller.OrganizationID,
+		Email: body.Email, Role: body.Role, By: caller.UserID}, caller.Email)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.Status(http.StatusCreated).JSON(invitation)
+}
+
+func (l *Links) deleteInvitation(c *fiber.Ctx) error {
+	caller := identity.FromContext(c.UserContext())
+	id := uuid.FromStringOrNil(c.Params("id")) // no invitation has the nil UUID
+	err := l.db.RevokeInvitation(c.UserContext(), caller.OrganizationID, id, caller.UserID)
+	if errors.Is(err, postgres.ErrNotFound) {
+		return problem.New(problem.Missing, "there is no such open invitation")
+	}
+	if err != nil {
+		return err
+	}
+	return c.SendStatus(http.StatusNoContent)
+}
+
+// mailed are the types of events that are mailed to subscribers, as 0037_mails.up.sql has them.
+var mailed = []string{
+	"visibility.moved", "platform.degraded", "platform.recovered", "tracking.skipped", "report.weekly",
+}
+
+var errNoMail = problem.New(problem.Unavailable, "no mails are sent from here: ask the operator, who "+
+	"sets ANSWERSCOPE_SMTP_URL and ANSWERSCOPE_SECRET_KEYS, or prints a link with `answerscope user reset`")
+
+func (l *Links) postSubscription(c *fiber.Ctx) error {
+	caller := identity.FromContext(c.UserContext())
+	body := struct {
+		Address   string        `json:"address"`
+		BrandID   uuid.NullUUID `json:"brand_id"`
+		Events    []string      `json:"events"`
+		DropsOnly bool          `json:"drops_only"`
+	}{Events: slices.Clone(mailed), DropsOnly: true}
+	err := read(c, &body, `{"address": …}, and brand_id, events, drops_only if they shall be others than the default`)
+	if err == nil {
+		err = checkEmail("address", body.Address)
+	}
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(body.Events, func(event string) bool { return !slices.Contains(mailed, event) }) {
+		return problem.New(problem.Invalid, "events: want some of %s", strings.Join(mailed, ", "))
+	}
+	if !l.cfg.Mail {
+		return errNoMail
+	}
+	if body.BrandID.Valid {
+		_, err := l.db.Brand(c.UserContext(), caller.OrganizationID, body.BrandID.UUID)
+		if errors.Is(err, postgres.ErrNotFound) {
+			return problem.New(problem.Missing, "brand_id: there is no such brand")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	events := slices.Compact(slices.Sorted(slices.Values(body.Events)))
+	id, err := l.subscribe(c.UserContext(), postgres.NewAddress{OrganizationID: caller.OrganizationID,
+		BrandID: body.BrandID, Address: body.Address, Events: events, DropsOnly: body.DropsOnly},
+		caller.UserID)
+	if err != nil {
+		return err
+	}
+	return c.Status(http.StatusCreated).JSON(fiber.Map{"id": id})
+}
+
+// MountReset adds /reset to the surface of the dashboard, where anybody asks for another password. Every address gets
+// the same answer.
+func (l *Links) MountReset(dashboard fiber.Router) {
+	dashboard.Post("/reset", func(c *fiber.Ctx) error {
+		if !l.cfg.Mail {
+			return errNoMail
+		}
+		var body struct{ Email string }
+		err := errors.Join(auth.CheckOrigin(c), read(c, &body, `{"email": address}`), checkEmail("email", body.Email))
+		if err != nil {
+			return err
+		}
+		err = l.clients.Take(c, l.provider.Client(c), time.Now())
+		c.Response().Header.Del(fiber.HeaderRetryAfter) // the answer is one beyond the limit too
+		if err == nil {
+			select {
+			case l.resets <- body.Email:
+			default:
+				l.log.Warn("password reset dropped", "next", "nothing, unless it repeats: then somebody asks for many")
+			}
+		}
+		return c.Status(http.StatusAccepted).JSON(fiber.Map{
+			"message": "If this address has an account here, a mail with a link is on its way. It works for an hour."})
+	})
+}

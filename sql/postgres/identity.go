@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// ExternalIdentity is a user as an outside OpenID provider proves them.
+type ExternalIdentity struct {
+	Issuer, Subject string
+	Email           string // verified; "": unknown
+	Invitation      []byte // SHA-256 of the token of the link that they came by; nil: by none
+	Organization    string // slug of the one that takes them without an invitation; "": none
+}
+
+// identityUser is the user of an identity or of its email.
+type identityUser struct {
+	ID       uuid.UUID `db:"id"`
+	IsActive bool      `db:"is_active"`
+	IsLinked bool      `db:"is_linked"`
+	IsMember bool      `db:"is_member"`
+}
+
+// SignInByIdentity finds the user of an identity, or the one with its email, who is then linked to it. A new one is
+// made for an invitation, or as a viewer of an organization. ErrNotFound if there is none, or they may not sign in;
+// ErrConflict if an invited user is in an organization.
+func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uuid.UUID, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		u, err := queryOne[identityUser](ctx, tx, "identity_user", i.Issuer, i.Subject, i.Email)
+		isNew := errors.Is(err, ErrNotFound)
+		switch {
+		case isNew:
+			u.ID = uuid.Must(uuid.NewV4())
+		case err != nil:
+			return err
+		case !u.IsActive:
+			return ErrNotFound
+		}
+		user = u.ID
+		if err := exec(ctx, tx, "set_actor", user); err != nil {
+			return err
+		}
+		if !u.IsMember {
+			err = i.join(ctx, tx, user, isNew)
+		} else if i.Invitation != nil {
+			err = ErrConflict{"organization"}
+		}
+		if err != nil || u.IsLinked {
+			return err
+		}
+		return exec(ctx, tx, "link_identity", i.Issuer, i.Subject, user)
+	})
+	return user, wrap(err, "sign in %s of %s", i.Subject, i.Issuer)
+}
+
+// join makes a user a member, as invited or as a viewer.
+func (i ExternalIdentity) join(ctx context.Context, tx Tx, user uuid.UUID, isNew bool) error {
+	err := ErrNotFound
+	if i.Email != "" && i.Invitation != nil {
+		err = acceptInvitation(ctx, tx, i.Invitation, i.Email, user, isNew, "")
+	}
+	if !errors.Is(err, ErrNotFound) || !isNew || i.Organization == "" {
+		return err
+	}
+	organization, err := queryOne[Organization](ctx, tx, "organization_by_slug", i.Organization)
+	if err == nil {
+		_, err = queryOne[User](ctx, tx, "add_user", i.Email, "", organization.ID, "viewer",
+			uuid.NullUUID{UUID: user, Valid: true})
+	}
+	return err
+}

@@ -1,0 +1,16 @@
+-- identity_user: the user who is $2 at the issuer $1, else the one with the email $3.
+SELECT
+    u.id,
+    u.is_active,
+    i.user_id IS NOT NULL AS is_linked,
+    m.user_id IS NOT NULL AS is_member
+FROM private.users AS u
+LEFT JOIN private.user_identities AS i
+  ON i.user_id = u.id
+ AND i.issuer = $1
+ AND i.subject = $2
+LEFT JOIN public.members AS m ON m.user_id = u.id
+WHERE i.user_id IS NOT NULL
+   OR u.email OPERATOR(private.=) $3::text::private.citext
+ORDER BY is_linked DESC
+LIMIT 1
