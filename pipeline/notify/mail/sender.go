@@ -79,10 +79,14 @@ func (s *Sender) Send(ctx context.Context, m postgres.Mail) postgres.Outcome {
 		return postgres.Outcome{Error: "the link has expired", Final: true}
 	}
 	reply, err := s.Hand(ctx, letter)
-	if err != nil {
-		return postgres.Outcome{Code: reply.Code, Error: err.Error(), Final: errors.Is(err, errRefused)}
+	if err == nil {
+		return postgres.Outcome{Code: reply.Code}
 	}
-	return postgres.Outcome{Code: reply.Code}
+	refused := errors.Is(err, errRefused)
+	if !refused && reply.Code >= 500 {
+		reply.Code = 0 // it must not count against the recipient, whose subscription would stop
+	}
+	return postgres.Outcome{Code: reply.Code, Error: err.Error(), Final: refused}
 }
 
 // A Reply is the relay's last one: 250 and its text, or the code of an error; 0 without one.

@@ -201,6 +201,10 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.recipient, got, c.want)
 		}
 	}
+	stranger := r.sender(t, "smtp://answerscope:wrong@127.0.0.1:PORT", ring).Send(t.Context(), postgres.Mail{Recipient: "ann@acme.example", Template: feed.TestMail, Data: []byte("{}")})
+	if stranger.Code != 0 || stranger.Final || !strings.Contains(stranger.Error, "who are you") {
+		t.Errorf("with a wrong password: %+v", stranger)
+	}
 	if mails := r.received(); len(mails) != 1 || !strings.Contains(joined(mails[0]), "/invite/"+invitation.Token) {
 		t.Errorf("%d mails arrived", len(mails))
 	}
