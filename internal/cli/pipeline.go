@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/pipeline/notify"
+	"github.com/answerscope/answerscope/pipeline/notify/mail"
 )
 
 // pipelineCmd runs the sinks, the mirror and the scheduled tasks of the warehouse.
@@ -65,12 +66,19 @@ func addPipeline(s *service.Service, appends *producer.Producer) error {
 	return err
 }
 
-// notifyConfig is how events leave.
+// notifyConfig has the ways in which events and mails leave.
 func notifyConfig(settings config.Settings) (notify.Config, error) {
 	cfg := notify.DefaultConfig()
 	ring, err := settings.SecretRing()
 	if err != nil {
 		return cfg, err
+	}
+	if settings.Mail.IsSet() {
+		mails, err := mail.New(settings.Mail, settings.PublicURL, ring)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Mail = mails.Send
 	}
 	client, err := egress.New(settings.EgressAllow)
 	sender := notify.Sender{Client: client, Ring: ring, PublicURL: settings.PublicURL, Version: thisBuild().Version}
