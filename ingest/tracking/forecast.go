@@ -50,7 +50,7 @@ func (j *Jobs) Forecast(ctx context.Context, brand postgres.Brand, now time.Time
 			if kind != problem.Invalid {
 				return f, err
 			}
-			f.Refused = append(f.Refused, Refusal{s.Platform, public})
+			f.Refused = append(f.Refused, Refusal{Platform: s.Platform, Reason: public})
 			continue
 		}
 		estimate := draft.Estimate()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -159,7 +160,10 @@ func (p *schedulePass) startJob(
 	if err == nil {
 		jobID, refused, err = p.jobs.StartDue(ctx, brand, targets)
 	}
+	told := p.tell(ctx, id, targets, refused, err)
 	switch {
+	case told != nil:
+		return told
 	case err == nil:
 		p.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", jobID)
 		p.report.Jobs = append(p.report.Jobs, Started{id, jobID})
@@ -189,6 +193,39 @@ func (p *schedulePass) startJob(
 		}
 	}
 	return nil
+}
+
+// Why platforms of a brand that are due are not asked, as events name it.
+const (
+	skippedForBudget  = "budget"
+	skippedForKey     = "no_key"
+	skippedForPrompts = "no_prompts"
+)
+
+// tell emits an event for each reason for which targets are skipped.
+func (p *schedulePass) tell(
+	ctx context.Context, brand uuid.UUID, targets []Target, refused []Refusal, cause error,
+) (err error) {
+	skipped := map[string][]string{}
+	for _, r := range refused {
+		skipped[r.cause] = append(skipped[r.cause], r.Platform)
+	}
+	var until *time.Time
+	reason := ""
+	if over, ok := errors.AsType[*postgres.BudgetError](cause); ok {
+		reason, until = skippedForBudget, &over.Resets
+	} else if kind, _ := problem.Of(cause); cause != nil && kind == problem.Conflict {
+		reason = skippedForPrompts
+	}
+	for _, t := range targets {
+		if reason != "" && !slices.Contains(skipped[reason], t.Platform) {
+			skipped[reason] = append(skipped[reason], t.Platform)
+		}
+	}
+	for reason, platforms := range skipped {
+		err = errors.Join(err, p.db.TellSkipped(ctx, brand, reason, platforms, until, p.now))
+	}
+	return err
 }
 
 // skipReason describes why a brand is skipped, and after what time it is tried again.

@@ -122,6 +122,8 @@ type Draft struct {
 type Refusal struct {
 	Platform string `json:"platform"`
 	Reason   string `json:"reason"`
+
+	cause string // skippedForKey, skippedForBudget
 }
 
 // maxRuns bounds a job, which is held in memory.
@@ -155,7 +157,7 @@ func (j *Jobs) Draft(
 	for _, target := range targets {
 		p, _ := findPlatform(platforms, target.Platform)
 		if p.Unavailable != "" {
-			d.refuse(p.Slug, p.Unavailable)
+			d.refuse(Refusal{p.Slug, p.Unavailable, skippedForKey})
 			continue
 		}
 		costLimited := slices.ContainsFunc(budgets, func(b postgres.Budget) bool {
@@ -211,7 +213,7 @@ func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk
 		estimate := typicalCost(p.Description, model)
 		if estimate == nil && costLimited {
 			const reason = "the price of model %q is not known, and the organization has a budget of cost"
-			d.refuse(p.Slug, fmt.Sprintf(reason, model))
+			d.refuse(Refusal{p.Slug, fmt.Sprintf(reason, model), skippedForBudget})
 			continue
 		}
 		for _, region := range regions {
@@ -260,9 +262,9 @@ func (d *Draft) addRun(r postgres.NewRun) {
 	}
 }
 
-func (d *Draft) refuse(slug, reason string) {
-	if refusal := (Refusal{slug, reason}); !slices.Contains(d.Refused, refusal) {
-		d.Refused = append(d.Refused, refusal)
+func (d *Draft) refuse(r Refusal) {
+	if !slices.Contains(d.Refused, r) {
+		d.Refused = append(d.Refused, r)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/tracking"
@@ -152,5 +153,39 @@ func TestARefusedBrandStopsNoOther(t *testing.T) {
 		if err != nil || again != want {
 			t.Errorf("gamma is due %s after it was refused: %+v, %v", at.Sub(now), rows, err)
 		}
+	}
+}
+
+// Platforms that are due and are not asked are told of with the reason, once a day.
+func TestSkippedPlatformsAreToldOf(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, "which lamp?")
+	silent, poor := e.addBrand(t, "Silent"), e.addBrand(t, "Poor", "which lamp?", "which desk?")
+	for brand, platforms := range map[postgres.Brand][]string{e.brand: {"alpha", "gamma"}, silent: {"alpha"}, poor: {"alpha", "beta"}} {
+		for _, platform := range platforms {
+			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, poor.OrganizationID, postgres.Budget{RunsPerDay: new(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := e.jobs(t)
+	due := tracking.NewSchedule(e.db, jobs, time.Now, prometheus.NewRegistry(), testkit.Log(t))
+	for range 2 {
+		if _, err := due.StartAll(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := e.db.Query(t.Context(), `SELECT concat_ws(' ', data -> 'brand' ->> 'slug', data ->> 'reason', data ->> 'platforms', (data ->> 'until')::timestamptz > now())
+		FROM public.events WHERE type = 'tracking.skipped' ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	want := []string{`lumen no_key ["gamma"]`, `poor budget ["alpha", "beta"] t`, `silent no_prompts ["alpha"]`}
+	if err != nil || !slices.Equal(told, want) {
+		t.Errorf("told %q, %v; want %q", told, err, want)
 	}
 }

@@ -84,3 +84,22 @@ type LastAnswer struct {
 	BrandID    UUID      `ch:"brand_id"`
 	AnsweredAt time.Time `ch:"answered_at"`
 }
+
+// NewSourceFilter selects the domains that a brand's answers cite in a window, and not before it from BeforeFrom on.
+type NewSourceFilter struct {
+	OrganizationID UUID   `ch:"organization_id"`
+	BrandID        UUID   `ch:"brand_id"`
+	BeforeFrom     Day    `ch:"before_from"`
+	DateFrom       Day    `ch:"date_from"`
+	DateTo         Day    `ch:"date_to"`
+	Limit          uint32 `ch:"limit"`
+}
+
+// NewSources returns domains by citing answers descending, then by name.
+var NewSources = query[NewSourceFilter, NewSource]("new_sources")
+
+// NewSource is a domain that was not cited before.
+type NewSource struct {
+	Domain        string `ch:"domain"`
+	CitingAnswers int64  `ch:"citing_answers"`
+}

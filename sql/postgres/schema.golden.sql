@@ -110,6 +110,39 @@ ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.budgets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.budgets TO answerscope_service;
 
+-- table private.episodes
+CREATE TABLE private.episodes (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid,
+    kind text NOT NULL,
+    scope text NOT NULL,
+    direction text,
+    reference jsonb NOT NULL DEFAULT '{}'::jsonb,
+    opened_at timestamp with time zone NOT NULL DEFAULT now(),
+    closed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT episodes_pkey PRIMARY KEY (id),
+    CONSTRAINT episodes_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT episodes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT episodes_direction_is_known CHECK ((direction = ANY (ARRAY['moved_up'::text, 'moved_down'::text]))),
+    CONSTRAINT episodes_kind_is_known CHECK ((kind = ANY (ARRAY['visibility'::text, 'platform'::text]))),
+    CONSTRAINT episodes_scope_length CHECK ((octet_length(scope) <= 200))
+);
+ALTER TABLE private.episodes OWNER TO answerscope_owner;
+CREATE INDEX episodes_brand_id_idx ON private.episodes USING btree (brand_id, kind, scope);
+CREATE UNIQUE INDEX episodes_open_key ON private.episodes USING btree (organization_id, brand_id, kind, scope) NULLS NOT DISTINCT WHERE (closed_at IS NULL);
+CREATE INDEX episodes_organization_id_idx ON private.episodes USING btree (organization_id);
+COMMENT ON TABLE private.episodes IS 'Moves of visibility and outages of platforms, from their first news until they are over.';
+COMMENT ON COLUMN private.episodes.brand_id IS 'Null: a platform''s outage, which is the organization''s.';
+COMMENT ON COLUMN private.episodes.scope IS 'A platform; empty: all answers of the brand.';
+COMMENT ON COLUMN private.episodes.direction IS 'Of a move; null: an outage.';
+COMMENT ON COLUMN private.episodes.reference IS 'Of a move: its days, and by how many points it differs from the days before.';
+ALTER TABLE private.episodes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.episodes FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.episodes FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.episodes TO answerscope_service;
+
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
     topic text NOT NULL,
@@ -126,6 +159,26 @@ ALTER TABLE private.frozen_months ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.frozen_months FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.frozen_months FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT INSERT, SELECT ON private.frozen_months TO answerscope_service;
+
+-- table private.judged_days
+CREATE TABLE private.judged_days (
+    brand_id uuid NOT NULL,
+    day date NOT NULL,
+    organization_id uuid NOT NULL,
+    verdicts jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT judged_days_pkey PRIMARY KEY (brand_id, day),
+    CONSTRAINT judged_days_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT judged_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+ALTER TABLE private.judged_days OWNER TO answerscope_owner;
+CREATE INDEX judged_days_organization_id_idx ON private.judged_days USING btree (organization_id);
+COMMENT ON TABLE private.judged_days IS 'UTC days of brands that were judged.';
+COMMENT ON COLUMN private.judged_days.verdicts IS 'By platform; the empty one is of all answers.';
+ALTER TABLE private.judged_days ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.judged_days FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.judged_days FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT ON private.judged_days TO answerscope_service;
 
 -- table private.mails
 CREATE TABLE private.mails (
@@ -1565,6 +1618,7 @@ COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before an
 COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage, or by the estimate where a platform reports none.';
 COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was cancelled; its status follows once the requests in flight have ended.';
 CREATE TRIGGER emit AFTER UPDATE OF phase ON public.tracking_jobs FOR EACH ROW WHEN (((new.phase = 'done'::text) AND (old.phase <> 'done'::text))) EXECUTE FUNCTION private.emit_change();
+CREATE TRIGGER judge_platforms AFTER UPDATE OF phase ON public.tracking_jobs FOR EACH ROW WHEN (((new.phase = 'done'::text) AND (old.phase <> 'done'::text))) EXECUTE FUNCTION private.judge_platforms();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
@@ -2419,6 +2473,69 @@ ALTER FUNCTION private.is_slug(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.is_slug(text) IS 'Whether it can stand in a path and on a command line.';
 GRANT EXECUTE ON FUNCTION private.is_slug(text) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.is_slug(text) TO authenticated;
+
+-- function private.judge_platforms()
+CREATE OR REPLACE FUNCTION private.judge_platforms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    p     record;
+    since timestamptz;
+    event text;
+BEGIN
+    FOR p IN
+        SELECT
+            platform,
+            sum(count) AS runs,
+            coalesce(sum(count) FILTER (WHERE class IS NOT NULL), 0) AS gave_up,
+            coalesce(jsonb_object_agg(class, count) FILTER (WHERE class IS NOT NULL), '{}') AS classes
+        FROM (
+            SELECT platform, CASE state WHEN 'gave_up' THEN coalesce(error_class, 'unknown') END AS class, count(*)
+            FROM public.tracking_runs
+            WHERE job_id = NEW.id
+              AND state IN ('done', 'gave_up')
+            GROUP BY 1, 2
+        ) AS runs
+        GROUP BY platform
+        HAVING sum(count) >= 5
+        ORDER BY platform
+    LOOP
+        IF p.gave_up * 5 > p.runs THEN
+            event := 'platform.degraded';
+            INSERT INTO private.episodes (organization_id, kind, scope)
+            VALUES (NEW.organization_id, 'platform', p.platform)
+            ON CONFLICT DO NOTHING
+            RETURNING opened_at INTO since;
+        ELSE
+            event := 'platform.recovered';
+            UPDATE private.episodes
+            SET closed_at = now()
+            WHERE organization_id = NEW.organization_id
+              AND brand_id IS NULL
+              AND kind = 'platform'
+              AND scope = p.platform
+              AND closed_at IS NULL
+            RETURNING opened_at INTO since;
+        END IF;
+        IF FOUND THEN
+            PERFORM private.emit(NEW.organization_id, NULL, event, jsonb_build_object(
+                'platform', p.platform, 'job_id', NEW.id, 'runs', p.runs, 'gave_up', p.classes, 'since', since,
+                'brands', (SELECT jsonb_agg(private.brand_of(b.id) ORDER BY b.name)
+                           FROM public.brands AS b
+                           WHERE b.organization_id = NEW.organization_id
+                             AND (b.id = NEW.brand_id OR b.is_active AND EXISTS (
+                                      SELECT FROM public.brand_platforms AS bp
+                                      WHERE bp.brand_id = b.id AND bp.platform = p.platform AND bp.is_enabled)))));
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.judge_platforms() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.judge_platforms() IS NULL;
 
 -- function private.keep_an_owner()
 CREATE OR REPLACE FUNCTION private.keep_an_owner()

@@ -1,0 +1,119 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/verdict"
+	"github.com/answerscope/answerscope/pipeline/notify/feed"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// The hours, UTC, in which yesterday is judged. A day that is not complete by then is never judged.
+const (
+	firstHour = 1
+	lastHour  = 22
+)
+
+// A Judge finds out which brands moved on a day, and emits an event of each.
+type Judge struct {
+	warehouse
+	now func() time.Time
+	log *slog.Logger
+}
+
+// NewJudge returns a judge, which runs as a task of a timetable.
+func NewJudge(db *postgres.DB, conn *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Judge {
+	return &Judge{warehouse{conn, db}, now, log}
+}
+
+// Hourly judges yesterday for each brand whose answers of it are complete. A day of a brand is judged once, by any
+// number of processes.
+func (j *Judge) Hourly(ctx context.Context) error {
+	now := j.now().UTC()
+	if now.Hour() < firstHour || now.Hour() > lastHour {
+		return nil
+	}
+	day := verdict.DayOf(now) - 1
+	brands, err := j.db.BrandsToJudge(ctx, day.Time())
+	errs := []error{err}
+	for _, b := range brands {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		errs = append(errs, j.judge(ctx, b, day)) // what concerns a brand alone must not stop the others
+	}
+	return errors.Join(errs...)
+}
+
+func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day) error {
+	basket, err := j.basket(ctx, brand, day-verdict.WatchedDays+1, day, false)
+	if err != nil || !basket.HasAnswers(day) {
+		return err
+	}
+	rows, err := j.db.NewestEpisodes(ctx, brand.ID)
+	if err != nil {
+		return err
+	}
+	var episodes []*verdict.Episode
+	for _, row := range rows {
+		var e verdict.Episode
+		if err := json.Unmarshal(row, &e); err != nil {
+			return fmt.Errorf("read episode of brand %s: %w", brand.ID, err)
+		}
+		episodes = append(episodes, &e)
+	}
+	watch := verdict.NewWatch(brand.ID.String(), episodes...)
+	news, verdicts := watch.Look(basket, day)
+	for _, e := range watch.Episodes {
+		if e.Opened == day {
+			episodes = append(episodes, e)
+		}
+	}
+	judgement := postgres.Judgement{
+		OrganizationID: brand.OrganizationID, BrandID: brand.ID, Day: day.Time(),
+		Verdicts: verdicts, Episodes: episodes,
+	}
+	if len(news) > 0 {
+		moved, err := j.moved(ctx, brand, day, news)
+		if err != nil {
+			return err
+		}
+		judgement.Event = &postgres.Event{
+			OrganizationID: brand.OrganizationID, BrandID: brand.ID, Type: feed.VisibilityMoved, Data: moved,
+			Key: fmt.Sprintf("%s/%s/%s", feed.VisibilityMoved, brand.ID, moved.Day),
+		}
+		j.log.Info("visibility moved", "brand", brand.Slug, "day", moved.Day, "moves", len(moved.Moves))
+	}
+	return j.db.StoreJudgement(ctx, judgement)
+}
+
+// moved returns the data of the event of a day with news.
+func (j *Judge) moved(
+	ctx context.Context, brand postgres.Brand, day verdict.Day, news []verdict.News,
+) (feed.Moved, error) {
+	w := verdict.WindowTo(day)
+	moved := feed.Moved{
+		Brand: brandOf(brand), Day: dayText(day), Window: daysOf(w.From, w.To), Before: daysOf(w.First(), w.From-1),
+	}
+	now, err := j.figures(ctx, brand, w.From, w.To, clickhouse.NoGroups, clickhouse.ByPlatform)
+	if err != nil {
+		return moved, err
+	}
+	before, err := j.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
+	for _, n := range news {
+		m, row := feed.Move{}, part{}
+		if n.Platform != "" {
+			m.Platform, row = &n.Platform, part{string(clickhouse.ByPlatform), n.Platform}
+		}
+		m.Judged = judged(n.Judged, now.byPart[row], before.byPart[row])
+		m.Verdict = n.Verdict
+		moved.Moves = append(moved.Moves, m)
+	}
+	return moved, err
+}
