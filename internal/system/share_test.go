@@ -25,7 +25,7 @@ func TestSharesByCommands(t *testing.T) {
 	}
 	for _, c := range []struct{ stdin, flags, want string }{
 		{"", "--screen tracking", "screens: want some of"},
-		{"", "--filter platfrom=x", "platform"},
+		{"", "--filter plattform=x", "platform"},
 		{"", "--embed http://a.example", "embed_origins: want"},
 		{"", "--expires soon", `--expires "soon": want a day such as`},
 		{"", "--expires 2020-01-01", "expires_at: want a time to come"},

@@ -27,7 +27,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{`"expires_at":"soon"`, `the body: want {"brand_id": UUID}`},
 		{`"password":"short"`, "password: want at least 8 characters"},
 		{`"password":"` + password + `","embed_origins":["https://a.example"]`, "password: a frame of another site takes none"},
-		{`"filters":{"platfrom":"openai"}`, "platform"},
+		{`"filters":{"plattform":"openai"}`, "platform"},
 		{`"filters":{"brand_id":"01890a5d-ac96-774b-bcce-b302099a8057"}`, "filters:"},
 		{`"filters":{"platform":["openai"]}`, `filters: "platform": want a text, a number, true or false`},
 		{`"filters":{"topic_id":"x"}`, "topic_id: want the id of a topic, a UUID"},
