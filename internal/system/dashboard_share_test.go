@@ -112,6 +112,9 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 		if screen == "prompts" {
 			client.at(t, client.text(t, `document.querySelector("main a[href*='prompt=']").getAttribute("href")`), "Prompts")
 			client.hasNothingToEdit(t, "a prompt")
+			if heading := client.text(t, `document.querySelector(".prompt-panel h2").textContent`); heading == "Prompt" {
+				t.Error("a prompt is shown without its text")
+			}
 		}
 		if screen == "answers" {
 			client.at(t, client.text(t, `document.querySelector("main td a[href*='/answers/'], main th a[href*='/answers/']").getAttribute("href")`), "Answers")

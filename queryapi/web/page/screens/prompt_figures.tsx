@@ -59,7 +59,7 @@ export function Performance({ brand, children }: { brand: Brand; children: Compo
           )
         }
       </Shown>
-      {prompt && <Panel key={prompt} brand={brand} prompt={prompt} />}
+      {prompt && <Panel key={prompt} brand={brand} prompt={prompt} text={answer.data?.rows.find((r) => r.prompt_id === prompt)?.prompt_text} />}
     </>
   )
 }

@@ -16,7 +16,7 @@ interface Props { brand: Brand; prompt: string }
 interface Tracked { text: string; is_active: boolean; topics: { name: string } | null }
 
 // Panel shows one prompt beside the list: its rate by platform, who is named, what is cited, the latest answers.
-export function Panel({ brand, prompt }: Props) {
+export function Panel({ brand, prompt, text }: Props & { text?: string }) {
   const panel = useRef<HTMLElement>(null)
   const url = tables("prompts", { id: `eq.${prompt}`, select: "text,is_active,topics(name)" })
   const prompts = useAnswer<Tracked[]>(url)
@@ -36,7 +36,7 @@ export function Panel({ brand, prompt }: Props) {
       onKeyDown={(event) => event.key === "Escape" && go(closed)}
     >
       <header class="line">
-        <h2 class="long">{tracked?.text ?? (prompts.data ? "Deleted prompt" : "Prompt")}</h2>
+        <h2 class="long">{tracked?.text ?? text ?? (prompts.data ? "Deleted prompt" : "Prompt")}</h2>
         <a class="button plain tight" href={closed}>
           Close
         </a>

@@ -114,7 +114,9 @@ function Screens({ link: { brand, title, ...link }, shown }: { link: Link; shown
         <div class="content">
           <p class="printed">{text}</p>
           <Show key={page.path} brand={brand} session={viewer} />
-          <footer class="inside small soft screen-only">{text}</footer>
+          <footer class="small soft screen-only" style={{ padding: "0 var(--s6) var(--s5)" }}>
+            {text}
+          </footer>
         </div>
       </Brands.Provider>
     </div>
