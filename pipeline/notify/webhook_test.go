@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +19,12 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/answerscope/answerscope/internal/egress"
 	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -206,6 +209,98 @@ func TestReceiversVerifyEveryType(t *testing.T) {
 		if out, err := run.CombinedOutput(); err != nil || string(out) != fmt.Sprintf("%d as they should be\n", len(cases)) {
 			t.Errorf("%s: %v: want the clients that `make clients` fetches\n%s", command, err, out)
 		}
+	}
+}
+
+// What triggers write of real changes has the shape that the description promises, and it describes every type.
+func TestEventsOfChangesAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	described, validate := readDescription(t)
+	control := store.ControlPlane(t)
+	db := store.OpenControlPlane(t, control)
+	root, err := pgx.Connect(t.Context(), control.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close(t.Context()) })
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit := func(text string, args ...any) {
+		t.Helper()
+		_, err := root.Exec(t.Context(), text, args...)
+		must(err)
+	}
+	o, err := db.AddOrganization(t.Context(), "Lumen", "")
+	must(err)
+	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ana@lumen.example", OrganizationID: o.ID, Role: "member"})
+	must(err)
+	must(db.SetRole(t.Context(), user.Email, "admin"))
+	edit("SELECT set_config('request.jwt.claims', jsonb_build_object('sub', $1::text)::text, false)", user.ID)
+	brand, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: "Lumen", Slug: "lumen"})
+	must(err)
+	key, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: o.ID, UserID: user.ID, Name: "ci", Prefix: "svc_abcd"})
+	must(err)
+	must(db.RevokeKey(t.Context(), key.ID))
+	for _, text := range []string{
+		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'prompt', 'text ' || i FROM generate_series(1, 30) AS i",
+		"INSERT INTO public.content_briefs (brand_id, title, body) VALUES ($1, 'a page', 'text')",
+		"INSERT INTO public.content_briefs (brand_id, title, suggestion_id) SELECT $1, 'another', id FROM public.suggestions WHERE brand_id = $1 LIMIT 1",
+		"UPDATE public.content_briefs SET status = 'sent' WHERE brand_id = $1",
+		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total, status) SELECT organization_id, id, 1, s FROM public.brands, unnest('{completed,failed,cancelled}'::text[]) AS s WHERE id = $1",
+		"UPDATE public.tracking_jobs SET phase = 'done', started_at = CASE WHEN status <> 'cancelled' THEN now() END, finished_at = now(), failed_reason = CASE WHEN status = 'failed' THEN 'auth 1' END WHERE brand_id = $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, url) SELECT organization_id, 'https://hooks.lumen.example/x' FROM public.brands WHERE id = $1",
+		"UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone' WHERE $1::uuid IS NOT NULL",
+		"UPDATE public.webhook_endpoints SET is_active = true WHERE $1::uuid IS NOT NULL",
+		"DELETE FROM public.brands WHERE id = $1",
+	} {
+		edit(text, brand.ID)
+	}
+	endpoints, err := db.WebhookEndpoints(t.Context(), o.ID)
+	must(err)
+	_, err = db.TestWebhook(t.Context(), endpoints[0].ID)
+	must(err)
+	must(db.RemoveUser(t.Context(), user.Email))
+	rows, err := root.Query(t.Context(), "SELECT id, organization_id, type, data, at FROM public.events")
+	must(err)
+	d, types := postgres.Delivery{}, map[string]bool{}
+	_, err = pgx.ForEachRow(rows, []any{&d.EventID, &d.OrganizationID, &d.Type, &d.Data, &d.At}, func() error {
+		types[d.Type] = true
+		if err := validate(d.Type, s.body(d)); err != nil {
+			t.Errorf("%s: %v\n%s", d.Type, err, d.Data)
+		}
+		return nil
+	})
+	must(err)
+	computed := []string{"platform.degraded", "platform.recovered", "report.weekly", "tracking.skipped", "visibility.moved"}
+	if got := slices.Sorted(maps.Keys(types)); !slices.Equal(slices.Sorted(slices.Values(append(got, computed...))), slices.Sorted(maps.Keys(described.Webhooks))) {
+		t.Errorf("changes made %q", got)
+	}
+	for _, event := range computed {
+		files, err := filepath.Glob("mail/testdata/" + event + "*.json") // what mails are made of
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %d examples, %v", event, len(files), err)
+		}
+		for _, file := range files {
+			d.Type = event
+			d.Data, err = os.ReadFile(file)
+			must(err)
+			if err := validate(event, s.body(d)); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	_, err = root.Exec(t.Context(), "SELECT private.check_events('{none}')")
+	if err == nil || !strings.Contains(err.Error(), "want some of ") {
+		t.Fatal(err)
+	}
+	list, _, _ := strings.Cut(strings.SplitAfter(err.Error(), "want some of ")[1], ", each once")
+	if got := slices.Sorted(slices.Values(strings.Split(list, ", "))); !slices.Equal(got, slices.Sorted(maps.Keys(described.Webhooks))) {
+		t.Errorf("the database knows %q", got)
 	}
 }
 
