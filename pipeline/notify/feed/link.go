@@ -33,7 +33,7 @@ type Confirmation struct {
 type Invitation struct {
 	Organization string    `json:"organization"`
 	Role         string    `json:"role"`
-	By           string    `json:"by"`    // an e-mail address
+	By           string    `json:"by"`    // an e-mail address; "": the operator
 	Token        string    `json:"token"` // of PUBLIC_URL/invite/TOKEN
 	Expires      time.Time `json:"expires_at"`
 }

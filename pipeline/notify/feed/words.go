@@ -111,7 +111,9 @@ func (d *Disabled) Headline() string {
 func (c *Confirmation) Headline() string { return "Do you want mails from " + c.Organization + "?" }
 
 // Headline names the inviter.
-func (i *Invitation) Headline() string { return i.By + " invites you to " + i.Organization }
+func (i *Invitation) Headline() string {
+	return cmp.Or(i.By, "The operator") + " invites you to " + i.Organization
+}
 
 // Headline names the purpose of the link.
 func (*Reset) Headline() string { return "Choose a new password" }
