@@ -259,27 +259,17 @@ func CheckNeedsKey(slug string) error {
 	return nil
 }
 
-// ResealKeys encrypts every key with the first key of the ring, and returns how many there are. A key that the ring
-// cannot decrypt stays as it is, and is named in the error.
+// ResealKeys encrypts every key anew, as secret.Reseal does.
 func ResealKeys(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	keys, err := db.AllProviderKeys(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var errs []error
-	for _, key := range keys {
-		name := sealedName(key.OrganizationID, key.Platform)
-		plain, err := ring.Open(key.Sealed, name)
-		if err == nil {
-			err = db.ResealProviderKey(ctx, key, ring.Seal(plain, name))
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		resealed++
-	}
-	return resealed, errors.Join(errs...)
+	return secret.Reseal(ring, keys,
+		func(k postgres.ProviderKey) (sealed, name string) {
+			return k.Sealed, sealedName(k.OrganizationID, k.Platform)
+		},
+		func(k postgres.ProviderKey, sealed string) error { return db.ResealProviderKey(ctx, k, sealed) })
 }
 
 // sealedName binds an encrypted key to its row.

@@ -66,7 +66,7 @@ func New(allow []string) (*Client, error) {
 func newClient(open []netip.Prefix, dialer net.Dialer) *Client {
 	c := &Client{open: open, public: ssrf.New()}
 	plain, secure := dialer, dialer
-	plain.ControlContext, secure.ControlContext = c.controlPlain, c.control
+	plain.ControlContext, secure.ControlContext = c.control(false), c.control(true)
 	overTLS := tls.Dialer{NetDialer: &secure, Config: &tls.Config{MinVersion: tls.VersionTLS12}}
 	c.http = &http.Client{
 		Transport: &http.Transport{
@@ -79,31 +79,24 @@ func newClient(open []netip.Prefix, dialer net.Dialer) *Client {
 	return c
 }
 
-// control refuses to dial an address that is neither public nor open.
-func (c *Client) control(_ context.Context, _, address string, _ syscall.RawConn) error {
-	target, err := netip.ParseAddrPort(address)
-	switch {
-	case err != nil:
-		return err
-	case c.isOpen(target.Addr()):
+// control refuses to dial an address that is not open, except public ones for TLS.
+func (c *Client) control(forTLS bool) func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(address)
+		switch {
+		case err != nil:
+			return err
+		case c.isOpen(target.Addr()):
+			return nil
+		case c.public.SafeAddr(target.Addr()) != nil:
+			return notPublic
+		case !forTLS:
+			return notOpen
+		case !slices.Contains(ports, target.Port()):
+			return wrongPort
+		}
 		return nil
-	case c.public.SafeAddr(target.Addr()) != nil:
-		return notPublic
-	case !slices.Contains(ports, target.Port()):
-		return wrongPort
 	}
-	return nil
-}
-
-// controlPlain refuses to dial an address that is not open.
-func (c *Client) controlPlain(ctx context.Context, network, address string, raw syscall.RawConn) error {
-	if err := c.control(ctx, network, address, raw); err != nil {
-		return err
-	}
-	if target, err := netip.ParseAddrPort(address); err != nil || !c.isOpen(target.Addr()) {
-		return notOpen
-	}
-	return nil
 }
 
 func (c *Client) isOpen(address netip.Addr) bool {

@@ -77,6 +77,27 @@ func (r Ring) Open(sealed, name string) ([]byte, error) {
 	return plain, nil
 }
 
+// Reseal encrypts the secrets of rows with the first key, and returns their number. A secret that the ring cannot
+// decrypt stays as it is, and the error names it.
+func Reseal[T any](
+	r Ring, rows []T, secretOf func(row T) (sealed, name string), store func(row T, sealed string) error,
+) (resealed int, err error) {
+	var errs []error
+	for _, row := range rows {
+		sealed, name := secretOf(row)
+		plain, err := r.Open(sealed, name)
+		if err == nil {
+			err = store(row, r.Seal(plain, name))
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		resealed++
+	}
+	return resealed, errors.Join(errs...)
+}
+
 // FileRing reads the ring of a file, which it makes with one new key, readable by its user alone, if there is none.
 // Several processes may do so at once: all get the same ring.
 func FileRing(path string) (Ring, error) {

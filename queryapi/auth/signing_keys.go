@@ -318,26 +318,15 @@ func (s *keyStore) AddKey(ctx context.Context, key SigningKey) error {
 		Private: s.ring.Seal(private, sealedName(id))}, VerifyFor)
 }
 
-// Reseal encrypts every private key with the first key of ring, and returns their number. It leaves keys that ring
-// cannot decrypt, and names them in the error.
+// Reseal encrypts every private key anew, as secret.Reseal does.
 func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	rows, err := db.SigningKeys(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var errs []error
-	for _, row := range rows {
-		private, err := ring.Open(row.Private, sealedName(row.ID))
-		if err == nil {
-			err = db.ResealSigningKey(ctx, row.ID, ring.Seal(private, sealedName(row.ID)))
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		resealed++
-	}
-	return resealed, errors.Join(errs...)
+	return secret.Reseal(ring, rows,
+		func(k postgres.SigningKey) (sealed, name string) { return k.Private, sealedName(k.ID) },
+		func(k postgres.SigningKey, sealed string) error { return db.ResealSigningKey(ctx, k.ID, sealed) })
 }
 
 // sealedName binds a private key to its row.

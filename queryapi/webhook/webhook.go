@@ -199,25 +199,13 @@ func requireActive(e postgres.WebhookEndpoint) error {
 		`switch it on first: PATCH /rest/v1/webhook_endpoints?id=eq.%s with {"is_active": true}`, e.ID)
 }
 
-// Reseal encrypts every secret with the first key of the ring, and returns how many there are. A secret that the ring
-// cannot decrypt stays as it is, and is named in the error.
+// Reseal encrypts every secret anew, as secret.Reseal does.
 func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	secrets, err := db.WebhookSecrets(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var errs []error
-	for _, s := range secrets {
-		name := s.EndpointID.String()
-		plain, err := ring.Open(s.Sealed, name)
-		if err == nil {
-			err = db.ResealWebhookSecret(ctx, s.ID, ring.Seal(plain, name))
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		resealed++
-	}
-	return resealed, errors.Join(errs...)
+	return secret.Reseal(ring, secrets,
+		func(s postgres.WebhookSecret) (sealed, name string) { return s.Sealed, s.EndpointID.String() },
+		func(s postgres.WebhookSecret, sealed string) error { return db.ResealWebhookSecret(ctx, s.ID, sealed) })
 }
