@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -399,9 +400,31 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 	}
 	again := browser.Open(t)
 	link := strings.TrimPrefix(w.as(t, "olga@example.com").invite(t, "cy@example.com", "admin"), w.url)
+	again.Visit(t, w.url+link)
+	isAccessible(t, again)
 	signIn(again, link, "cy")
 	entered(again, "cy@example.com", "/")
 	if role := value[string](t, w, "SELECT m.role FROM public.members AS m JOIN private.users AS u ON u.id = m.user_id WHERE u.email::text = 'cy@example.com' AND m.organization_id = $1", w.other.ID); role != "admin" {
 		t.Errorf("cy is %s", role)
+	}
+}
+
+// isAccessible has axe look at a page on a phone, in both themes.
+func isAccessible(t *testing.T, page *browsertest.Page) {
+	t.Helper()
+	axe, err := os.ReadFile("web/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatalf("axe-core is not here: run `make page-packages`: %v", err)
+	}
+	page.Command(t, "Runtime.evaluate", map[string]any{"expression": string(axe)}, nil)
+	for _, scheme := range []string{"light", "dark"} {
+		page.Show(t, 375, 800, scheme)
+		var findings []string
+		page.Eval(t, `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200))))`, &findings)
+		var wide int
+		page.Eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth", &wide)
+		if len(findings) > 0 || wide > 0 {
+			t.Errorf("%s: %q, and %d pixels too wide", scheme, findings, wide)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestAnOpenIDProviderIsSetAsAWhole(t *testing.T) {
 			"either it or ANSWERSCOPE_ISSUER: with access tokens of another issuer the dashboard"},
 	} {
 		s := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour},
-			PublicURL: test.public, Outside: FromEnvironment(append(right[:len(right):len(right)], test.change...))}
+			PublicURL: test.public, Outside: FromEnvironment(append(slices.Clip(right), test.change...))}
 		err := s.Validate()
 		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), hidden)) {
 			t.Errorf("%q at %q: %v", test.change, test.public, err)

@@ -1,6 +1,6 @@
 // Package auth finds who sends a request, for every surface: by API key (KeyResolver), access token (Tokens) or the
 // dashboard's cookie (Provider). It also serves /auth/v1, the built-in identity provider in the wire format of GoTrue,
-// so that its clients work unchanged, and /api/keys.
+// so that its clients work unchanged, /signin/oidc, the sign-in by an OpenID provider, and /api/keys.
 package auth
 
 import (
@@ -269,7 +269,7 @@ func PageRefusal(c *fiber.Ctx, err error) (status int, body any) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		status, message = f.status, f.message
 	}
-	p := page.Page{Title: http.StatusText(status), Text: []string{message}}
+	p := page.Page{Title: "That did not work", Text: []string{message}}
 	if strings.HasPrefix(c.Path(), "/signin") {
 		p.Links = []page.Link{{Text: "Sign in again", Address: "/signin"}}
 	}
