@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -92,8 +93,9 @@ func (l *Links) Mount(server *httpd.Server, pages *web.Dashboard, api *metrics.A
 	surface.Get("/link", httpd.Within(timeout, l.describe))
 	surface.Post("/session", httpd.Within(timeout, l.unlock))
 	api.MountAt(server, apiPrefix, l.guard)
-	surface.Get("/:token/*", httpd.Within(timeout, func(c *fiber.Ctx) error { return l.page(c, pages) }))
-	surface.Get("/:token", httpd.Within(timeout, func(c *fiber.Ctx) error { return l.page(c, pages) }))
+	page := httpd.Within(timeout, func(c *fiber.Ctx) error { return l.page(c, pages) })
+	surface.Get("/:token", page)
+	surface.Get("/:token/*", page)
 }
 
 // hide keeps what a link shows out of caches and search engines, and its address out of the requests that pages send.
@@ -190,12 +192,8 @@ func (l *Links) describe(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	parameters := map[string]string{}
-	for name, values := range parametersOf(link, time.Now()) {
-		parameters[name] = values[0]
-	}
 	return c.JSON(fiber.Map{
-		"title": link.Title, "screens": link.Screens, "filters": parameters,
+		"title": link.Title, "screens": link.Screens, "filters": parametersOf(link, time.Now()),
 		"brand": fiber.Map{"id": link.BrandID, "name": link.BrandName, "slug": link.BrandSlug},
 	})
 }
@@ -218,7 +216,7 @@ func (l *Links) guard(c *fiber.Ctx) error {
 	}
 	if endpoint != "verdict-checks" { // it is of no brand
 		parameters := parametersOf(link, time.Now())
-		parameters.Set("brand_id", link.BrandID.String())
+		parameters["brand_id"] = link.BrandID.String()
 		uri := c.Context().URI()
 		uri.SetQueryString(fixed(string(uri.QueryString()), parameters))
 	}
@@ -228,25 +226,25 @@ func (l *Links) guard(c *fiber.Ctx) error {
 }
 
 // parametersOf returns the filters of a link as parameters of /api/v1.
-func parametersOf(link postgres.ShareLink, now time.Time) url.Values {
-	parameters := url.Values{}
-	for name, value := range link.Filters {
-		parameters.Set(name, value)
-	}
-	if days := daysOf(parameters.Get(lastDays)); days > 0 {
-		parameters.Del(lastDays)
-		parameters.Set("date_from", now.UTC().AddDate(0, 0, 1-days).Format(time.DateOnly))
-		parameters.Set("date_to", now.UTC().Format(time.DateOnly))
+func parametersOf(link postgres.ShareLink, now time.Time) map[string]string {
+	parameters := link.Filters
+	if days := daysOf(parameters[lastDays]); days > 0 {
+		delete(parameters, lastDays)
+		parameters["date_from"] = now.UTC().AddDate(0, 0, 1-days).Format(time.DateOnly)
+		parameters["date_to"] = now.UTC().Format(time.DateOnly)
 	}
 	return parameters
 }
 
 // fixed replaces parameters of a query.
-func fixed(query string, parameters url.Values) string {
+func fixed(query string, parameters map[string]string) string {
 	pairs := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		decoded, err := url.QueryUnescape(name)
-		return pair == "" || err == nil && parameters.Has(decoded)
+		name, _ = url.QueryUnescape(name) // "" of one that is wrongly encoded, which names no parameter
+		return parameters[name] != "" || pair == ""
 	})
-	return strings.Join(append(pairs, parameters.Encode()), "&")
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		pairs = append(pairs, name+"="+url.QueryEscape(parameters[name]))
+	}
+	return strings.Join(pairs, "&")
 }
