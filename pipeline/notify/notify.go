@@ -208,16 +208,14 @@ func within[T any](ctx context.Context, f func(context.Context) (T, error)) (T, 
 
 // report sets the metrics of pending rows; without PostgreSQL they stay.
 func (w *Worker) report(ctx context.Context) error {
-	for {
+	for ; ctx.Err() == nil; _ = lifecycle.Pause(ctx, reportInterval) {
 		backlog, _ := within(ctx, w.db.DeliveryBacklog)
 		for _, b := range backlog {
 			w.metrics.pending.WithLabelValues(b.Kind).Set(float64(b.Pending))
 			w.metrics.oldest.WithLabelValues(b.Kind).Set(b.Seconds)
 		}
-		if lifecycle.Pause(ctx, reportInterval) != nil {
-			return nil
-		}
 	}
+	return nil
 }
 
 type metrics struct {
