@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/emersion/go-smtp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -37,7 +39,9 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 		posts <- post{r.Header, body}
 	}))
 	defer receiver.Close()
-	h := installed(t, "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32,10.20.0.0/16", "ANSWERSCOPE_PUBLIC_URL=https://answers.example",
+	mails := mailbox{make(chan string, 10)}
+	relay := mails.serve(t)
+	h := installed(t, "ANSWERSCOPE_SMTP_URL=smtp://"+relay, "ANSWERSCOPE_MAIL_FROM=answers@answers.example", "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32,10.20.0.0/16", "ANSWERSCOPE_PUBLIC_URL=https://answers.example",
 		"ANSWERSCOPE_SECRET_KEYS=k1:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=")
 	next := func(event string, secrets ...string) {
 		t.Helper()
@@ -111,6 +115,17 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 	if r := run(t, h.env, "", "webhook", "test", failing.ID.String()); r.status != exitFailed || r.stdout != "not delivered: status 418\n" {
 		t.Errorf("status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
+	if _, err := h.db.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'failing' WHERE id = $1", failing.ID); err != nil {
+		t.Fatal(err)
+	}
+	select { // the pipeline mails its owner
+	case mail := <-mails.received:
+		if !strings.Contains(mail, "To: <ana@acme.example>") {
+			t.Error(mail)
+		}
+	case <-time.After(time.Minute):
+		t.Error("no mail within a minute")
+	}
 	must(t, h.env, "webhook", "remove", failing.ID.String())
 	if r := run(t, h.env, "", "webhook", "add", "https://hooks.slack.com/services/T/B/x", "--org", "acme", "--slack"); r.status != exitDone || r.stdout != "" {
 		t.Errorf("status %d, %s", r.status, r.stdout)
@@ -133,4 +148,32 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 			t.Errorf("webhook %s: %s", args, fmt.Sprint(r.status, r.stderr))
 		}
 	}
+}
+
+// A mailbox is a mail server that accepts everything.
+type mailbox struct{ received chan string }
+
+// serve returns the address at which it accepts mails until the test ends.
+func (m mailbox) serve(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := smtp.NewServer(m)
+	t.Cleanup(func() { _ = server.Close() })
+	go func() { _ = server.Serve(listener) }()
+	return listener.Addr().String()
+}
+
+func (m mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }
+func (mailbox) Reset()                                        {}
+func (mailbox) Logout() error                                 { return nil }
+func (mailbox) Mail(string, *smtp.MailOptions) error          { return nil }
+func (mailbox) Rcpt(string, *smtp.RcptOptions) error          { return nil }
+
+func (m mailbox) Data(body io.Reader) error {
+	text, err := io.ReadAll(body)
+	m.received <- string(text)
+	return err
 }
