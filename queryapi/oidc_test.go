@@ -323,6 +323,9 @@ func TestACallbackThatIsNotOursIsRefused(t *testing.T) {
 			t.Errorf("to %q leads to %s", to, got)
 		}
 	}
+	if a := w.client().enter(t, f, person("ann", "ann@example.com"), "/x\r\nX-Evil: y"); a.status != http.StatusSeeOther || a.header.Get("X-Evil") != "" {
+		t.Errorf("a line break in to: %d %v", a.status, a.header)
+	}
 }
 
 // A provider that is away stops no start and no password, and is asked again.

@@ -93,7 +93,8 @@ func (o *OIDC) begin(c *fiber.Ctx) error {
 	}
 	a := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: c.Query("to"),
 		Expires: time.Now().Add(oidcAttempt)}
-	if !strings.HasPrefix(a.To, "/") || strings.HasPrefix(a.To, "//") {
+	// A line break, which url.Parse refuses, would end the header.
+	if to, err := url.Parse(a.To); err != nil || to.Scheme+to.Host != "" || !strings.HasPrefix(a.To, "/") {
 		a.To = "/"
 	}
 	text, err := json.Marshal(a)
