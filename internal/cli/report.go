@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +38,8 @@ func (c *reportCmd) Run(ctx context.Context, p *process, on databases) error {
 	if err != nil {
 		return err
 	}
-	message, err := mail.Letter{Template: feed.ReportWeekly, Data: data}.Write(p.Settings.PublicURL)
+	letter := mail.Letter{Template: feed.ReportWeekly, Data: data}
+	message, err := letter.Write(cmp.Or(p.Settings.PublicURL, "http://localhost"))
 	if c.Format == "html" {
 		message.Text = message.HTML
 	}

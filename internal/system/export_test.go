@@ -2,6 +2,8 @@ package system
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -105,8 +107,39 @@ func (i *installation) verdicts(t *testing.T, lumen string) {
 	if wrong := run(t, i.env, "", "plan", "lumen", "--days", "90"); !strings.Contains(wrong.stderr, "days: want a whole number from 3 to 49") {
 		t.Errorf("--days 90: status %d, %s", wrong.status, wrong.stderr)
 	}
+	i.report(t, lumen)
 	if wrong := run(t, i.env, "", "verdict", "lumen", "--org", "acme", "--from", "May"); wrong.status != exitUsage || !strings.Contains(wrong.stderr, "2026-03-01") {
 		t.Errorf("--from May: status %d, %s", wrong.status, wrong.stderr)
+	}
+}
+
+// report compares the weekly report with the API, and its two forms with each other.
+func (i *installation) report(t *testing.T, lumen string) {
+	t.Helper()
+	command := strings.Fields("report lumen --org acme --week 2026-W07")
+	var data struct {
+		Answers int64
+		Overall struct{ Rate float64 }
+	}
+	var summary struct {
+		Totals struct {
+			ResultCount    int64
+			MentionRatePct float64
+		}
+	}
+	_, body := fetch(t, i.url+"/api/v1/visibility-summary?date_from=2026-02-09&date_to=2026-02-15&brand_id="+lumen, i.key)
+	printed := must(t, i.env, append(command, "--json")...)
+	if err := errors.Join(json.Unmarshal([]byte(printed), &data), json.Unmarshal([]byte(body), &summary)); err != nil ||
+		data.Answers == 0 || data.Answers != summary.Totals.ResultCount || data.Overall.Rate != summary.Totals.MentionRatePct {
+		t.Errorf("report --json prints\n%s\nand the API says\n%s", printed, body)
+	}
+	text, page := must(t, i.env, command...), must(t, i.env, append(command, "--format", "html")...)
+	rate := fmt.Sprintf("%.1f %%", data.Overall.Rate)
+	if !strings.Contains(text, rate) || strings.Contains(text, "<") || !strings.Contains(page, rate) || !strings.Contains(page, "</html>") {
+		t.Errorf("without %s:\n%s\n%s", rate, text, page)
+	}
+	if wrong := run(t, i.env, "", "report", "lumen", "--week", "2026-W54"); wrong.status != exitUsage || !strings.Contains(wrong.stderr, "an ISO week that has ended, such as 20") {
+		t.Errorf("--week 2026-W54: status %d, %s", wrong.status, wrong.stderr)
 	}
 }
 

@@ -157,6 +157,7 @@ func (r *Reporter) judgeWeek(
 	}
 	slices.SortStableFunc(report.Platforms, func(a, b feed.Row) int { return cmp.Compare(b.N, a.N) })
 	slices.SortStableFunc(report.Moves, func(a, b feed.Row) int { return cmp.Compare(moved[b.Key], moved[a.Key]) })
+	report.More = max(0, len(report.Moves)-maxReportRows)
 	for _, list := range []*[]feed.Row{&report.Platforms, &report.Moves, &report.NotCompared} {
 		*list = (*list)[:min(len(*list), maxReportRows)]
 	}
