@@ -139,6 +139,9 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 func TestAPublicAddressHasTLSAndAPortOfIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []*Client{client(t), client(t, "10.20.0.0/16")} {
+		if _, err := get(t, c, "http://93.184.215.14:443/"); !errors.Is(err, notOpen) {
+			t.Errorf("without TLS: %v", err)
+		}
 		for address, want := range map[string]error{
 			"93.184.215.14:443": nil, "93.184.215.14:8443": nil, "[2606:2800:21f:cb07::1]:443": nil,
 			"93.184.215.14:22": wrongPort, "[2606:2800:21f:cb07::1]:80": wrongPort, "[fe80::1%eth0]:443": notPublic,
