@@ -93,7 +93,7 @@ func (w *Watch) follow(platform string, day Day, v *Verdict, isBack func(*Episod
 		w.Episodes[platform] = &Episode{Platform: platform, Direction: v.Verdict, Opened: day, Since: v.Since.Day,
 			Difference: v.Since.Difference, Told: day}
 		return v.Verdict
-	case v.Verdict == WithinNoise && isOpen && isBack(last):
+	case isOpen && (v.Verdict == WithinNoise || v.Reason == Coarse) && isBack(last): // a large move makes days coarse
 		if last.BackDays++; last.BackDays == recoveredDays {
 			last.Closed, last.Told = day, day
 			return Recovered

@@ -160,6 +160,8 @@ func TestHistories(t *testing.T) {
 			return "first"
 		}}, []string{}, nil},
 		{"drop and recovery", past{shift: drops(150, 164)}, slices.Concat(down, back), []int{150, 150, 150, 164}},
+		{"large drop and recovery", past{shift: func(day int, platform string) float64 { return 5 * drops(150, 159)(day, platform) }},
+			slices.Concat(down, back), []int{150, 150, 150, 159}},
 		{"drop and rise", past{shift: drops(150, 190)}, slices.Concat(down, up), []int{150, 150, 150, 190}},
 		{"two drops", past{shift: func(day int, platform string) float64 {
 			return drops(120, ever)(day, platform) + drops(200, ever)(day, platform)

@@ -88,9 +88,12 @@ func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day
 			OrganizationID: brand.OrganizationID, BrandID: brand.ID, Type: feed.VisibilityMoved, Data: moved,
 			Key: fmt.Sprintf("%s/%s/%s", feed.VisibilityMoved, brand.ID, moved.Day),
 		}
-		j.log.Info("visibility moved", "brand", brand.Slug, "day", moved.Day, "moves", len(moved.Moves))
 	}
-	return j.db.StoreJudgement(ctx, judgement)
+	stored, err := j.db.StoreJudgement(ctx, judgement)
+	if stored && err == nil && len(news) > 0 {
+		j.log.Info("visibility moved", "brand", brand.Slug, "day", dayText(day), "moves", len(news))
+	}
+	return err
 }
 
 // moved returns the data of the event of a day with news.

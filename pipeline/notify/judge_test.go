@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -45,25 +46,34 @@ func (w *watched) judge(t *testing.T) *notify.Judge {
 	return notify.NewJudge(w.db, w.warehouse, w.clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
 }
 
-// addBrand adds a brand with an answer a day to each of 8 prompts on two platforms up to a day. mentioned is SQL: does an
-// answer name the brand, n days before that?
+// addBrand adds a brand with answers of 120 days up to a day.
 func (w *watched) addBrand(t *testing.T, slug string, last time.Time, mentioned string) postgres.Brand {
 	t.Helper()
 	brand, _, err := w.db.AddBrand(t.Context(), w.org.ID, postgres.NewBrand{Name: strings.ToUpper(slug[:1]) + slug[1:], Slug: slug})
 	must(t, err)
 	w.exec(t, "UPDATE public.brands SET created_at = '2026-01-01' WHERE id = $1", brand.ID)
+	w.answer(t, brand, last, 120, mentioned)
+	return brand
+}
+
+// answer adds an answer a day to each of 8 prompts on two platforms, on some days up to a day. mentioned is SQL: does an
+// answer name the brand, n days before that?
+func (w *watched) answer(t *testing.T, brand postgres.Brand, last time.Time, days int, mentioned string) {
+	t.Helper()
 	for table, columns := range map[string][2]string{"brand_prompt_daily": {}, "entity_prompt_daily": {", entity_id", ", brand_id"}} {
 		must(t, w.warehouse.Exec(t.Context(), fmt.Sprintf(`
 			INSERT INTO %s (organization_id, brand_id, prompt_id, platform, day, runs, answers, mention_answers%s)
 			SELECT '%s', toUUID('%s') AS brand_id, toUUID(leftPad(toString(number %% 8), 32, '0')), ['gemini', 'openai'][1 + intDiv(number, 8) %% 2] AS platform,
 				toDate('%s') - (intDiv(number, 16) AS n), 1, 1, %s%s
-			FROM numbers(16 * 120)`,
-			table, columns[0], w.org.ID, brand.ID, last.Format(time.DateOnly), mentioned, columns[1])))
+			FROM numbers(16 * %d)`,
+			table, columns[0], w.org.ID, brand.ID, last.Format(time.DateOnly), mentioned, columns[1], days)))
 	}
-	return brand
 }
 
-const noise = "cityHash64(number, 5) % 2"
+const (
+	noise = "cityHash64(number, 5) % 2"
+	usual = "cityHash64(number) % 8 > 0"
+)
 
 // exec changes PostgreSQL past every trigger and policy.
 func (w *watched) exec(t *testing.T, statement string, args ...any) {
@@ -112,7 +122,7 @@ func must(t *testing.T, err error) {
 func TestADropIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
-	lumen := w.addBrand(t, "lumen", day, "if(n < 6 AND platform = 'openai', 0, cityHash64(number) % 8 > 0)")
+	lumen := w.addBrand(t, "lumen", day, "if(n < 6 AND platform = 'openai', 0, "+usual+")")
 	w.addBrand(t, "steady", day, noise)
 	w.addBrand(t, "ended", day.AddDate(0, 0, -1), "n > 6") // no answers of the day
 	away := w.addBrand(t, "away", day, "n > 6")
@@ -150,13 +160,33 @@ func TestADropIsToldOnce(t *testing.T) {
 		t.Errorf("%d open episodes", n)
 	}
 
-	// The next day the same drop is known.
-	w.now = w.now.AddDate(0, 0, 1)
-	must(t, w.warehouse.Exec(t.Context(), `INSERT INTO brand_prompt_daily (organization_id, brand_id, prompt_id, platform, day, runs, answers)
-		SELECT organization_id, brand_id, prompt_id, platform, day + 1, runs, answers FROM brand_prompt_daily WHERE day = '2026-11-25' AND brand_id = '`+lumen.ID.String()+`'`))
-	must(t, w.judge(t).Hourly(t.Context()))
-	if events := w.events(t, feed.VisibilityMoved); len(events) > 2 {
-		t.Errorf("events %q", events)
+	// It is known from then on, until the rate is back on two judged days.
+	for n := range 14 {
+		next, mentioned := day.AddDate(0, 0, n+1), usual
+		if n < 3 {
+			mentioned = "platform = 'gemini' AND " + usual
+		}
+		w.answer(t, lumen, next, 1, strings.ReplaceAll(mentioned, "number", fmt.Sprint("number, ", n)))
+		w.now = next.Add(25 * time.Hour)
+		must(t, w.judge(t).Hourly(t.Context()))
+	}
+	events = w.events(t, feed.VisibilityMoved)
+	recovered := map[string]bool{}
+	for _, text := range events[1:] {
+		var moved feed.Moved
+		must(t, json.Unmarshal([]byte(text), &moved))
+		for _, m := range moved.Moves {
+			if m.Verdict != "recovered" || moved.Day < "2026-12-01" || m.Since != "" {
+				t.Error(text)
+			}
+			recovered[*cmp.Or(m.Platform, new(""))] = true
+		}
+	}
+	if !recovered[""] || !recovered["openai"] || len(recovered) != 2 {
+		t.Errorf("recovered %v, events %q", recovered, events)
+	}
+	if n := w.count(t, "SELECT count(*) FROM private.episodes WHERE closed_at IS NULL"); n != 0 {
+		t.Errorf("%d open episodes after the recovery", n)
 	}
 }
 

@@ -46,11 +46,12 @@ type Judgement struct {
 	Event          *Event // nil: there are no news
 }
 
-// StoreJudgement stores all of a judgement, or nothing if the brand was judged on that day before.
-func (db *DB) StoreJudgement(ctx context.Context, j Judgement) error {
-	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
+// StoreJudgement stores all of a judgement, or nothing if the brand was judged on that day before: then stored is
+// false.
+func (db *DB) StoreJudgement(ctx context.Context, j Judgement) (stored bool, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		added, err := execRows(ctx, tx, "add_judged_day", j.OrganizationID, j.BrandID, j.Day, j.Verdicts)
-		if err != nil || added == 0 {
+		if stored = added > 0; err != nil || !stored {
 			return err
 		}
 		if err := exec(ctx, tx, "edit_episodes", j.BrandID, j.Episodes); err != nil {
@@ -64,7 +65,7 @@ func (db *DB) StoreJudgement(ctx context.Context, j Judgement) error {
 		}
 		return emit(ctx, tx, *j.Event)
 	})
-	return wrap(err, "judge brand %s", j.BrandID)
+	return stored, wrap(err, "judge brand %s", j.BrandID)
 }
 
 // DueReport is a brand whose week has not been reported yet.
