@@ -21,7 +21,7 @@ const (
 	weekDays      = 7
 	compareDays   = 28 // before the week, as /api/v1 compares a week
 	topRows       = 5
-	maxReportRows = 15 // of a list, so that an event can hold the report
+	maxReportRows = 12 // of a list, so that an event can hold the report
 )
 
 // A Reporter reports the weeks of brands.

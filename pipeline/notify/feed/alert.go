@@ -17,9 +17,6 @@ const (
 	ReportWeekly      = "report.weekly"
 )
 
-// Recovered is the verdict of a move whose figure is back within noise of its reference.
-const Recovered = "recovered"
-
 // A Brand is named by every event about one.
 type Brand struct {
 	ID   uuid.UUID `json:"id"`
@@ -45,7 +42,7 @@ type Figure struct {
 type Judged struct {
 	Figure
 	From    Figure `json:"from"`
-	Verdict string `json:"verdict"` // of internal/verdict, or Recovered
+	Verdict string `json:"verdict"` // of internal/verdict, or its Recovered
 	Reach   string `json:"reach"`   // of a move: brand or prompts; else ""
 	Reason  string `json:"reason"`  // why there is no verdict; else ""
 	Since   string `json:"since"`   // the day of a move; else ""
