@@ -158,10 +158,11 @@ func OrganizationTables() []string {
 }
 
 // organizationViews lists the named views with the parameter organization_id, and those without parameters. The
-// pipeline uses the others.
+// pipeline uses the others, and look-ups of rows by their ids are for the API.
 func organizationViews() []string {
 	views := slices.DeleteFunc(definitionNames("query"), func(name string) bool {
-		return !strings.Contains(mustRead("query/"+name+".sql"), "{organization_id:UUID}")
+		text := mustRead("query/" + name + ".sql")
+		return !strings.Contains(text, "{organization_id:UUID}") || strings.Contains(text, "{ids:Array(UUID)}")
 	})
 	for _, view := range plainViews {
 		views = append(views, view.name)

@@ -3327,7 +3327,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. brands limits the search; without any, all brands are searched. [0ebf5645f442]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [7a8d412c1138]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3374,15 +3374,16 @@ FROM
         any(answers.prompt_text) AS prompt_text,
         any(answers.job_id) AS job_id,
         argMinIf((answers.text, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd), (revision, answers.extract_version), sign = 1) AS recorded,
-        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count), (revision, answers.extract_version), sign = 1) AS reading,
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count, answers.branded, nullIf(answers.topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), (revision, answers.extract_version), sign = 1) AS reading,
         argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type, answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
         argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency, answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
     FROM answers
-    WHERE (organization_id = {organization:UUID}) AND (empty({brands:Array(UUID)}) OR (brand_id IN ({brands:Array(UUID)}))) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (NOT given_up)
+    WHERE (organization_id = {organization_id:UUID}) AND (({brand_id:UUID} = toUUID('00000000-0000-0000-0000-000000000000')) OR (brand_id = {brand_id:UUID})) AND (day IN ({days:Array(Date)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (id IN ({ids:Array(UUID)})) AND (NOT given_up)
     GROUP BY
         brand_id,
         id
-) AS found;
+) AS found
+WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, reading.6)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, reading.7));
 
 -- panel_days
 CREATE VIEW panel_days
