@@ -194,8 +194,10 @@ func TestInvitationsAreRefused(t *testing.T) {
 		status     int
 		text       string
 	}{
-		{"no JSON", "email", http.StatusBadRequest, "want the body"},
-		{"a field that does not exist", `{"email":"bo@example.com","role":"viewer","name":"Bo"}`, http.StatusBadRequest, "want the body"},
+		{"no JSON", "email", http.StatusBadRequest, "want {"},
+		{"text after the value", `{"email":"bo@example.com","role":"viewer"} and`, http.StatusBadRequest, "want {"},
+		{"a value after it", `{"email":"bo@example.com","role":"viewer"}{}`, http.StatusBadRequest, "want {"},
+		{"a field that does not exist", `{"email":"bo@example.com","role":"viewer","name":"Bo"}`, http.StatusBadRequest, "want {"},
 		{"two addresses", `{"email":"bo@example.com, eve@example.com","role":"viewer"}`, http.StatusBadRequest, "want one address"},
 		{"a second header", `{"email":"bo@example.com\r\nBcc: eve@example.com","role":"viewer"}`, http.StatusBadRequest, "want one address"},
 		{"a name", `{"email":"Bo <bo@example.com>","role":"viewer"}`, http.StatusBadRequest, "want one address"},
@@ -308,7 +310,7 @@ func TestAnAddressConfirmsAndStopsItsMails(t *testing.T) {
 		{"twice", `{"address":"BO@example.com","brand_id":"` + brand.String() + `"}`, http.StatusConflict, "subscribed already"},
 		{"a type that does not exist", `{"address":"cy@example.com","events":["brand.sold"]}`, http.StatusBadRequest, "report.weekly"},
 		{"two addresses", `{"address":"cy@example.com,eve@example.com"}`, http.StatusBadRequest, "want one address"},
-		{"no UUID", `{"address":"cy@example.com","brand_id":"anvils"}`, http.StatusBadRequest, "want the body"},
+		{"no UUID", `{"address":"cy@example.com","brand_id":"anvils"}`, http.StatusBadRequest, "want {"},
 		{"a brand that does not exist", `{"address":"cy@example.com","brand_id":"` + uuid.Must(uuid.NewV4()).String() + `"}`, http.StatusNotFound, "no such brand"},
 	} {
 		ann.post(t, "/app/api/subscriptions", test.body).is(t, test.what, test.status, test.text)

@@ -1,8 +1,6 @@
 package link
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -25,30 +23,13 @@ const answerTimeout = 4 * time.Second // PostgreSQL may not answer
 // find the caller.
 func (l *Links) MountAPI(router fiber.Router, before ...fiber.Handler) {
 	route := func(add func(string, ...fiber.Handler) fiber.Router, path string, handle fiber.Handler) {
-		add(path, append(slices.Clone(before), requireAdmin, httpd.Within(answerTimeout, handle))...)
+		add(path, append(slices.Clone(before), httpd.RequireAdmin, httpd.Within(answerTimeout, handle))...)
 	}
 	route(router.Post, "/subscriptions", l.postSubscription)
 	if l.provider != nil {
 		route(router.Post, "/invitations", l.postInvitation)
 		route(router.Delete, "/invitations/:id", l.deleteInvitation)
 	}
-}
-
-func requireAdmin(c *fiber.Ctx) error {
-	if !identity.FromContext(c.UserContext()).AtLeast(identity.Admin) {
-		return problem.New(problem.Forbidden, "this wants the role admin or owner")
-	}
-	return c.Next()
-}
-
-// read decodes a body without unknown fields.
-func read(c *fiber.Ctx, into any, want string) error {
-	decoder := json.NewDecoder(bytes.NewReader(c.Body()))
-	decoder.DisallowUnknownFields()
-	if decoder.Decode(into) != nil {
-		return problem.New(problem.Invalid, "want the body %s", want)
-	}
-	return nil
 }
 
 func checkEmail(field, address string) error {
@@ -61,7 +42,7 @@ func checkEmail(field, address string) error {
 func (l *Links) postInvitation(c *fiber.Ctx) error {
 	caller := identity.FromContext(c.UserContext())
 	var body struct{ Email, Role string }
-	err := read(c, &body, `{"email": address, "role": viewer, member, admin or owner}`)
+	err := httpd.ReadJSON(c, &body, `{"email": address, "role": viewer, member, admin or owner}`)
 	if err == nil {
 		err = checkEmail("email", body.Email)
 	}
@@ -79,7 +60,6 @@ func (l *Links) postInvitation(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.Status(http.StatusCreated).JSON(invitation)
 }
 
@@ -112,7 +92,8 @@ func (l *Links) postSubscription(c *fiber.Ctx) error {
 		Events    []string      `json:"events"`
 		DropsOnly bool          `json:"drops_only"`
 	}{Events: slices.Clone(mailed), DropsOnly: true}
-	err := read(c, &body, `{"address": …}, and brand_id, events, drops_only if they shall be others than the default`)
+	err := httpd.ReadJSON(c, &body,
+		`{"address": …}, and brand_id, events, drops_only if they shall be others than the default`)
 	if err == nil {
 		err = checkEmail("address", body.Address)
 	}
@@ -152,7 +133,8 @@ func (l *Links) MountReset(dashboard fiber.Router) {
 			return errNoMail
 		}
 		var body struct{ Email string }
-		err := errors.Join(auth.CheckOrigin(c), read(c, &body, `{"email": address}`), checkEmail("email", body.Email))
+		err := errors.Join(auth.CheckOrigin(c), httpd.ReadJSON(c, &body, `{"email": address}`),
+			checkEmail("email", body.Email))
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,7 @@
 package share
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -158,11 +156,10 @@ func (l *Links) add(c *fiber.Ctx) error {
 		return problem.New(problem.Forbidden, "a viewer shares nothing: want the role member or one above it")
 	}
 	draft := NewDraft(time.Now())
-	body := json.NewDecoder(bytes.NewReader(c.Body()))
-	body.DisallowUnknownFields()
-	if body.Decode(&draft) != nil {
-		return problem.New(problem.Invalid, `the body: want {"brand_id": UUID}, and as needed "title" and "password", `+
-			`texts, "screens" and "embed_origins", lists of texts, "filters", an object, "expires_at", a time or null`)
+	err := httpd.ReadJSON(c, &draft, `{"brand_id": UUID}, and as needed "title" and "password", texts, "screens" and `+
+		`"embed_origins", lists of texts, "filters", an object, "expires_at", a time or null`)
+	if err != nil {
+		return err
 	}
 	id, path, err := Add(c.UserContext(), l.db, caller.OrganizationID, caller.UserID, draft, time.Now())
 	if err != nil {

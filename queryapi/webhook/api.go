@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
-	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -24,34 +21,12 @@ const (
 // Mount adds the paths to a router. The handlers before them find the caller.
 func (m *Manager) Mount(router fiber.Router, before ...fiber.Handler) {
 	post := func(path string, handle fiber.Handler) {
-		router.Post(path, append(slices.Clone(before), requireAdmin, httpd.Within(answerTimeout, handle))...)
+		router.Post(path, append(slices.Clone(before), httpd.RequireAdmin, httpd.Within(answerTimeout, handle))...)
 	}
 	post("", m.add)
 	post("/:id/rotate", m.rotate)
 	post("/:id/test", m.test)
 	post("/:id/redeliver", m.redeliver)
-}
-
-func requireAdmin(c *fiber.Ctx) error {
-	if caller := identity.FromContext(c.UserContext()); !caller.AtLeast(identity.Admin) {
-		return problem.New(problem.Forbidden, "endpoints are not for a %s: want the role admin or owner", caller.Role)
-	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	return c.Next()
-}
-
-// decode reads a body with no other fields than target's; an empty body leaves the target.
-func decode(c *fiber.Ctx, target any, want string) error {
-	body := bytes.TrimSpace(c.Body())
-	if len(body) == 0 {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(target); err != nil || decoder.More() {
-		return problem.New(problem.Invalid, "the body cannot be read: want %s", want)
-	}
-	return nil
 }
 
 // add adds an endpoint. Beside rotate, only its response has the secret.
@@ -66,7 +41,7 @@ func (m *Manager) add(c *fiber.Ctx) error {
 	}{Kind: KindWebhook}
 	want := `{"url": "https://…"}, and kind, events as a list, brand_id and description if they shall be ` +
 		`others than the default`
-	if err := decode(c, &request, want); err != nil {
+	if err := httpd.ReadJSON(c, &request, want); err != nil {
 		return err
 	}
 	added, err := m.Add(c.UserContext(), caller.UserID, postgres.WebhookEndpoint{
@@ -89,8 +64,10 @@ func (m *Manager) rotate(c *fiber.Ctx) error {
 	request := struct {
 		OverlapHours int `json:"overlap_hours"`
 	}{defaultOverlap}
-	if err := decode(c, &request, `{"overlap_hours": 0 to 168} or no body`); err != nil {
-		return err
+	if len(c.Body()) > 0 {
+		if err := httpd.ReadJSON(c, &request, `{"overlap_hours": 0 to 168} or no body`); err != nil {
+			return err
+		}
 	}
 	e, err := m.endpoint(c)
 	if err != nil {
@@ -123,7 +100,7 @@ func (m *Manager) redeliver(c *fiber.Ctx) error {
 		Until      *time.Time    `json:"until"`
 	}
 	want := `{"delivery_id": UUID} or {"since": time}, there with until or without; a time such as 2026-11-23T08:00:00Z`
-	if err := decode(c, &request, want); err != nil {
+	if err := httpd.ReadJSON(c, &request, want); err != nil {
 		return err
 	}
 	e, err := m.endpoint(c)
