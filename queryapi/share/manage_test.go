@@ -24,7 +24,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{`"embed_origins":["*"]`, "embed_origins:"},
 		{`"embed_origins":[` + many + `]`, "embed_origins:"},
 		{`"expires_at":"2020-01-01T00:00:00Z"`, "expires_at: want a time to come, or null for never"},
-		{`"expires_at":"soon"`, `the body: want {"brand_id": UUID}`},
+		{`"expires_at":"soon"`, `the body cannot be read: want {"brand_id": UUID}`},
 		{`"password":"short"`, "password: want at least 8 characters"},
 		{`"password":"` + password + `","embed_origins":["https://a.example"]`, "password: a frame of another site takes none"},
 		{`"filters":{"plattform":"openai"}`, "platform"},
@@ -38,8 +38,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{`"filters":{"date_from":"2026-02-01","date_to":"2026-01-01"}`, "date_from: want a day up to date_to"},
 		{`"filters":{"platform":"openai"},"screens":["overview","traffic"]`, "share traffic by a link of its own"},
 		{`"title":"a\u0000b"`, "title: want at most 512 bytes without control characters"},
-		{`"colour":"red"`, "the body: want"},
-		{`"screens":"overview"`, "the body: want"},
+		{`"colour":"red"`, "the body cannot be read: want"},
+		{`"screens":"overview"`, "the body cannot be read: want"},
 	} {
 		status, _, text := w.ask(t, "POST", "/api/shares", `{"brand_id":"`+w.ours.ID.String()+`",`+c.fields+`}`, w.tokens["member"])
 		if status != http.StatusBadRequest || !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), c.want) {
