@@ -97,7 +97,7 @@ var dependencies = []dependency{
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify", "queryapi/web/bundle"}, "makes t.js small and the dashboard one file; no part of the binary"},
 	{"code.dny.dev/ssrf", []string{"internal/egress"}, "which addresses are public, by IANA's registries"},
-	{"github.com/standard-webhooks/standard-webhooks/libraries", []string{"pipeline/notify"}, "signatures of webhooks"},
+	{"github.com/standard-webhooks/standard-webhooks/libraries", []string{"pipeline/notify", "internal/cli"}, "signatures of webhooks, which the demo verifies"},
 	{"github.com/golang-jwt/jwt/v5", []string{"queryapi/auth", "queryapi/rest"}, "signatures and claims of tokens"},
 	{"github.com/coreos/go-oidc/v3", []string{"queryapi/auth"}, "discovery, keys and ID tokens of an OpenID provider"},
 	{"golang.org/x/oauth2", []string{"queryapi/auth"}, "codes for tokens, with PKCE"},

@@ -34,17 +34,20 @@ type allParts struct {
 	producer *producer.Producer
 }
 
-// spec runs every part, owning the data directory. extend may be nil.
+// spec runs every part, owning the data directory. prepare, which may be nil, comes before they are built.
 func (f *allFlags) spec(
-	p *process, extend func(context.Context, *allParts) error, ready func(context.Context, *allParts) error,
+	p *process, prepare func(context.Context, *service.Service) error, ready func(context.Context, *allParts) error,
 ) service.Spec {
 	var all *allParts
 	return service.Spec{
 		Needs: service.Everything, Exclusive: true, Listeners: f.listeners(f.Listen),
 		Spool: f.spool(p.Settings.DataDir).Dir,
 		Build: func(ctx context.Context, s *service.Service) (err error) {
-			if all, err = f.build(ctx, s); err == nil && extend != nil {
-				err = extend(ctx, all)
+			if prepare != nil {
+				err = prepare(ctx, s)
+			}
+			if err == nil {
+				all, err = f.build(ctx, s)
 			}
 			return err
 		},

@@ -39,8 +39,7 @@ const (
 func (c *demoCmd) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
 	page := &demoPage{}
-	open := func(ctx context.Context, all *allParts) error { return page.open(ctx, all.Service) }
-	return p.serve(ctx, c.validate(), c.spec(p, open, func(ctx context.Context, all *allParts) error {
+	return p.serve(ctx, c.validate(), c.spec(p, page.open, func(ctx context.Context, all *allParts) error {
 		return (&demo{allParts: all, p: p}).show(ctx, page)
 	}))
 }
@@ -51,10 +50,10 @@ type demo struct {
 	p *process
 
 	organization           postgres.Organization
+	stored                 postgres.Brand // it dates the changes, so that a later start repeats what has landed
 	brand                  answer.Snapshot
 	from, until            time.Time
-	firstStart             time.Time // dates the changes, so that a later start repeats what has landed
-	answers, views, crawls int       // of the window that are in some figure
+	answers, views, crawls int // of the window that are in some figure
 }
 
 // show appends what the data directory lacks, waits until it answers queries, and prints how to ask.
@@ -80,6 +79,9 @@ func (d *demo) show(ctx context.Context, page *demoPage) error {
 	if err != nil {
 		return fmt.Errorf("demo sign-in: %w", err)
 	}
+	if err := d.tell(ctx, page); err != nil {
+		return fmt.Errorf("demo report: %w", err)
+	}
 	if err := d.explain(ctx, api, page.url(), signIn); err != nil {
 		return err
 	}
@@ -93,12 +95,10 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	if d.organization, err = addDemoOrganization(ctx, d.DB, demoName, demoSlug, demoEmail); err != nil {
 		return err
 	}
-	brand, _, err := d.DB.AddBrand(ctx, d.organization.ID, demodata.Brand())
-	if err != nil {
+	if d.stored, _, err = d.DB.AddBrand(ctx, d.organization.ID, demodata.Brand()); err != nil {
 		return err
 	}
-	d.firstStart = brand.CreatedAt
-	if d.brand, err = answer.ReadSnapshot(ctx, d.DB, brand.ID); err != nil {
+	if d.brand, err = answer.ReadSnapshot(ctx, d.DB, d.stored.ID); err != nil {
 		return err
 	}
 	prompts, err := d.addPrompts(ctx)
@@ -106,7 +106,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 		return err
 	}
 	// The schedule asks a new brand at once.
-	if err := d.DB.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "daily"); err != nil {
+	if err := d.DB.EnsureBrandPlatform(ctx, d.stored.ID, platform.Simulator, "daily"); err != nil {
 		return err
 	}
 	return d.append(ctx, newImporter(d.Engines, d.producer), prompts)
@@ -116,7 +116,7 @@ func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demod
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
-	config.Changes = demodata.Changes(d.firstStart)
+	config.Changes = demodata.Changes(d.stored.CreatedAt)
 	platforms, err := simulator.New(config)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -34,10 +35,12 @@ var demoPageText string
 
 var demoPageTemplate = template.Must(template.New("demo page").Parse(demoPageText))
 
-// A demoPage is a site with the pixel, on an origin of its own, that shows what the API makes of its visits.
+// A demoPage is a site with the pixel, on an origin of its own, that shows what the API makes of its visits. Beside it
+// is a receiver of webhooks.
 type demoPage struct {
 	listener net.Listener
-	shop     atomic.Pointer[demoShop] // nil until it is ready
+	shop     atomic.Pointer[demoShop]     // nil until it is ready
+	receiver atomic.Pointer[demoReceiver] // nil until it is ready
 }
 
 // A demoShop is the brand whose site the page is.
@@ -47,7 +50,7 @@ type demoShop struct {
 	api   apiClient
 }
 
-// open adds the page to a service.
+// open adds the page to a service, to which it opens the page's address for webhooks.
 func (d *demoPage) open(ctx context.Context, s *service.Service) (err error) {
 	d.listener, err = httpd.Listen(ctx, demoPageAddress)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -57,6 +60,9 @@ func (d *demoPage) open(ctx context.Context, s *service.Service) (err error) {
 		return err
 	}
 	s.Add(lifecycle.Part{Name: "demo page", Run: d.run})
+	host, _, _ := net.SplitHostPort(d.listener.Addr().String()) // it is one
+	s.Settings.EgressAllow = append(s.Settings.EgressAllow, host+"/32")
+	s.Settings.PublicURL = cmp.Or(s.Settings.PublicURL, s.URL())
 	return nil
 }
 
@@ -95,8 +101,9 @@ func (d *demoPage) fill(ctx context.Context, s *demo) error {
 
 func (d *demoPage) run(ctx context.Context) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /figures", d.ready((*demoShop).figures))
-	mux.HandleFunc("GET /", d.ready((*demoShop).page))
+	mux.HandleFunc("GET /figures", ready(&d.shop, (*demoShop).figures))
+	mux.HandleFunc("GET /", ready(&d.shop, (*demoShop).page))
+	mux.HandleFunc("POST "+demoHook, ready(&d.receiver, (*demoReceiver).receive))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	unhook := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns what matters
 	defer unhook()
@@ -106,11 +113,11 @@ func (d *demoPage) run(ctx context.Context) error {
 	return nil
 }
 
-// ready answers 503 until the shop is ready.
-func (d *demoPage) ready(answer func(*demoShop, http.ResponseWriter, *http.Request)) http.HandlerFunc {
+// ready answers 503 until what answers is ready.
+func ready[T any](part *atomic.Pointer[T], answer func(*T, http.ResponseWriter, *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if shop := d.shop.Load(); shop != nil {
-			answer(shop, w, r)
+		if t := part.Load(); t != nil {
+			answer(t, w, r)
 		} else {
 			http.Error(w, "not ready yet", http.StatusServiceUnavailable)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/share"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -49,8 +50,10 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 			return err
 		}
 		dashboard = fmt.Sprintf("  see    %s/\n         the dashboard; sign in as %s with the password %s\n"+
-			"  share  %[1]s%[4]s\n         what a client sees of it, without an account\n",
-			api.base, demoEmail, password, path)
+			"  share  %[1]s%[4]s\n         what a client sees of it, without an account\n"+
+			"  hooks  %[5]s webhook list --org %[6]s\n         "+
+			"who is told by webhooks; in the dashboard under Organization → Webhooks, with what was sent\n",
+			api.base, demoEmail, password, path, os.Args[0], demoSlug)
 	}
 	text := fmt.Sprintf(`Next:
 
@@ -60,12 +63,14 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
   SQL    %s
          is the API's aiVisibilityScore: %s
   key    %[3]s
+  mail   %[10]s
+         the weekly report; docs/mail.md names the relay that sends it
   more   %[9]s analyst add ana --org %[8]s
          gives a person SQL on this organization; docs/api.md and docs/sql.md have every question
 
 %[9]s status shows these lines again.`,
 		dashboard, page, api.key, api.base, d.brand.Brand.ID, d.sqlClient(question), figure(score), demoSlug,
-		os.Args[0])
+		os.Args[0], filepath.Join(d.Settings.DataDir, demoMail))
 	d.p.say("%s", text)
 	if err := os.WriteFile(filepath.Join(d.Settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("store the text for status: %w", err)
@@ -73,22 +78,25 @@ func (d *demo) explain(ctx context.Context, api apiClient, page, password string
 	return nil
 }
 
-// shareLink makes the demo's share link, in place of that of the last start, and returns its path.
+// shareLink returns the path of the demo's share link.
 func (d *demo) shareLink(ctx context.Context) (string, error) {
-	const title = "Demo for a client"
-	links, err := d.DB.ShareLinks(ctx, d.organization.ID)
-	for _, link := range links {
-		if link.Title == title {
-			err = errors.Join(err, d.DB.RevokeShareLink(ctx, postgres.KeyManager{Everyone: true}, link.ID))
+	valid := func(path string) (bool, error) {
+		hash, ok := auth.Parse("shr_", strings.TrimPrefix(path, "/share/"))
+		if !ok {
+			return false, nil
 		}
+		link, err := d.DB.ShareLink(ctx, hash)
+		if errors.Is(err, postgres.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil && link.BrandID == d.stored.ID, err
 	}
-	if err != nil {
-		return "", err
-	}
-	draft := share.NewDraft(time.Now())
-	draft.BrandID, draft.Title, draft.Screens = d.brand.Brand.ID, title, share.Screens
-	_, path, err := share.Add(ctx, d.DB, d.organization.ID, uuid.Nil, draft, time.Now())
-	return path, err
+	return d.storedSecret("demo.share", valid, func() (string, error) {
+		draft := share.NewDraft(time.Now())
+		draft.BrandID, draft.Title, draft.Screens = d.stored.ID, "Demo for a client", share.Screens
+		_, path, err := share.Add(ctx, d.DB, d.organization.ID, uuid.Nil, draft, time.Now())
+		return path, err
+	})
 }
 
 // printComparison prints the brand and its competitors as a table.

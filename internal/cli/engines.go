@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,11 @@ func (p *process) connect(ctx context.Context, need service.Needs) (*service.Eng
 		return nil, usageError{err}
 	}
 	return p.Connect(ctx, need)
+}
+
+// publicURL returns the address of the installation in browsers, as far as a command knows it.
+func publicURL(e *service.Engines) string {
+	return cmp.Or(e.Settings.PublicURL, e.Address(), "http://127.0.0.1:8080")
 }
 
 // orgFlags name an organization, which Run may take.

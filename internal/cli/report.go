@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/notify"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
 	"github.com/answerscope/answerscope/pipeline/notify/mail"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // reportCmd is the command report.
@@ -30,16 +30,8 @@ func (c *reportCmd) Run(ctx context.Context, p *process, on databases) error {
 	if err != nil {
 		return err
 	}
-	report, err := notify.NewReporter(on.DB, on.Warehouse, time.Now, on.Log).Report(ctx, brand, monday)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(report)
-	if err != nil {
-		return err
-	}
-	letter := mail.Letter{Template: feed.ReportWeekly, Data: data}
-	message, err := letter.Write(cmp.Or(p.Settings.PublicURL, "http://localhost"))
+	reporter := notify.NewReporter(on.DB, on.Warehouse, time.Now, on.Log)
+	report, message, err := weekly(ctx, reporter, brand, monday, publicURL(on.Engines))
 	if c.Format == "html" {
 		message.Text = message.HTML
 	}
@@ -47,4 +39,19 @@ func (c *reportCmd) Run(ctx context.Context, p *process, on databases) error {
 		return err
 	}
 	return p.printResult(c.JSON, report, message.Text)
+}
+
+// weekly returns the report of a brand's week, and the mail about it.
+func weekly(
+	ctx context.Context, reporter *notify.Reporter, brand postgres.Brand, monday time.Time, base string,
+) (report feed.Report, message mail.Message, err error) {
+	if report, err = reporter.Report(ctx, brand, monday); err != nil {
+		return report, message, err
+	}
+	data, err := json.Marshal(report)
+	if err != nil {
+		return report, message, err
+	}
+	message, err = mail.Letter{Template: feed.ReportWeekly, Data: data}.Write(base)
+	return report, message, err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +78,7 @@ func (c *shareAdd) Run(ctx context.Context, p *process) (err error) {
 	if err != nil {
 		return err
 	}
-	url := cmp.Or(p.Settings.PublicURL, on.Address(), "http://127.0.0.1:8080") + path
+	url := publicURL(on) + path
 	return p.printResult(c.JSON, map[string]any{"id": id, "url": url}, url)
 }
 

@@ -23,6 +23,17 @@ var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\
 
 var shareLine = regexp.MustCompile(`\n  share  (http://\S+)/share/(shr_\w+)\n`)
 
+// hookLine is a webhook that the demo's receiver has verified, with its signature.
+var hookLine = regexp.MustCompile(`(?m)^webhook (\S+), v1,\S{44}: verified by the demo's receiver$`)
+
+// postedBy are the types of the webhooks that a demo prints as verified.
+func postedBy(s *server) (types string) {
+	for _, m := range hookLine.FindAllStringSubmatch(s.log.String(), -1) {
+		types += m[1] + " "
+	}
+	return types
+}
+
 // sharedBy is the token of the link that a demo prints.
 func sharedBy(t *testing.T, s *server) string {
 	t.Helper()
@@ -82,7 +93,11 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if status, text := described(t, first.url, shared); status != http.StatusOK || !strings.Contains(text, `"name":"Fernwood"`) {
 		t.Errorf("the demo's share link: %d %s", status, text)
 	}
+	if posted := postedBy(first); posted != "visibility.moved report.weekly " && posted != "report.weekly visibility.moved " {
+		t.Errorf("the first run posts %q:\n%s", posted, first.log)
+	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
+	t.Run("mail", func(t *testing.T) { showsTheMail(t, env, first) })
 	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, env, first, key) })
 	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, env, first, key) })
 	if status := first.stop(t, syscall.SIGINT); status != exitDone {
@@ -94,11 +109,14 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if status, _ := fetch(t, second.url+"/api/v1/whoami", key); next != key || status != http.StatusOK {
 		t.Errorf("the first run's key is answered with %d, and the second's is %q", status, next)
 	}
-	if status, _ := described(t, second.url, shared); status != http.StatusNotFound {
-		t.Errorf("the first run's share link is answered with %d", status)
+	if again := sharedBy(t, second); again != shared {
+		t.Errorf("the first run's share link is %s, the second's is %s", shared, again)
 	}
-	if status, _ := described(t, second.url, sharedBy(t, second)); status != http.StatusOK {
-		t.Errorf("the second run's share link is answered with %d", status)
+	if posted := postedBy(second); posted != "webhook.test webhook.test " {
+		t.Errorf("the second run posts %q", posted)
+	}
+	if list := must(t, env, "webhook", "list", "--org", demoSlug, "--json"); strings.Count(list, `"url"`) != 1 {
+		t.Errorf("after the second run these are the endpoints:\n%s", list)
 	}
 	// Runs that became due meanwhile are more, a new day takes one away: a copy of everything would be twice as much.
 	if _, again := demoTotals(t, second.url, next); again < answers*9/10 || again > answers*11/10 {
@@ -109,6 +127,23 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	}
 	if again := demoCrawls(t, second.url, next); again < crawls*8/10 || again > crawls*12/10 { // they come in waves
 		t.Errorf("the second run counts %d crawls, the first counted %d", again, crawls)
+	}
+}
+
+// The demo's mail is the weekly report, as the command prints it, with links to the demo.
+func showsTheMail(t *testing.T, env []string, s *server) {
+	t.Helper()
+	m := regexp.MustCompile(`\n  mail   (\S+\.html)\n`).FindStringSubmatch(s.log.String())
+	if m == nil {
+		t.Fatalf("the demo shows no mail:\n%s", s.log)
+	}
+	mail, err := os.ReadFile(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := must(t, env, "report", "fernwood", "--org", demoSlug, "--format", "html")
+	if string(mail) != printed || !strings.Contains(printed, s.url+"/brands/fernwood?") {
+		t.Errorf("the demo's mail is not what is printed:\n%s", mail)
 	}
 }
 

@@ -47,15 +47,20 @@ func (r *Reporter) Weekly(ctx context.Context) error {
 		}
 		report, err := r.Report(ctx, d.Brand, d.Monday)
 		if err == nil && (report.Answers > 0 || !d.LastEmpty) {
-			err = r.db.Emit(ctx, postgres.Event{
-				OrganizationID: d.OrganizationID, BrandID: d.ID, Type: feed.ReportWeekly, Data: report,
-				Key: fmt.Sprintf("%s/%s/%s", feed.ReportWeekly, d.ID, report.Week),
-			})
+			err = r.Emit(ctx, d.Brand, report)
 			r.log.Info("week reported", "brand", d.Slug, "week", report.Week)
 		}
 		errs = append(errs, err) // what concerns a brand alone must not stop the others
 	}
 	return errors.Join(errs...)
+}
+
+// Emit emits the report of a brand, once a week.
+func (r *Reporter) Emit(ctx context.Context, brand postgres.Brand, report feed.Report) error {
+	return r.db.Emit(ctx, postgres.Event{
+		OrganizationID: brand.OrganizationID, BrandID: brand.ID, Type: feed.ReportWeekly, Data: report,
+		Key: fmt.Sprintf("%s/%s/%s", feed.ReportWeekly, brand.ID, report.Week),
+	})
 }
 
 // WeekText names the ISO week of a day: 2026-W46.
