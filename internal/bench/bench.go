@@ -37,14 +37,15 @@ type bench struct {
 }
 
 var benches = map[string]bench{
-	"answers":   {engines{clickhouse: true, broker: true}, answers},
-	"collector": {engines{postgres: true, broker: true}, collectors},
-	"freshness": {engines{clickhouse: true, postgres: true, broker: true}, freshness},
-	"page":      {engines{clickhouse: true, postgres: true}, page},
-	"pipeline":  {engines{clickhouse: true, postgres: true, broker: true}, pipeline},
-	"query":     {engines{clickhouse: true, postgres: true}, query},
-	"rest":      {engines{postgres: true}, restTables},
-	"tracking":  {engines{postgres: true, broker: true}, measureTracking},
+	"answers":    {engines{clickhouse: true, broker: true}, answers},
+	"collector":  {engines{postgres: true, broker: true}, collectors},
+	"deliveries": {engines{postgres: true}, measureDeliveries},
+	"freshness":  {engines{clickhouse: true, postgres: true, broker: true}, freshness},
+	"page":       {engines{clickhouse: true, postgres: true}, page},
+	"pipeline":   {engines{clickhouse: true, postgres: true, broker: true}, pipeline},
+	"query":      {engines{clickhouse: true, postgres: true}, query},
+	"rest":       {engines{postgres: true}, restTables},
+	"tracking":   {engines{postgres: true, broker: true}, measureTracking},
 }
 
 // Names lists the benches.

@@ -26,6 +26,10 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	looking := paging
 	defer func() { paging = looking }()
 	paging.window, paging.looks, paging.questions = 20, 1, 2
+	posting := delivering
+	defer func() { delivering = posting }()
+	delivering.answering, delivering.hanging, delivering.pending, delivering.hang = 10, 10, 20, time.Second
+	delivering.rounds, delivering.changes, delivering.pace = 1, 3, time.Millisecond
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			r, err := Run(t.Context(), name, Options{Progress: t.Logf})

@@ -181,6 +181,12 @@ func Part(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 			return fmt.Errorf("read task: %w", err)
 		}
 		return a.run(ctx, result.Encode)
+	case "deliveries":
+		var n notifier
+		if err := task.Decode(&n); err != nil {
+			return fmt.Errorf("read task: %w", err)
+		}
+		return n.run(ctx, result.Encode)
 	case "ceilings":
 		var c ceilings
 		if err := task.Decode(&c); err != nil {
