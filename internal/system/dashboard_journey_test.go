@@ -185,7 +185,7 @@ func (d *dashboard) isReachedByKeys(t *testing.T) {
 		d.page.Await(t, visible)
 		reached[at] = true
 	}
-	for _, name := range []string{"Weeks", "Show table: Visibility trend", "More: Visibility trend", "All competitors", "Download CSV: Beside the leader"} {
+	for _, name := range []string{"Notify me", "Weeks", "Show table: Visibility trend", "More: Visibility trend", "All competitors", "Download CSV: Beside the leader"} {
 		if !reached[name] {
 			t.Errorf("Tab does not reach %s", name)
 		}

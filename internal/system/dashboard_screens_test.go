@@ -355,8 +355,8 @@ func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
 	d.page.Press(t, "Enter")
 	d.page.Await(t, `document.querySelector("dialog .secret")`)
 	d.page.Eval(t, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`, nil) // as without TLS
-	d.click(t, "Copy key")
-	d.page.Await(t, `document.querySelector("dialog [role=status]").textContent.includes("select the key and copy it")`)
+	d.click(t, "Copy")
+	d.page.Await(t, `document.querySelector("dialog [role=status]").textContent.includes("select the text and copy it")`)
 	key := d.text(t, `document.querySelector("dialog .secret").textContent`)
 	if status, _ := fetch(t, d.url+"/api/v1/whoami", key); !strings.HasPrefix(key, "svc_") || status != http.StatusOK {
 		t.Fatalf("the key %q is answered with %d", key, status)

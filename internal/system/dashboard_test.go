@@ -37,7 +37,7 @@ var signInLine = regexp.MustCompile(`\n  see    (http://\S+/)\n +the dashboard; 
 
 func TestTheDashboard(t *testing.T) {
 	t.Parallel()
-	d := &dashboard{env: []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}}
+	d := &dashboard{env: []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), "ANSWERSCOPE_PUBLIC_URL=http://127.0.0.1", "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32"}}
 	d.server = serve(t, d.env, "demo")
 	d.key = strings.TrimSpace(d.stdout)
 	d.brand = onlyBrand(t, d.url, d.key)
@@ -87,6 +87,9 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("topics", d.proposesTopics)
 	t.Run("pages", d.pagesPerformance)
 	t.Run("organization", d.runsAnOrganization)
+	t.Run("alerts", d.alerts)
+	t.Run("webhooks", d.sendsWebhooks)
+	t.Run("invitations", d.invites)
 	t.Run("accessible", d.isAccessible)
 	t.Run("dialogs", d.opensDialogs)
 	t.Run("keyboard", d.isReachedByKeys)
@@ -271,7 +274,7 @@ func (d *dashboard) stranger(t *testing.T) (cookie string) {
 func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
 	t.Helper()
 	wanted := map[string]int{"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK, "/v1/brands-overview": http.StatusOK, "/v1/verdict-checks": http.StatusOK}
-	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/keys", "/members", "/providers", "/tracking/budgets"} {
+	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/rest/v1/events", "/rest/v1/subscriptions", "/rest/v1/webhook_endpoints", "/rest/v1/webhook_deliveries", "/rest/v1/invitations", "/keys", "/members", "/providers", "/tracking/budgets"} {
 		wanted[path] = http.StatusOK
 	}
 	description := struct{ Paths map[string]any }{}

@@ -32,7 +32,7 @@ func (k *killing) writtenOtherwise(t *testing.T, warehouse *clickhouse.Conn) str
 	old := time.Now().AddDate(0, 0, -90)
 	maps.DeleteFunc(want, func(id string, a standingAnswer) bool { return a.at.Before(old) && newest[a.pair] != id })
 	got := map[string]standingAnswer{}
-	err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	err := inPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, `
 			SELECT id::text, prompt_id || ' ' || platform, created_at AT TIME ZONE 'UTC',
 				concat_ws(' ', revision, extract_version, mention_count, citation_count, coalesce(mention_position, 0), visibility_score, sentiment)

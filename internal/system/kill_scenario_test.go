@@ -269,7 +269,7 @@ var editings = []string{
 // edit edits brands, each at random.
 func (k *killing) edit(t *testing.T, brands []string) {
 	t.Helper()
-	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := inPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
 		for _, brand := range brands {
 			if _, err := conn.Exec(ctx, editings[k.random.IntN(len(editings))], brand); err != nil {
 				return err
@@ -284,7 +284,7 @@ func (k *killing) edit(t *testing.T, brands []string) {
 // settleNames takes every edit back.
 func (k *killing) settleNames(t *testing.T) {
 	t.Helper()
-	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := inPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
 		for _, statement := range []string{`UPDATE public.brands SET aliases = '{}'`, `DELETE FROM public.competitors WHERE name = 'Other'`} {
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return err
@@ -296,11 +296,11 @@ func (k *killing) settleNames(t *testing.T) {
 	}
 }
 
-func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) error) error {
+func inPostgres(t *testing.T, env []string, do func(context.Context, *pgx.Conn) error) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
 	defer cancel()
-	dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
+	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
 	set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
@@ -329,7 +329,7 @@ func (k *killing) corrected(t *testing.T) (n uint64) {
 func (k *killing) stale(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
 	var unheard int
-	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := inPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SELECT count(*) FROM private.outbox").Scan(&unheard)
 	}); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func (p *powerTest) prepare(t *testing.T, cuts int) {
 		must(t, p.env, "import", nothing, "--org", "acme", "--create", written(t, "brands.json", []byte(file)))
 	}
 	var site string
-	if err := p.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := inPostgres(t, p.env, func(ctx context.Context, conn *pgx.Conn) error {
 		if err := conn.QueryRow(ctx, "SELECT id::text FROM public.brands WHERE slug = 'acme'").Scan(&site); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (p *powerTest) round(t *testing.T, n int) {
 // remove deletes a brand, all of whose rows are purged then.
 func (p *powerTest) remove(t *testing.T, brand string) {
 	t.Helper()
-	if err := p.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := inPostgres(t, p.env, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DELETE FROM public.brands WHERE id = $1", brand)
 		return err
 	}); err != nil {

@@ -62,7 +62,7 @@ var served embed.FS
 
 // screens of a brand are below /brands/{slug}.
 var screens = []string{
-	"", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
+	"", "alerts", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
 	"report",
 }
 

@@ -84,6 +84,7 @@ interface Refusal { error?: string; message?: string; code?: string }
 async function reason(response: Response): Promise<string> {
   const body = (await response.json().catch(() => ({}))) as Refusal
   const said = ofDatabase(body) ?? body.error ?? body.message
+  if (response.status === 503 && said?.includes("ANSWERSCOPE_")) return spoken(said) + "." // the operator has not set it
   if (response.status === 503) return "The server starts, or one of its databases is away. Try again in a few seconds."
   if (response.status === 429) return `Too many requests. Try again in ${response.headers.get("Retry-After") ?? "a few"} seconds.`
   if (response.status >= 500) return `The server made a mistake (request ${response.headers.get("X-Request-Id") ?? "unknown"}). Tell its operator.`

@@ -13,12 +13,14 @@ addEventListener("pageshow", (event) => event.persisted && location.reload())
 
 const look = () => import("./look.ts")
 const manage = () => import("./manage.ts")
-const Shared = later(() => import("./tell.ts").then((m) => m.Shared))
+const tell = () => import("./tell.ts")
+const Shared = later(() => tell().then((m) => m.Shared))
 const SetUp = later(() => manage().then((m) => m.SetUp))
 const Settings = later(() => manage().then((m) => m.Settings))
 
 const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Brand; session: Session }>> = {
   "": Overview,
+  alerts: later(() => tell().then((m) => m.Alerts)),
   competitors: later(() => look().then((m) => m.Competitors)),
   prompts: later(() => look().then((m) => m.Prompts)),
   answers: later(() => look().then((m) => m.Answers)),

@@ -8,6 +8,9 @@ const looks: Record<string, [sign: string, kind?: string]> = {
   behind: ["▼", "warn"],
   within_noise: ["≈"],
   level: ["≈"],
+  recovered: ["≈"],
+  degraded: ["!", "warn"],
+  not_asked: ["!", "warn"],
 }
 
 // Chip is a verdict of the API in a word with its sign, and its difference, if it has judged one. Verdict (parts/verdict.tsx) has the sentence.

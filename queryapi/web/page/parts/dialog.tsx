@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { Button, Problem, useAction } from "./form.tsx"
 
 let opener: HTMLElement | null = null // what had the focus before the first of several dialogs
@@ -69,5 +69,35 @@ export function Confirm({ children, ...asked }: Asked) {
     <FormDialog danger {...asked}>
       <p>{children}</p>
     </FormDialog>
+  )
+}
+
+// Once shows a text to copy, which is seen this one time.
+export function Once({ title, text, onClose, children }: { title: string; text: string; onClose: () => void; children: ComponentChildren }) {
+  const [copied, setCopied] = useState("")
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text) // without TLS there is no clipboard
+      setCopied("Copied.")
+    } catch {
+      setCopied("The browser does not allow it: select the text and copy it.")
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>Copy it now: it is shown this once. {children}</p>
+      <code class="secret">{text}</code>
+      <div class="actions">
+        <span role="status" class="soft">
+          {copied}
+        </span>
+        <Button kind="" onClick={copy}>
+          Copy
+        </Button>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
   )
 }

@@ -79,7 +79,7 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
           </div>
         </Menu>
       )}
-      {!timeless && editor.value && !["tracking", "report"].includes(path.value.split("/")[3]!) && <Share brand={brand} />}
+      {!timeless && editor.value && !["tracking", "report"].includes(path.value.split("/")[3]!) && <Teller brand={brand} name="Share" dialog="ShareDialog" />}
       <Menu name="More" kind="button plain tight" shows={<Icon name="more" />}>
         {csv && <Download name={csv.file} {...csv} />}
         <a class="button plain tight" href={screen(brand, "report")}>
@@ -92,13 +92,13 @@ export function Toolbar({ brand, timeless, more = [], csv, ...answers }: Props) 
   )
 }
 
-// Share makes a link to the screen, for people without an account.
-function Share({ brand }: { brand: Brand }) {
+// Teller is a button that opens a dialog of the part tell.
+export function Teller({ brand, name, kind, dialog }: { brand: Brand; name: string; kind?: string; dialog: "NotifyDialog" | "ShareDialog" }) {
   const [Shown, show] = useState<ComponentType<{ brand: Brand; onClose: () => void }> | null>(null)
   const { failed, run } = useAction()
   return (
     <>
-      <Button onClick={() => run(() => import("../tell.ts").then((m) => show(() => m.ShareDialog)))}>Share</Button>
+      <Button kind={kind} onClick={() => run(() => import("../tell.ts").then((m) => show(() => m[dialog])))}>{name}</Button>
       {failed && <span role="alert">{failed}</span>}
       {Shown && <Shown brand={brand} onClose={() => show(null)} />}
     </>

@@ -2,11 +2,14 @@ import { useState } from "preact/hooks"
 import { Failure, root, tables, useAnswer, write } from "../api.ts"
 import type { Member, Session } from "../bodies.ts"
 import { time } from "../format.ts"
+import { later } from "../later.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { Button, Choice, Problem, useAction } from "../parts/form.tsx"
 import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { mayManage, outranks, roles } from "../session.ts"
+
+const Invitations = later(() => import("../tell.ts").then((m) => m.Invitations))
 
 export function Members({ session }: { session: Session }) {
   const members = useAnswer<Member[]>(`${root}/members`)
@@ -20,7 +23,7 @@ export function Members({ session }: { session: Session }) {
         {(list) => (
           <Table<Member>
             name="Members"
-            title="Who signs in to this organization; its administrator adds them, on the server, with answerscope user add"
+            title="Who signs in to this organization"
             rows={list}
             own={(m) => m.id === session.userId}
             columns={[
@@ -52,6 +55,7 @@ export function Members({ session }: { session: Session }) {
           />
         )}
       </Shown>
+      {mayManage(session) && <Invitations session={session} />}
       {removing && (
         <Confirm
           title={`Remove ${removing.email}?`}

@@ -20,9 +20,9 @@ import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown, Skeleton } from "../parts/state.tsx"
 import { Download, Table, WithN } from "../parts/table.tsx"
-import { Toolbar } from "../parts/toolbar.tsx"
+import { Teller, Toolbar } from "../parts/toolbar.tsx"
 import { Certainty, leftOut, Verdict } from "../parts/verdict.tsx"
-import { go, query, withParameters } from "../route.ts"
+import { go, query, token, withParameters } from "../route.ts"
 import { answers, groupFilter, keyOf, ranked, rateMark } from "./drill.ts"
 import { chosenMetric, daysCounted, leaderOf, Trend } from "./trend.tsx"
 
@@ -36,15 +36,21 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const window = summary.data?.window
   const has = summary.data?.totals.resultCount !== 0
+  const frame = {
+    name: "Overview",
+    of: brand.name,
+    bar: <Toolbar brand={brand} />,
+    tools: !token && <Teller brand={brand} name="Notify me" kind="" dialog="NotifyDialog" />,
+  }
   if ([summary, trend, comparison, changes].some((a) => a.loading && !a.data)) {
     return (
-      <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
+      <Screen {...frame}>
         <Skeleton height={900} />
       </Screen>
     ) // all at once, so that nothing that is there moves
   }
   return (
-    <Screen name="Overview" of={brand.name} bar={<Toolbar brand={brand} />}>
+    <Screen {...frame}>
       <Shown of={summary} height={200}>
         {(s) =>
           has ? (

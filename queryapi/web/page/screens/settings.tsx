@@ -2,7 +2,8 @@ import { useState } from "preact/hooks"
 import { root, tables, useAnswer, write } from "../api.ts"
 import type { Key, Session } from "../bodies.ts"
 import { date, time } from "../format.ts"
-import { Confirm, Dialog, FormDialog } from "../parts/dialog.tsx"
+import { later } from "../later.tsx"
+import { Confirm, FormDialog, Once } from "../parts/dialog.tsx"
 import { Button, Field, Select } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
@@ -15,18 +16,21 @@ import { Budgets } from "./budgets.tsx"
 import { Members } from "./members.tsx"
 import { Providers } from "./providers.tsx"
 
+const Webhooks = later(() => import("../tell.ts").then((m) => m.Webhooks))
+
 interface Minted { id: string; key: string; name: string }
 const tabs = [
   { tab: "", name: "API Keys", Show: Keys },
   { tab: "members", name: "Members", Show: Members },
   { tab: "providers", name: "Providers", Show: Providers },
   { tab: "budgets", name: "Budgets", Show: Budgets },
-  { tab: "audit", name: "Audit log", Show: AuditLog },
+  { tab: "webhooks", name: "Webhooks", Show: Webhooks, managed: true },
+  { tab: "audit", name: "Audit log", Show: AuditLog, managed: true },
 ]
 
 export function Settings({ session }: { session: Session }) {
   const organization = useAnswer<{ name: string }[]>(tables("organizations", { select: "name" })).data?.[0]
-  const shown = tabs.filter((t) => t.tab !== "audit" || mayManage(session))
+  const shown = tabs.filter((t) => !t.managed || mayManage(session))
   const { Show } = shown.find((t) => t.tab === query.value.get("tab")) ?? shown[0]!
   return (
     <Screen name="Settings" of={organization?.name}>
@@ -86,7 +90,11 @@ function Keys() {
         )}
       </Shown>
       {creating && <CreateKey onClose={() => create(false)} onMinted={show} />}
-      {minted && <ShowKey minted={minted} onClose={() => show(null)} />}
+      {minted && (
+        <Once title={`The key ${minted.name}`} text={minted.key} onClose={() => show(null)}>
+          The server keeps its hash alone.
+        </Once>
+      )}
       {revoking && (
         <Confirm
           title={`Revoke ${revoking.name}?`}
@@ -116,35 +124,5 @@ function CreateKey({ onClose, onMinted }: { onClose: () => void; onMinted: (key:
         ))}
       </Select>
     </FormDialog>
-  )
-}
-
-// ShowKey is the only time that a key is seen.
-function ShowKey({ minted, onClose }: { minted: Minted; onClose: () => void }) {
-  const [copied, setCopied] = useState("")
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(minted.key) // without TLS there is no clipboard
-      setCopied("Copied.")
-    } catch {
-      setCopied("The browser does not allow it: select the key and copy it.")
-    }
-  }
-  return (
-    <Dialog title={`The key ${minted.name}`} onClose={onClose}>
-      <p>Copy it now: it is shown this once, and kept as a hash alone.</p>
-      <code class="secret">{minted.key}</code>
-      <div class="actions">
-        <span role="status" class="soft">
-          {copied}
-        </span>
-        <Button kind="" onClick={copy}>
-          Copy key
-        </Button>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </Dialog>
   )
 }

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks"
 import { root, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Session } from "../bodies.ts"
 import { date, plural, shift, time, today } from "../format.ts"
-import { Confirm, Dialog, FormDialog } from "../parts/dialog.tsx"
+import { Confirm, FormDialog, Once } from "../parts/dialog.tsx"
 import { Button, Field, Select } from "../parts/form.tsx"
 import { chosen } from "../parts/filters.tsx"
 import { Shown } from "../parts/state.tsx"
@@ -14,42 +14,21 @@ import { screens } from "./list.ts"
 
 interface Props { brand: Brand; onClose: () => void }
 
-const shareable = screens.filter((s) => !["tracking", "settings", "report"].includes(s.path)).map((s) => ({ name: s.name, key: s.path || "overview" }))
+const shareable = screens.filter((s) => !["alerts", "tracking", "settings", "report"].includes(s.path)).map((s) => ({ name: s.name, key: s.path || "overview" }))
 
 // ShareDialog makes a link to the present screen and others, and shows its address, this once.
 export function ShareDialog({ brand, onClose }: Props) {
   const [url, show] = useState("")
   const made = useRef(false)
-  const [copied, setCopied] = useState("")
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(url) // without TLS there is no clipboard
-      setCopied("Copied.")
-    } catch {
-      setCopied("The browser does not allow it: select the address and copy it.")
-    }
-  }
   const finish = (address: string) => {
     made.current = true
     show(address)
   }
   if (!url) return <MakeLink brand={brand} onMade={finish} onClose={() => made.current || onClose()} />
   return (
-    <Dialog title="The link" onClose={onClose}>
-      <p>Copy it now: it is shown this once. Whoever has it sees these screens of {brand.name}, until you revoke it in Settings.</p>
-      <code class="secret">{url}</code>
-      <div class="actions">
-        <span role="status" class="soft">
-          {copied}
-        </span>
-        <Button kind="" onClick={copy}>
-          Copy address
-        </Button>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </Dialog>
+    <Once title="The link" text={url} onClose={onClose}>
+      Whoever has it sees these screens of {brand.name}, until you revoke it in Settings.
+    </Once>
   )
 }
 
