@@ -105,7 +105,7 @@ func TestAnInvitationMakesAMember(t *testing.T) {
 		t.Errorf("policy %s", policy)
 	}
 	bo.get(t, first).is(t, "the link that a newer one replaced", http.StatusNotFound, gone)
-	bo.submit(t, link, "bo@example.com1").is(t, "a weak password", http.StatusBadRequest, "at least 8 characters", `role="alert"`)
+	bo.submit(t, link, "bo@example.com1").is(t, "a weak password", http.StatusBadRequest, "wrong, or too weak", `role="alert"`)
 	far := w.client()
 	far.far = true
 	far.submit(t, link, otherPassword).is(t, "a form of another site", http.StatusForbidden, "another site")
@@ -150,7 +150,8 @@ func TestAnInvitationTakesNoAccount(t *testing.T) {
 	ann, thief := w.as(t, "ann@example.com"), w.client()
 
 	link := ann.invite(t, "olga@example.com", "viewer")
-	thief.submit(t, link, otherPassword).is(t, "another password of a user of another organization", http.StatusBadRequest, "its password is another one")
+	thief.submit(t, link, otherPassword).is(t, "another password of a user of another organization", http.StatusBadRequest, "wrong, or too weak")
+	thief.submit(t, link, "short").is(t, "a weak one of theirs", http.StatusBadRequest, "wrong, or too weak")
 	thief.submit(t, link, password).is(t, "hers", http.StatusConflict, "in an organization already")
 	w.client().signIn(t, "olga@example.com", otherPassword).is(t, "the thief's password", http.StatusBadRequest)
 	w.as(t, "olga@example.com")
@@ -162,7 +163,7 @@ func TestAnInvitationTakesNoAccount(t *testing.T) {
 	link = ann.invite(t, "kim@example.com", "viewer")
 	thief.submit(t, link, otherPassword).is(t, "another password of a user in no organization", http.StatusBadRequest)
 	w.exec(t, "UPDATE private.users SET is_active = false WHERE id = $1", kim.ID)
-	thief.submit(t, link, password).is(t, "a disabled user", http.StatusNotFound, gone)
+	thief.submit(t, link, password).is(t, "a disabled user", http.StatusBadRequest, "wrong, or too weak")
 	w.exec(t, "UPDATE private.users SET is_active = true WHERE id = $1", kim.ID)
 	back := w.client()
 	back.submit(t, link, password).is(t, "the user's own password", http.StatusSeeOther)
@@ -173,6 +174,10 @@ func TestAnInvitationTakesNoAccount(t *testing.T) {
 	link = ann.invite(t, "di@example.com", "admin")
 	w.exec(t, "UPDATE public.members SET role = 'member' WHERE user_id = $1", w.ann.ID)
 	thief.submit(t, link, otherPassword).is(t, "a role above the inviter's now", http.StatusForbidden, "may not give the role admin")
+	w.exec(t, "UPDATE public.members SET role = 'admin' WHERE user_id = $1", w.ann.ID)
+	link = ann.invite(t, "di@example.com", "viewer")
+	w.exec(t, "UPDATE public.members SET role = 'member' WHERE user_id = $1", w.ann.ID)
+	thief.submit(t, link, otherPassword).is(t, "an inviter who is no admin any more", http.StatusForbidden, "may not give the role viewer")
 	w.exec(t, "UPDATE public.members SET role = 'admin' WHERE user_id = $1", w.ann.ID)
 	w.exec(t, "UPDATE private.users SET is_active = false WHERE id = $1", w.ann.ID)
 	thief.submit(t, link, otherPassword).is(t, "an inviter who is disabled", http.StatusNotFound, gone)
@@ -223,6 +228,7 @@ func TestInvitationsAreRefused(t *testing.T) {
 	w.exec(t, `INSERT INTO public.invitations (organization_id, email, role, created_at)
 		SELECT $1, 'm' || n || '@example.com', 'viewer', now() - INTERVAL '2 hours' FROM generate_series(1, 30) AS n`, w.acme.ID)
 	ann.post(t, "/app/api/invitations", `{"email":"bo@example.com","role":"viewer"}`).is(t, "the 51st open one", http.StatusConflict, "at most 50")
+	ann.invite(t, "M2@example.com", "viewer") // in place of the open one
 	w.exec(t, "UPDATE public.invitations SET expires_at = now() WHERE email = 'm1@example.com'")
 	ann.invite(t, "bo@example.com", "viewer")
 }

@@ -171,6 +171,7 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 
 	const no = "You have no account here: ask for an invitation."
 	for what, claims := range map[string]jwt.MapClaims{
+		"another sub with a linked address":  person("eve", "ann@example.com"),
 		"an unknown address":                 person("eve", "eve@elsewhere.example"),
 		"an address of a domain below":       person("eve", "eve@sub.corp.example"),
 		"two addresses":                      person("eve", `"olga@example.com"@corp.example`),

@@ -196,6 +196,8 @@ func TablesConfig() rest.Config {
 	cfg.Adders = map[string]string{
 		"api_keys": "POST /api/keys adds keys", "share_links": "POST /api/shares adds links",
 		"webhook_endpoints": "POST /api/webhooks adds endpoints",
+		"invitations":       "POST /api/invitations invites addresses",
+		"subscriptions":     "POST /api/subscriptions adds addresses",
 	}
 	return cfg
 }

@@ -30,6 +30,17 @@ func TestARelayIsReadFromItsAddress(t *testing.T) {
 	}
 }
 
+func TestMailBesideAnOutsideDatabaseNeedsKeys(t *testing.T) {
+	s := Settings{Outside: FromEnvironment([]string{"ANSWERSCOPE_SMTP_URL=smtp://smtp.example:587", "ANSWERSCOPE_POSTGRES_DSN=postgres://db.example/answerscope"})}
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS") {
+		t.Errorf("without keys: %v", err)
+	}
+	s.SecretKeys = NewSecret("k1:" + strings.Repeat("A", 43) + "=")
+	if err := s.Validate(); err != nil && strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS") {
+		t.Errorf("with keys: %v", err)
+	}
+}
+
 func TestMailNeedsARelayASenderAndAPublicURL(t *testing.T) {
 	const relay, sender, public = "smtp://ann:" + hidden + "@smtp.example:587", "answerscope <alerts@answers.example>", "https://answers.example"
 	for _, c := range []struct{ relay, sender, public, wrong string }{

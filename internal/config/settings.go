@@ -101,6 +101,8 @@ func (s Settings) Validate() error {
 	}
 	s.Outside.validate(&m)
 	s.Mail.validate(&m, s.PublicURL)
+	m.want(!s.Mail.IsSet() || !s.Postgres.IsSet() || s.SecretKeys.IsSet(), "SECRET_KEYS", "",
+		"id:base64, the same to every process: it encrypts the links in mails of "+Prefix+"SMTP_URL (docs/mail.md)")
 	s.OIDC.validate(&m, s.PublicURL, s.Issuer)
 	return errors.Join(m...)
 }

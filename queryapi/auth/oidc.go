@@ -134,10 +134,9 @@ func (o *OIDC) finish(c *fiber.Ctx) error {
 		identity.Invitation, a.To = hash[:], "/"
 	}
 	user, err := o.provider.db.SignInByIdentity(ctx, identity)
-	if errors.Is(err, postgres.ErrNotFound) {
+	if next := nextOf(err); next != "" {
 		o.provider.log.Warn("sign-in by OIDC without an account", "subject", identity.Subject, "email", identity.Email,
-			"next", "invite the address, or list its domain in ANSWERSCOPE_OIDC_ALLOWED_DOMAINS; if none is here, the "+
-				"provider does not call it verified: docs/auth.md")
+			"next", next)
 		return errNoAccount
 	}
 	if errors.Is(err, postgres.ErrConflict{What: "organization"}) {
@@ -150,6 +149,21 @@ func (o *OIDC) finish(c *fiber.Ctx) error {
 		return err
 	}
 	return c.Redirect(o.provider.cfg.PublicURL+a.To, http.StatusSeeOther)
+}
+
+// nextOf says what to do about a user without an account; "" for another error.
+func nextOf(err error) string {
+	switch {
+	case errors.Is(err, postgres.ErrNotFound):
+		return "invite the address, or list its domain in ANSWERSCOPE_OIDC_ALLOWED_DOMAINS; if none is here, the " +
+			"provider does not call it verified: docs/auth.md"
+	case errors.Is(err, postgres.ErrNoOrganization):
+		return "set ANSWERSCOPE_OIDC_ORGANIZATION to the slug of an organization that exists: answerscope org list"
+	case errors.Is(err, postgres.ErrOtherIdentity):
+		return "ask whether the provider gave the address to somebody else: the account here has another sub. If " +
+			"it is the same person, remove the account by answerscope user remove and invite them again"
+	}
+	return ""
 }
 
 // attemptOf returns the attempt of a callback's cookie, if its state is the callback's.

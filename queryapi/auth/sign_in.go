@@ -25,6 +25,10 @@ const (
 	maxHashes = 4         // computed at once: each takes 19 MB and a core
 )
 
+// ErrPassword refuses the password of an invited user, whether or not they have an account.
+var ErrPassword = problem.New(problem.Invalid, "The password is wrong, or too weak for a new account: "+
+	"want at least %d characters; several unrelated words will do.", MinPassword)
+
 // token opens a session by password, or continues one by its last refresh token. It ignores a credential in the header,
 // such as the anon key.
 func (p *Provider) token(c *fiber.Ctx) error {
@@ -89,8 +93,8 @@ func (p *Provider) checkPassword(ctx context.Context, address, secret string) (p
 	return user, err
 }
 
-// VerifyPassword checks a password as a sign-in does, against a hash; "" is the hash of no password. A wrong one is a
-// problem of kind Invalid.
+// VerifyPassword checks a password as a sign-in does, against a hash; "" is the hash of no password. A wrong one is
+// ErrPassword.
 func (p *Provider) VerifyPassword(c *fiber.Ctx, hash, password string) error {
 	client, now := p.Client(c), time.Now()
 	if err := p.attempts.Take(c, client, now); err != nil {
@@ -101,7 +105,7 @@ func (p *Provider) VerifyPassword(c *fiber.Ctx, hash, password string) error {
 	case matches:
 		p.attempts.GiveBack(client, now)
 	case err == nil:
-		err = problem.New(problem.Invalid, "An account with this address exists, and its password is another one.")
+		err = ErrPassword
 	}
 	return err
 }

@@ -67,25 +67,24 @@ type Invitation struct {
 
 // Invite invites an address. by names the inviter in the mail.
 func (l *Links) Invite(ctx context.Context, i postgres.NewInvitation, by string) (invitation Invitation, err error) {
-	counts, err := l.db.InvitationCounts(ctx, i.OrganizationID, i.Email)
-	switch {
-	case err != nil:
-		return invitation, err
-	case counts.IsMember:
-		return invitation, problem.New(problem.Conflict, "%s is in this organization already", i.Email)
-	case counts.Open >= maxOpen:
-		return invitation, problem.New(problem.Conflict, "at most %d open invitations: revoke one", maxOpen)
-	case counts.LastHour >= maxMails:
-		return invitation, problem.New(problem.TooMany, "at most %d invitations an hour", maxMails)
-	}
 	token, expires := rand.Text(), time.Now().Add(longLife).Truncate(time.Second)
 	link, err := l.link(invitePath, token)
 	if err != nil {
 		return invitation, err
 	}
-	id, err := l.db.AddInvitation(ctx, i, postgres.NewLink{Hash: hashOf(token), Life: longLife,
-		Mail: l.mail("invitation", i.Email, &feed.Invitation{
-			Organization: counts.Organization, Role: i.Role, By: by, Token: token, Expires: expires})})
+	id, err := l.db.AddInvitation(ctx, i, func(counts postgres.InvitationCounts) (added postgres.NewLink, err error) {
+		switch {
+		case counts.IsMember:
+			return added, problem.New(problem.Conflict, "%s is in this organization already", i.Email)
+		case counts.Open >= maxOpen:
+			return added, problem.New(problem.Conflict, "at most %d open invitations: revoke one", maxOpen)
+		case counts.LastHour >= maxMails:
+			return added, problem.New(problem.TooMany, "at most %d invitations an hour", maxMails)
+		}
+		return postgres.NewLink{Hash: hashOf(token), Life: longLife,
+			Mail: l.mail("invitation", i.Email, &feed.Invitation{
+				Organization: counts.Organization, Role: i.Role, By: by, Token: token, Expires: expires})}, nil
+	})
 	return Invitation{ID: id, URL: link, ExpiresAt: expires, Mailed: l.cfg.Mail}, err
 }
 
@@ -104,19 +103,18 @@ func (l *Links) Reset(ctx context.Context, user postgres.User, byHand bool) (url
 
 // subscribe subscribes an address, which gets a mail with a link that confirms it.
 func (l *Links) subscribe(ctx context.Context, a postgres.NewAddress, by uuid.UUID) (id uuid.UUID, err error) {
-	counts, err := l.db.AddressCounts(ctx, a.OrganizationID, a.BrandID)
-	switch {
-	case err != nil:
-		return id, err
-	case counts.Addresses >= maxAddresses:
-		return id, problem.New(problem.Conflict, "at most %d addresses of a brand: remove one", maxAddresses)
-	case counts.LastHour >= maxMails:
-		return id, problem.New(problem.TooMany, "at most %d new addresses an hour", maxMails)
-	}
-	token := rand.Text()
-	id, err = l.db.AddAddress(ctx, a, by, postgres.NewLink{Hash: hashOf(token), Life: longLife,
-		Mail: l.mail("confirm", a.Address, &feed.Confirmation{
-			Organization: counts.Organization, Token: token, Expires: time.Now().Add(longLife)})})
+	id, err = l.db.AddAddress(ctx, a, by, func(counts postgres.AddressCounts) (link postgres.NewLink, err error) {
+		switch {
+		case counts.Addresses >= maxAddresses:
+			return link, problem.New(problem.Conflict, "at most %d addresses of a brand: remove one", maxAddresses)
+		case counts.LastHour >= maxMails:
+			return link, problem.New(problem.TooMany, "at most %d new addresses an hour", maxMails)
+		}
+		token := rand.Text()
+		return postgres.NewLink{Hash: hashOf(token), Life: longLife,
+			Mail: l.mail("confirm", a.Address, &feed.Confirmation{
+				Organization: counts.Organization, Token: token, Expires: time.Now().Add(longLife)})}, nil
+	})
 	if _, subscribed := errors.AsType[postgres.ErrConflict](err); subscribed {
 		err = problem.New(problem.Conflict, "%s is subscribed already; remove it first", a.Address)
 	}

@@ -84,10 +84,15 @@ func (l *Links) accept(c *fiber.Ctx) (page.Page, action, error) {
 			return p, problem.New(problem.Forbidden, "Who invited you may not give the role %s any more.", i.Role)
 		}
 		var hash string
-		if i.UserID.Valid {
-			err = l.provider.VerifyPassword(c, i.PasswordHash, c.FormValue("password"))
-		} else {
-			hash, err = l.hash(c, i.Email)
+		// A wrong password and a weak one have one answer: the inviter does not learn who has an account.
+		password := c.FormValue("password")
+		switch {
+		case auth.CheckPassword(password, auth.MinPassword, i.Email) != nil:
+			err = auth.ErrPassword
+		case i.UserID.Valid:
+			err = l.provider.VerifyPassword(c, i.PasswordHash, password)
+		default:
+			hash, err = l.provider.HashPassword(c.UserContext(), password)
 		}
 		if err != nil {
 			return p.Refused(err)

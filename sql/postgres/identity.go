@@ -21,12 +21,22 @@ type identityUser struct {
 	ID       uuid.UUID `db:"id"`
 	IsActive bool      `db:"is_active"`
 	IsLinked bool      `db:"is_linked"`
-	IsMember bool      `db:"is_member"`
+	// IsAnother tells that the user was found by the email, and is somebody else at the issuer.
+	IsAnother bool `db:"is_another"`
+	IsMember  bool `db:"is_member"`
 }
 
+var (
+	// ErrOtherIdentity refuses an identity whose email is of a user with another identity of the issuer.
+	ErrOtherIdentity = errors.New("the user of the email is linked to another subject of the issuer")
+
+	// ErrNoOrganization reports that there is no organization to take a new user.
+	ErrNoOrganization = errors.New("there is no such organization")
+)
+
 // SignInByIdentity finds the user of an identity, or the one with its email, who is then linked to it. A new one is
-// made for an invitation, or as a viewer of an organization. ErrNotFound if there is none, or they may not sign in;
-// ErrConflict if an invited user is in an organization.
+// made for an invitation, or as a viewer of an organization. ErrNotFound if there is none, or they may not sign in,
+// ErrOtherIdentity, ErrNoOrganization; ErrConflict if an invited user is in an organization.
 func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		u, err := queryOne[identityUser](ctx, tx, "identity_user", i.Issuer, i.Subject, i.Email)
@@ -38,6 +48,8 @@ func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uu
 			return err
 		case !u.IsActive:
 			return ErrNotFound
+		case u.IsAnother:
+			return ErrOtherIdentity
 		}
 		user = u.ID
 		if err := exec(ctx, tx, "set_actor", user); err != nil {
@@ -66,6 +78,9 @@ func (i ExternalIdentity) join(ctx context.Context, tx Tx, user uuid.UUID, isNew
 		return err
 	}
 	organization, err := queryOne[Organization](ctx, tx, "organization_by_slug", i.Organization)
+	if errors.Is(err, ErrNotFound) {
+		return ErrNoOrganization
+	}
 	if err == nil {
 		_, err = queryOne[User](ctx, tx, "add_user", i.Email, "", organization.ID, "viewer",
 			uuid.NullUUID{UUID: user, Valid: true})

@@ -20,28 +20,37 @@ type Invitation struct {
 	Email        string        `db:"email"`
 	Role         string        `db:"role"`
 	Organization string        `db:"organization"`  // its name
-	IsAllowed    bool          `db:"is_allowed"`    // the inviter may still give the role
+	IsAllowed    bool          `db:"is_allowed"`    // the inviter may still invite, to the role
 	UserID       uuid.NullUUID `db:"user_id"`       // null: there is no such user
-	PasswordHash string        `db:"password_hash"` // "": they have none
+	PasswordHash string        `db:"password_hash"` // "": they have none, or are disabled
 }
 
 // InvitationCounts are what limits invitations.
 type InvitationCounts struct {
 	Organization string `db:"name"`
-	Open         int    `db:"open"`
+	Open         int    `db:"open"` // to other addresses
 	LastHour     int    `db:"last_hour"`
 	IsMember     bool   `db:"is_member"` // the address is in the organization
 }
 
-// InvitationCounts returns what limits the invitation of an address to an organization.
-func (db *DB) InvitationCounts(ctx context.Context, organization uuid.UUID, address string) (InvitationCounts, error) {
-	return queryOne[InvitationCounts](ctx, db, "invitation_counts", organization, address)
-}
-
-// AddInvitation invites an address, in place of earlier invitations of it to the organization.
-func (db *DB) AddInvitation(ctx context.Context, i NewInvitation, link NewLink) (id uuid.UUID, err error) {
+// AddInvitation invites an address, in place of earlier invitations of it to the organization. newLink makes the link,
+// or refuses: no other invitation of the organization is added after its counts.
+func (db *DB) AddInvitation(
+	ctx context.Context, i NewInvitation, newLink func(InvitationCounts) (NewLink, error),
+) (id uuid.UUID, err error) {
 	by := uuid.NullUUID{UUID: i.By, Valid: !i.By.IsNil()}
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		if err := exec(ctx, tx, "lock_links", i.OrganizationID); err != nil {
+			return err
+		}
+		counts, err := queryOne[InvitationCounts](ctx, tx, "invitation_counts", i.OrganizationID, i.Email)
+		if err != nil {
+			return err
+		}
+		link, err := newLink(counts)
+		if err != nil {
+			return err
+		}
 		if by.Valid {
 			if err := exec(ctx, tx, "set_actor", i.By); err != nil {
 				return err

@@ -95,8 +95,22 @@ type NewAddress struct {
 }
 
 // AddAddress subscribes an address, by a user, once it follows the link. An address that is subscribed is ErrConflict.
-func (db *DB) AddAddress(ctx context.Context, a NewAddress, by uuid.UUID, link NewLink) (id uuid.UUID, err error) {
+// newLink makes the link, or refuses: no other address of the organization is added after its counts.
+func (db *DB) AddAddress(
+	ctx context.Context, a NewAddress, by uuid.UUID, newLink func(AddressCounts) (NewLink, error),
+) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		if err := exec(ctx, tx, "lock_links", a.OrganizationID); err != nil {
+			return err
+		}
+		counts, err := queryOne[AddressCounts](ctx, tx, "address_counts", a.OrganizationID, a.BrandID)
+		if err != nil {
+			return err
+		}
+		link, err := newLink(counts)
+		if err != nil {
+			return err
+		}
 		if err := exec(ctx, tx, "set_actor", by); err != nil {
 			return err
 		}
@@ -115,11 +129,6 @@ type AddressCounts struct {
 	Organization string `db:"name"`
 	Addresses    int    `db:"addresses"` // of the brand
 	LastHour     int    `db:"last_hour"` // of the organization
-}
-
-// AddressCounts returns what limits the subscription of addresses to a brand, or to all brands of an organization.
-func (db *DB) AddressCounts(ctx context.Context, organization uuid.UUID, brand uuid.NullUUID) (AddressCounts, error) {
-	return queryOne[AddressCounts](ctx, db, "address_counts", organization, brand)
 }
 
 // Subscription is what a page about it shows.

@@ -15,7 +15,7 @@ WITH link AS (
     WHERE i.id = link.subject
       AND i.email OPERATOR(private.=) $2::text::private.citext
       AND i.revoked_at IS NULL
-      AND private.rank(i.role) <= private.rank_of_inviter(i)
+      AND greatest(private.rank(i.role), private.rank('admin')) <= private.rank_of_inviter(i)
     RETURNING i.organization_id, i.email, i.role
 ), added AS (
     INSERT INTO private.users (id, email, password_hash)

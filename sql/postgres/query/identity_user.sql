@@ -3,6 +3,11 @@ SELECT
     u.id,
     u.is_active,
     i.user_id IS NOT NULL AS is_linked,
+    i.user_id IS NULL AND EXISTS (
+        SELECT
+        FROM private.user_identities AS o
+        WHERE o.user_id = u.id
+          AND o.issuer = $1) AS is_another,
     m.user_id IS NOT NULL AS is_member
 FROM private.users AS u
 LEFT JOIN private.user_identities AS i

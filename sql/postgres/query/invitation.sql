@@ -1,11 +1,12 @@
--- invitation: the open invitation whose link has the hash $1, and the user of its email.
+-- invitation: the open invitation whose link has the hash $1, and the user of its email. No password is one who is
+-- disabled.
 SELECT
     i.email::text AS email,
     i.role,
     o.name AS organization,
-    private.rank(i.role) <= private.rank_of_inviter(i) AS is_allowed,
+    greatest(private.rank(i.role), private.rank('admin')) <= private.rank_of_inviter(i) AS is_allowed,
     u.id AS user_id,
-    coalesce(u.password_hash, '') AS password_hash
+    coalesce(CASE WHEN u.is_active THEN u.password_hash END, '') AS password_hash
 FROM private.one_time_links AS l
 JOIN public.invitations AS i ON i.id = l.subject
 JOIN public.organizations AS o ON o.id = i.organization_id
@@ -16,4 +17,3 @@ WHERE l.hash = $1
   AND l.expires_at > now()
   AND i.revoked_at IS NULL
   AND private.rank_of_inviter(i) IS NOT NULL
-  AND coalesce(u.is_active, true)

@@ -1,11 +1,12 @@
--- invitation_counts: the name of the organization $1, how many of its invitations are open and of the last hour, and
--- whether the email $2 is a member's.
+-- invitation_counts: the name of the organization $1, how many of its invitations are open to others than the email
+-- $2 and of the last hour, and whether that is a member's.
 SELECT
     o.name,
     (
         SELECT count(*)
         FROM public.invitations AS i
         WHERE i.organization_id = o.id
+          AND i.email OPERATOR(private.<>) $2::text::private.citext
           AND i.accepted_at IS NULL
           AND i.revoked_at IS NULL
           AND i.expires_at > now()) AS open,
