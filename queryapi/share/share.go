@@ -58,6 +58,14 @@ var endpoints = map[string][]string{
 	"answers":  {"filters", "visibility-summary", "answers", "answers/:id"},
 }
 
+// comparisons are parameters that choose days before the window, by endpoint. A link with fixed days has these values
+// in their place; "" leaves the usual.
+var comparisons = map[string]map[string]string{
+	"visibility-changes": {"compare_days": ""},
+	"prompt-performance": {"compare": "none"},
+	"ai-traffic":         {"compare": "none"},
+}
+
 var (
 	errNoLink = problem.New(problem.Missing, "this link does not work; ask whoever sent it for another one")
 	errHidden = problem.New(problem.Missing, "this link does not show this")
@@ -214,8 +222,17 @@ func (l *Links) guard(c *fiber.Ctx) error {
 	}) || brand != "" && !strings.EqualFold(brand, link.BrandID.String()) {
 		return errHidden
 	}
+	if err := l.db.UseShareLink(c.UserContext(), link); err != nil {
+		return err
+	}
 	if endpoint != "verdict-checks" { // it is of no brand
 		parameters := parametersOf(link, time.Now())
+		if parameters["date_from"] != "" {
+			maps.Copy(parameters, comparisons[endpoint])
+			if endpoint == "prompt-performance" && c.Query("sort_by") == "change" { // it compares too
+				return errHidden
+			}
+		}
 		parameters["brand_id"] = link.BrandID.String()
 		uri := c.Context().URI()
 		uri.SetQueryString(fixed(string(uri.QueryString()), parameters))
@@ -236,15 +253,18 @@ func parametersOf(link postgres.ShareLink, now time.Time) map[string]string {
 	return parameters
 }
 
-// fixed replaces parameters of a query.
+// fixed replaces parameters of a query, and drops those without a value.
 func fixed(query string, parameters map[string]string) string {
 	pairs := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		name, _ = url.QueryUnescape(name) // "" of one that is wrongly encoded, which names no parameter
-		return parameters[name] != "" || pair == ""
+		_, isFixed := parameters[name]
+		return isFixed || pair == ""
 	})
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		pairs = append(pairs, name+"="+url.QueryEscape(parameters[name]))
+		if value := parameters[name]; value != "" {
+			pairs = append(pairs, name+"="+url.QueryEscape(value))
+		}
 	}
 	return strings.Join(pairs, "&")
 }

@@ -134,6 +134,58 @@ func TestAFixedFilterCounts(t *testing.T) {
 	}
 }
 
+// A link whose days are fixed has no figures of the days before; its verdicts compare with the usual days.
+func TestFixedDaysAreAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fixed := w.make(t, "member", `"screens":["overview","prompts","traffic"],"filters":{"last_days":30}`)
+	free := w.make(t, "member", `"screens":["overview","prompts","traffic"]`)
+	for _, question := range []string{"visibility-changes?compare_days=90", "prompt-performance?compare=previous", "ai-traffic?%63ompare=previous"} {
+		name, _, _ := strings.Cut(question, "?")
+		status, _, got := w.ask(t, "GET", "/share/api/v1/"+question, "", fixed.with)
+		_, _, want := w.ask(t, "GET", "/share/api/v1/"+name, "", fixed.with)
+		if status != http.StatusOK || got != want {
+			t.Errorf("%s: %d %s, want %s", question, status, got, want)
+		}
+		if status, _, text := w.ask(t, "GET", "/share/api/v1/"+question, "", free.with); status != http.StatusOK || text == want {
+			t.Errorf("%s of free days: %d %s", question, status, text)
+		}
+	}
+	sorted := "/share/api/v1/prompt-performance?sort_by=%63hange"
+	if status, _, text := w.ask(t, "GET", sorted, "", fixed.with); status != http.StatusNotFound {
+		t.Errorf("sorted by change: %d %s", status, text)
+	}
+	if status, _, text := w.ask(t, "GET", sorted, "", free.with); status != http.StatusOK {
+		t.Errorf("sorted by change, of free days: %d %s", status, text)
+	}
+}
+
+// Only what shows figures is a use: no page, and nothing before the password.
+func TestAUseIsRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	locked := w.make(t, "member", `"screens":["overview"],"password":"`+password+`"`)
+	open := w.make(t, "member", `"screens":["overview"]`)
+	uses := func() (count int) {
+		t.Helper()
+		if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM public.share_links WHERE last_used_at = date_trunc('hour', last_used_at)").Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	w.ask(t, "GET", "/share/"+open.token, "")
+	w.ask(t, "GET", "/share/link", "", open.with)
+	w.ask(t, "GET", "/share/api/v1/citations", "", open.with)
+	w.ask(t, "GET", "/share/api/v1/visibility-summary", "", locked.with)
+	if count := uses(); count != 0 {
+		t.Errorf("%d uses before figures are shown", count)
+	}
+	w.ask(t, "GET", "/share/api/v1/visibility-summary", "", open.with)
+	if count := uses(); count != 1 {
+		t.Errorf("%d uses, want 1", count)
+	}
+}
+
 func TestALinkDescribesItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -33,6 +33,7 @@ type ShareLink struct {
 	Filters        map[string]string `db:"filters"`
 	EmbedOrigins   []string          `db:"embed_origins"`
 	PasswordHash   string            `db:"password_hash"`
+	IsRecorded     bool              `db:"is_recorded"` // its use within this hour is
 }
 
 // ListedShareLink is a link in a list, working or not.
@@ -75,7 +76,15 @@ func (db *DB) RevokeShareLink(ctx context.Context, m KeyManager, link uuid.UUID)
 	})
 }
 
-// ShareLink finds the link of a token by its hash, and records its use; ErrNotFound if none works.
+// ShareLink finds the link of a token by its hash; ErrNotFound if none works.
 func (db *DB) ShareLink(ctx context.Context, hash [32]byte) (ShareLink, error) {
 	return queryOne[ShareLink](ctx, db, "share_link", hash[:])
+}
+
+// UseShareLink records that a link is used, once an hour.
+func (db *DB) UseShareLink(ctx context.Context, l ShareLink) error {
+	if l.IsRecorded {
+		return nil
+	}
+	return wrap(exec(ctx, db, "use_share_link", l.ID), "record use of share link %s", l.ID)
 }

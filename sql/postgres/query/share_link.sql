@@ -1,14 +1,4 @@
--- share_link: the link that works with the token hash $1, and its brand. Its use is recorded to the hour.
-WITH used AS (
-    UPDATE public.share_links AS s
-    SET last_used_at = date_trunc('hour', now())
-    FROM private.share_link_hashes AS h
-    WHERE h.hash = $1
-      AND s.id = h.share_link_id
-      AND s.revoked_at IS NULL
-      AND coalesce(s.expires_at > now(), true)
-      AND coalesce(s.last_used_at < date_trunc('hour', now()), true)
-)
+-- share_link: the link that works with the token hash $1, and its brand.
 SELECT
     s.id,
     s.organization_id,
@@ -19,7 +9,8 @@ SELECT
     s.screens,
     s.filters,
     s.embed_origins,
-    coalesce(h.password_hash, '') AS password_hash
+    coalesce(h.password_hash, '') AS password_hash,
+    coalesce(s.last_used_at = date_trunc('hour', now()), false) AS is_recorded
 FROM private.share_link_hashes AS h
 JOIN public.share_links AS s ON s.id = h.share_link_id
 JOIN public.brands AS b ON b.id = s.brand_id
