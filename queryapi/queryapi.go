@@ -1,5 +1,5 @@
-// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard,
-// and what it shares.
+// Package queryapi wires the surfaces of readers: /api/v1, /auth/v1, /rest/v1, /api/keys, /api/webhooks, the dashboard
+// and share links.
 package queryapi
 
 import (

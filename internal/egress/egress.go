@@ -11,12 +11,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"code.dny.dev/ssrf"
 
@@ -103,22 +105,25 @@ func (c *Client) isOpen(address netip.Addr) bool {
 	return slices.ContainsFunc(c.open, func(p netip.Prefix) bool { return p.Contains(address.Unmap()) })
 }
 
-// CheckURL returns a problem of kind Invalid, with the form of a right URL, if no request may be sent to a URL. It does
-// not resolve names: an attempt shows whether their addresses are public.
-func (c *Client) CheckURL(text string) error {
-	if want := c.wanted(text); want != "" {
-		return problem.New(problem.Invalid, "url: want %s", want)
+// CheckURL returns a URL with its scheme in lower case, or a problem of kind Invalid, with the form of a right one, if
+// no request may be sent to it. It does not resolve names: an attempt shows whether their addresses are public.
+func (c *Client) CheckURL(text string) (string, error) {
+	address, err := url.Parse(text)
+	if want := c.wanted(text, address, err); want != "" {
+		return "", problem.New(problem.Invalid, "url: want %s", want)
 	}
-	return nil
+	return address.String(), nil
 }
 
-func (c *Client) wanted(text string) string {
-	address, err := url.Parse(text)
+func (c *Client) wanted(text string, address *url.URL, err error) string {
+	isForeign := func(r rune) bool { return r >= utf8.RuneSelf }
 	switch {
 	case len(text) > maxURL:
 		return fmt.Sprintf("at most %d bytes", maxURL)
 	case err != nil || address.Hostname() == "" || address.Scheme != "https" && address.Scheme != "http":
 		return "an address such as https://example.org/hooks"
+	case strings.ContainsFunc(text, isForeign) || strings.ContainsFunc(address.Hostname(), isForeign):
+		return "ASCII alone: the name in punycode, such as xn--bcher-kva.example, the rest as %C3%BC"
 	case address.User != nil:
 		return "no user and no password in it: requests are signed"
 	case strings.Contains(text, "#"):
@@ -144,17 +149,23 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte // the first 4 KB
+	IsOpen bool   // the address is in a prefix that the operator opened
 }
 
 // Do sends a request. With an error the response has what came before it.
 func (c *Client) Do(request *http.Request) (Response, error) {
-	answer, err := c.http.Do(request)
+	isOpen := false
+	trace := httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		target, err := netip.ParseAddrPort(info.Conn.RemoteAddr().String())
+		isOpen = err != nil || c.isOpen(target.Addr())
+	}}
+	answer, err := c.http.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), &trace)))
 	if err != nil {
 		return Response{}, err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
-	return Response{answer.StatusCode, answer.Header, body}, err
+	return Response{answer.StatusCode, answer.Header, body, isOpen}, err
 }
 
 // Reason returns in few words why a request failed, without addresses and names, which may be of this network.

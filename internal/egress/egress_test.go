@@ -211,13 +211,19 @@ func TestAWrongURLSaysWhatIsWanted(t *testing.T) {
 		{"https://exa mple.org", "want an address", "want an address"},
 		{"https://example.org/\r\nX: 1", "want an address", "want an address"},
 		{"", "want an address", "want an address"},
+		{"https://bücher.example/", "want ASCII alone: the name in punycode", "want ASCII alone"},
+		{"https://b%C3%BCcher.example/", "want ASCII", "want ASCII"},
+		{"https://example.org/ü", "want ASCII", "want ASCII"},
 		{"https://example.org/" + strings.Repeat("a", 2030), "want at most 2048 bytes", "want at most 2048 bytes"},
 	} {
 		for want, by := range map[*string]*Client{&c.shut: shut, &c.open: open} {
-			if err := by.CheckURL(c.url); (err == nil) != (*want == "") || err != nil && !strings.Contains(err.Error(), "url: "+*want) {
+			if _, err := by.CheckURL(c.url); (err == nil) != (*want == "") || err != nil && !strings.Contains(err.Error(), "url: "+*want) {
 				t.Errorf("%.40q: %v, want %q", c.url, err, *want)
 			}
 		}
+	}
+	if stored, err := shut.CheckURL("HTTPS://example.org/%C3%BC?a=B"); stored != "https://example.org/%C3%BC?a=B" || err != nil {
+		t.Errorf("stored as %s, %v", stored, err)
 	}
 	for _, wrong := range []string{"10.20.0.1", "10.20.0.1/16", "n8n", "", "10.0.0.0/33"} {
 		if _, err := New([]string{wrong}); err == nil || !strings.Contains(err.Error(), "want a prefix") {

@@ -43,7 +43,10 @@ func (s *Sender) Send(ctx context.Context, d postgres.Delivery) postgres.Outcome
 		return postgres.Outcome{Error: err.Error()}
 	}
 	response, err := s.Client.Do(request)
-	end := postgres.Outcome{Code: response.Status, Excerpt: string(response.Body[:min(len(response.Body), maxExcerpt)])}
+	end := postgres.Outcome{Code: response.Status}
+	if !response.IsOpen { // the admins of any organization may send there
+		end.Excerpt = string(response.Body[:min(len(response.Body), maxExcerpt)])
+	}
 	switch success := response.Status/100 == 2; {
 	case err != nil && (success || response.Status == 0):
 		end.Error = egress.Reason(err)

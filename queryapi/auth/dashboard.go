@@ -238,7 +238,7 @@ func (p *Provider) cookieName() string {
 	return cookieName
 }
 
-// checkTLS refuses a sign-in whose cookie the browser would drop, and warns if TLS is used without PublicURL.
+// checkTLS refuses a sign-in if the browser would drop its cookie, and warns if TLS is used without PublicURL.
 func (p *Provider) checkTLS(c *fiber.Ctx) error {
 	switch scheme, _, _ := strings.Cut(c.Get(fiber.HeaderOrigin), "://"); {
 	case p.behindTLS() && scheme == "http":

@@ -55,7 +55,7 @@ type Added struct {
 
 // Add adds an endpoint of an organization, for the user or the command line (uuid.Nil). Wrong fields are problems.
 func (m *Manager) Add(ctx context.Context, user uuid.UUID, e postgres.WebhookEndpoint) (a Added, err error) {
-	if err := m.check(e); err != nil {
+	if e.URL, err = m.check(e); err != nil {
 		return a, err
 	}
 	if e.ID, err = uuid.NewV4(); err != nil {
@@ -82,15 +82,16 @@ func (m *Manager) Add(ctx context.Context, user uuid.UUID, e postgres.WebhookEnd
 	return a, err
 }
 
-func (m *Manager) check(e postgres.WebhookEndpoint) error {
+// check returns an endpoint's URL in the form that is stored.
+func (m *Manager) check(e postgres.WebhookEndpoint) (string, error) {
 	if err := m.checkRing(); err != nil {
-		return err
+		return "", err
 	}
 	switch {
 	case e.Kind != KindWebhook && e.Kind != KindSlack:
-		return problem.New(problem.Invalid, "kind: want webhook or slack")
+		return "", problem.New(problem.Invalid, "kind: want webhook or slack")
 	case utf8.RuneCountInString(e.Description) > maxDescription:
-		return problem.New(problem.Invalid, "description: want at most %d characters", maxDescription)
+		return "", problem.New(problem.Invalid, "description: want at most %d characters", maxDescription)
 	}
 	return m.client.CheckURL(e.URL)
 }

@@ -21,7 +21,7 @@ type ErrConflict struct{ What string } // "slug", "email", …
 
 func (e ErrConflict) Error() string { return e.What + " is taken" }
 
-// ErrLimit reports that there are as many rows as there may be; its text says what to do.
+// ErrLimit reports that there are as many rows as there may be; its text has the remedy.
 type ErrLimit string
 
 func (e ErrLimit) Error() string { return string(e) }
@@ -76,7 +76,7 @@ type refusedValue struct{ cause *pgconn.PgError }
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
 
-// IsRefused reports whether the schema refuses a value; the error says which would be right.
+// IsRefused reports whether the schema refuses a value; the error names right ones.
 func IsRefused(err error) bool {
 	_, refused := errors.AsType[refusedValue](err)
 	return refused

@@ -1812,13 +1812,12 @@ CREATE OR REPLACE FUNCTION private.add_deliveries()
  SET search_path TO ''
 AS $function$
 BEGIN
-    INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, next_attempt_at)
+    INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, status, next_attempt_at)
     SELECT
-        e.organization_id, e.id, NEW.id, NEW.type,
+        e.organization_id, e.id, NEW.id, NEW.type, CASE WHEN e.is_active THEN 'pending' ELSE 'cancelled' END,
         CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_morning(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
-      AND e.is_active
       AND private.hears(e, NEW);
     RETURN NULL;
 END

@@ -97,7 +97,8 @@ $$;
 COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address, whose path may be a secret.';
 GRANT EXECUTE ON FUNCTION private.host_of(text) TO answerscope_service;
 
--- What is pending for an endpoint that is disabled is cancelled. For one that was switched off by hand it waits.
+-- What is pending for an endpoint that is disabled is cancelled. For one that was switched off by hand it waits. Events
+-- that either would have got while it is off are cancelled deliveries, which can be sent again.
 CREATE FUNCTION private.log_endpoint() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
@@ -162,13 +163,12 @@ GRANT EXECUTE ON FUNCTION private.hears(public.webhook_endpoints, public.events)
 CREATE FUNCTION private.add_deliveries() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
-    INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, next_attempt_at)
+    INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, status, next_attempt_at)
     SELECT
-        e.organization_id, e.id, NEW.id, NEW.type,
+        e.organization_id, e.id, NEW.id, NEW.type, CASE WHEN e.is_active THEN 'pending' ELSE 'cancelled' END,
         CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_morning(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
-      AND e.is_active
       AND private.hears(e, NEW);
     RETURN NULL;
 END
