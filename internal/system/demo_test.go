@@ -142,7 +142,7 @@ func showsTheMail(t *testing.T, env []string, s *server) {
 		t.Fatal(err)
 	}
 	printed := must(t, env, "report", "fernwood", "--org", demoSlug, "--format", "html")
-	if string(mail) != printed || !strings.Contains(printed, s.url+"/brands/fernwood?") {
+	if string(mail) != printed || !strings.Contains(printed, s.url+"/brands/fernwood?") || !strings.Contains(printed, "<title>Simulated: Fernwood: named in ") {
 		t.Errorf("the demo's mail is not what is printed:\n%s", mail)
 	}
 }

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -44,12 +45,18 @@ const byCompetitor = "competitor"
 type figures struct {
 	byPart      map[part]feed.Figure
 	competitors []feed.Competitor // by name
+	simulated   bool              // some of the answers
 }
 
 func (w warehouse) figures(
 	ctx context.Context, brand postgres.Brand, from, to verdict.Day, groupings ...clickhouse.GroupBy,
 ) (figures, error) {
 	f := figures{byPart: map[part]feed.Figure{}}
+	values, err := clickhouse.SimulatedAnswers.All(ctx, w.conn, filterOf(brand, from, to))
+	if err != nil {
+		return f, err
+	}
+	f.simulated = slices.ContainsFunc(values, func(s clickhouse.Simulated) bool { return s.Simulated })
 	for _, by := range groupings {
 		rows, err := clickhouse.EntityVisibility.All(ctx, w.conn,
 			clickhouse.GroupFilter{Filter: filterOf(brand, from, to), GroupBy: by})

@@ -109,6 +109,7 @@ func (j *Judge) moved(
 		return moved, err
 	}
 	before, err := j.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
+	moved.Simulated = now.simulated || before.simulated
 	for _, n := range news {
 		m, row := feed.Move{}, part{}
 		if n.Platform != "" {

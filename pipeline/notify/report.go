@@ -110,6 +110,7 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 	if err != nil {
 		return report, err
 	}
+	report.Simulated = now.simulated || before.simulated
 	report.Competitors = strongest(now.competitors)
 	if report.NewSources, err = r.newSources(ctx, brand, w); err != nil {
 		return report, err

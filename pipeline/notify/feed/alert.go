@@ -56,6 +56,8 @@ type Moved struct {
 	Before Days   `json:"before"`
 	Moves  []Move `json:"moves"`
 	More   int    `json:"more"` // moves beyond the first 20
+
+	Simulated bool `json:"simulated"` // the simulator made answers of the window or of the days before
 }
 
 // A Move has the figures of all answers, or of one platform.

@@ -6,10 +6,11 @@ import "github.com/gofrs/uuid/v5"
 // null is a figure without data. As JSON it has at most 20,000 bytes and 20 rows a list, as every event.
 type Report struct {
 	Brand       Brand        `json:"brand"`
-	Week        string       `json:"week"`    // 2026-W46
-	Window      Days         `json:"window"`  // Monday to Sunday
-	Before      Days         `json:"before"`  // the days that the verdicts compare with
-	Answers     int64        `json:"answers"` // 0: the rest is empty but for Failures and Visits
+	Week        string       `json:"week"`      // 2026-W46
+	Window      Days         `json:"window"`    // Monday to Sunday
+	Before      Days         `json:"before"`    // the days that the verdicts compare with
+	Answers     int64        `json:"answers"`   // 0: the rest is empty but for Failures and Visits
+	Simulated   bool         `json:"simulated"` // the simulator made answers of the week or of the days before
 	Overall     Judged       `json:"overall"`
 	Platforms   []Row        `json:"platforms"`
 	Moves       []Row        `json:"moves"`        // that moved: platforms, topics, competitors

@@ -45,7 +45,15 @@ func (r *Report) Headline() string {
 	if r.Answers == 0 {
 		return fmt.Sprintf("%s: no answers in week %s", r.Brand.Name, r.Week)
 	}
-	return fmt.Sprintf("%s: named in %s, %s", r.Brand.Name, r.Overall.Text(), r.Overall.Words())
+	return marked(r.Simulated) + fmt.Sprintf("%s: named in %s, %s", r.Brand.Name, r.Overall.Text(), r.Overall.Words())
+}
+
+// marked returns what a headline of figures begins with if the simulator made some of their answers.
+func marked(simulated bool) string {
+	if simulated {
+		return "Simulated: "
+	}
+	return ""
 }
 
 // Headline is the first move, and how many others there are.
@@ -53,7 +61,7 @@ func (m *Moved) Headline() string {
 	if len(m.Moves) == 0 {
 		return m.Brand.Name + " moved"
 	}
-	text := m.Moves[0].Sentence(m.Brand)
+	text := marked(m.Simulated) + m.Moves[0].Sentence(m.Brand)
 	if others := len(m.Moves) + m.More - 1; others > 0 {
 		text += fmt.Sprintf(" (and %d more)", others)
 	}
