@@ -160,10 +160,14 @@ func (p *schedulePass) startJob(
 	if err == nil {
 		jobID, refused, err = p.jobs.StartDue(ctx, brand, targets)
 	}
-	told := p.tell(ctx, id, targets, refused, err)
+	if told := p.tell(ctx, id, targets, refused, err); told != nil {
+		if ctx.Err() != nil || postgres.IsTransient(told) {
+			return told
+		}
+		p.log.Warn("that a brand is not asked was not told", "brand", id, "cause", told,
+			"next", "nothing: asking goes on; if this repeats, report the cause")
+	}
 	switch {
-	case told != nil:
-		return told
 	case err == nil:
 		p.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", jobID)
 		p.report.Jobs = append(p.report.Jobs, Started{id, jobID})

@@ -140,7 +140,8 @@ func (c *webhookTest) Run(
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("nothing was sent within 20 s: want a running pipeline; answerscope status shows it")
+			return errors.New("nothing was sent within 20 s: the endpoint is busy with earlier deliveries, or no " +
+				"pipeline runs; see answerscope status")
 		case <-time.After(testPoll):
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	lastHour  = 22
 )
 
+const maxMoves = 20 // of an event
+
 // A Judge finds out which brands moved on a day, and emits an event of each.
 type Judge struct {
 	warehouse
@@ -110,7 +112,8 @@ func (j *Judge) moved(
 	}
 	before, err := j.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
 	moved.Simulated = now.simulated || before.simulated
-	for _, n := range news {
+	moved.More = max(0, len(news)-maxMoves)
+	for _, n := range news[:min(len(news), maxMoves)] {
 		m, row := feed.Move{}, part{}
 		if n.Platform != "" {
 			m.Platform, row = &n.Platform, part{string(clickhouse.ByPlatform), n.Platform}

@@ -91,14 +91,16 @@ func (w *Worker) Run(ctx context.Context) error {
 		return run(ctx, w, w.cfg.Receivers, w.queue.Deliveries, func(ctx context.Context, d postgres.Delivery) {
 			w.attempt(ctx, d.Kind, d.Attempts,
 				func(ctx context.Context) postgres.Outcome { return w.cfg.Deliver(ctx, d) },
-				func(ctx context.Context, a postgres.Attempt) error { return w.queue.EndDelivery(ctx, d.ID, a) })
+				func(ctx context.Context, a postgres.Attempt) (bool, error) {
+					return w.queue.EndDelivery(ctx, d.ID, a)
+				})
 		})
 	})
 	lanes.Go(func() error {
 		return run(ctx, w, w.cfg.Mails, w.queue.Mails, func(ctx context.Context, m postgres.Mail) {
 			w.attempt(ctx, "mail", m.Attempts,
 				func(ctx context.Context) postgres.Outcome { return w.cfg.Mail(ctx, m) },
-				func(ctx context.Context, a postgres.Attempt) error { return w.queue.EndMail(ctx, m.ID, a) })
+				func(ctx context.Context, a postgres.Attempt) (bool, error) { return w.queue.EndMail(ctx, m.ID, a) })
 		})
 	})
 	return lanes.Wait()
@@ -149,7 +151,7 @@ func (w *Worker) warn(err error, wait time.Duration) {
 // sent again.
 func (w *Worker) attempt(
 	ctx context.Context, kind string, n int,
-	send func(context.Context) postgres.Outcome, end func(context.Context, postgres.Attempt) error,
+	send func(context.Context) postgres.Outcome, end func(context.Context, postgres.Attempt) (stored bool, err error),
 ) {
 	fault.Pass(fault.Leased)
 	ctx, done := lifecycle.Finishing(ctx, finishTimeout)
@@ -164,8 +166,9 @@ func (w *Worker) attempt(
 	}
 	a := attemptOf(outcome, n, rand.Float64())
 	a.Took = time.Since(began)
-	err := lifecycle.Retry(ctx, backoff, postgres.IsTransient, nil, func(ctx context.Context) error {
-		_, err := within(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, end(ctx, a) })
+	stored := false
+	err := lifecycle.Retry(ctx, backoff, postgres.IsTransient, nil, func(ctx context.Context) (err error) {
+		stored, err = within(ctx, func(ctx context.Context) (bool, error) { return end(ctx, a) })
 		return err
 	})
 	fault.Pass(fault.Recorded)
@@ -174,7 +177,9 @@ func (w *Worker) attempt(
 			"next", "nothing: it is sent again when its lease expires; if this repeats, report the cause")
 		return
 	}
-	w.metrics.ended.WithLabelValues(kind, a.Status).Inc()
+	if stored {
+		w.metrics.ended.WithLabelValues(kind, a.Status).Inc()
+	}
 }
 
 // attemptOf returns what follows from the outcome of the n-th attempt.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/verdict"
@@ -18,10 +19,13 @@ import (
 )
 
 const (
-	weekDays      = 7
-	compareDays   = 28 // before the week, as /api/v1 compares a week
-	topRows       = 5
-	maxReportRows = 12 // of a list, so that an event can hold the report
+	weekDays    = 7
+	compareDays = 28 // before the week, as /api/v1 compares a week
+	topRows     = 5
+
+	// So that an event can hold the report:
+	maxReportRows = 12  // of a list
+	maxName       = 100 // bytes
 )
 
 // A Reporter reports the weeks of brands.
@@ -48,7 +52,6 @@ func (r *Reporter) Weekly(ctx context.Context) error {
 		report, err := r.Report(ctx, d.Brand, d.Monday)
 		if err == nil && (report.Answers > 0 || !d.LastEmpty) {
 			err = r.Emit(ctx, d.Brand, report)
-			r.log.Info("week reported", "brand", d.Slug, "week", report.Week)
 		}
 		errs = append(errs, err) // what concerns a brand alone must not stop the others
 	}
@@ -57,10 +60,14 @@ func (r *Reporter) Weekly(ctx context.Context) error {
 
 // Emit emits the report of a brand, once a week.
 func (r *Reporter) Emit(ctx context.Context, brand postgres.Brand, report feed.Report) error {
-	return r.db.Emit(ctx, postgres.Event{
+	added, err := r.db.Emit(ctx, postgres.Event{
 		OrganizationID: brand.OrganizationID, BrandID: brand.ID, Type: feed.ReportWeekly, Data: report,
 		Key: fmt.Sprintf("%s/%s/%s", feed.ReportWeekly, brand.ID, report.Week),
 	})
+	if added {
+		r.log.Info("week reported", "brand", brand.Slug, "week", report.Week)
+	}
+	return err
 }
 
 // WeekText names the ISO week of a day: 2026-W46.
@@ -94,6 +101,7 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 		Before: daysOf(w.First(), w.From-1), Platforms: []feed.Row{}, Moves: []feed.Row{}, NotCompared: []feed.Row{},
 		Competitors: []feed.Competitor{}, NewSources: []feed.Source{},
 	}
+	report.Brand.Name = beginning(brand.Name)
 	var err error
 	if report.Failures, err = r.failures(ctx, brand, w); err != nil {
 		return report, err
@@ -137,12 +145,13 @@ func (r *Reporter) judgeWeek(
 	var questions []verdict.Row
 	for _, d := range []verdict.Dimension{verdict.ByPlatform, verdict.ByTopic} {
 		for _, key := range basket.Keys(d) {
-			rows = append(rows, feed.Row{Dimension: string(d), Key: key, Name: nameOf(string(d), key, names)})
+			name := beginning(nameOf(string(d), key, names))
+			rows = append(rows, feed.Row{Dimension: string(d), Key: key, Name: name})
 			questions = append(questions, verdict.Row{Entity: entity, Dimension: d, Key: key})
 		}
 	}
 	for _, c := range now.competitors {
-		rows = append(rows, feed.Row{Dimension: byCompetitor, Key: c.ID.String(), Name: c.Name})
+		rows = append(rows, feed.Row{Dimension: byCompetitor, Key: c.ID.String(), Name: beginning(c.Name)})
 		questions = append(questions, verdict.Row{Entity: c.ID.String()})
 	}
 	verdicts := basket.JudgeList(w, questions)
@@ -186,7 +195,19 @@ func nameOf(dimension, key string, names []clickhouse.FilterValue) string {
 func strongest(competitors []feed.Competitor) []feed.Competitor {
 	named := slices.DeleteFunc(slices.Clone(competitors), func(c feed.Competitor) bool { return *c.Rate == 0 })
 	slices.SortStableFunc(named, func(a, b feed.Competitor) int { return cmp.Compare(*b.Rate, *a.Rate) })
-	return named[:min(len(named), topRows)]
+	named = named[:min(len(named), topRows)]
+	for i := range named {
+		named[i].Name = beginning(named[i].Name)
+	}
+	return named
+}
+
+// beginning cuts a name that is long.
+func beginning(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "") + "…"
 }
 
 func (r *Reporter) newSources(ctx context.Context, brand postgres.Brand, w verdict.Window) ([]feed.Source, error) {

@@ -82,16 +82,18 @@ func (q *DeliveryQueue) Mails(ctx context.Context, limit int) ([]Mail, error) {
 	return leaseSome[Mail](ctx, q.leases, "lease_mails", limit)
 }
 
-// EndDelivery stores an attempt, unless the lease was lost. It may disable the endpoint.
-func (q *DeliveryQueue) EndDelivery(ctx context.Context, delivery uuid.UUID, a Attempt) error {
-	return q.leases.execLeased(ctx, "end_delivery", delivery,
+// EndDelivery stores an attempt, unless the lease was lost: then stored is false. It may disable the endpoint.
+func (q *DeliveryQueue) EndDelivery(ctx context.Context, delivery uuid.UUID, a Attempt) (stored bool, err error) {
+	rows, err := execRows(ctx, q.leases.db, "end_delivery", delivery, q.leases.id,
 		a.Status, a.Wait.Seconds(), a.Code, a.Took.Milliseconds(), a.Error, a.Excerpt)
+	return rows > 0, err
 }
 
-// EndMail stores an attempt, unless the lease was lost. It may stop the subscription.
-func (q *DeliveryQueue) EndMail(ctx context.Context, mail uuid.UUID, a Attempt) error {
-	return q.leases.execLeased(ctx, "end_mail", mail,
+// EndMail stores an attempt, unless the lease was lost: then stored is false. It may stop the subscription.
+func (q *DeliveryQueue) EndMail(ctx context.Context, mail uuid.UUID, a Attempt) (stored bool, err error) {
+	rows, err := execRows(ctx, q.leases.db, "end_mail", mail, q.leases.id,
 		a.Status, a.Wait.Seconds(), a.Code, a.Took.Milliseconds(), a.Error)
+	return rows > 0, err
 }
 
 // DeliveryBacklog counts pending deliveries and mails by kind.

@@ -1,6 +1,9 @@
 package postgres_test
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,10 +41,10 @@ func TestADeliveryIsEndedByItsLeaseholder(t *testing.T) {
 		}
 		return d
 	}
-	end := func(q *postgres.DeliveryQueue, d uuid.UUID, status string) {
+	end := func(q *postgres.DeliveryQueue, d uuid.UUID, status string, want bool) {
 		t.Helper()
-		if err := q.EndDelivery(t.Context(), d, postgres.Attempt{Status: status}); err != nil {
-			t.Fatal(err)
+		if stored, err := q.EndDelivery(t.Context(), d, postgres.Attempt{Status: status}); err != nil || stored != want {
+			t.Fatalf("%s stored: %t, %v", status, stored, err)
 		}
 	}
 	dead, next := queue(0), queue(time.Minute)
@@ -54,15 +57,67 @@ func TestADeliveryIsEndedByItsLeaseholder(t *testing.T) {
 		t.Errorf("secrets %v", second.Secrets)
 	}
 	lease(queue(time.Minute), 0) // while one delivery of the endpoint is under way
-	end(dead, first.ID, "failed")
+	end(dead, first.ID, "failed", false)
 	lease(queue(time.Minute), 0)
-	end(next, second.ID, "delivered")
-	end(next, second.ID, "failed")
+	end(next, second.ID, "delivered", true)
+	end(next, second.ID, "failed", false)
 	if got := one[string](t, w.root, "SELECT status FROM public.webhook_deliveries WHERE id = $1", first.ID); got != "delivered" {
 		t.Errorf("it is %s", got)
 	}
-	if third := lease(next, 1); third.ID == first.ID || third.Attempts != 1 {
-		t.Errorf("then leased %+v", third)
+	test, err := w.db.TestWebhook(t.Context(), endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := lease(next, 1)
+	if third.ID != test || third.Attempts != 1 {
+		t.Errorf("then leased %+v, want the test", third)
+	}
+	end(next, third.ID, "delivered", true)
+	if fourth := lease(next, 1); fourth.ID == first.ID || fourth.Type != "brand.created" {
+		t.Errorf("then leased %+v", fourth)
+	}
+	if n := one[int](t, w.root, "SELECT count(*) FROM public.audit_log WHERE action LIKE 'webhook %' AND detail ->> 'id' = $1", endpoint.String()); n != 1 {
+		t.Errorf("the audit log has %d entries of an endpoint that was added and had deliveries", n)
+	}
+	w.run(t, "SET session_replication_role = replica; DELETE FROM public.organizations; SET session_replication_role = origin")
+	if _, err := w.db.TestWebhook(t.Context(), endpoint); !errors.Is(err, postgres.ErrNotFound) {
+		t.Errorf("a test in a deleted organization: %v", err)
+	}
+}
+
+// Links leave first. A mail about an event is cancelled if its subscription was stopped, or its user is no active member
+// any more.
+func TestMailsThatNobodyWantsAreCancelled(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	own := "'" + w.own.organization.ID.String() + "'"
+	w.run(t, "DELETE FROM private.mails", "DELETE FROM public.subscriptions",
+		"INSERT INTO public.subscriptions (organization_id, user_id) SELECT organization_id, user_id FROM public.members WHERE organization_id = "+own,
+		"INSERT INTO public.subscriptions (organization_id, address, confirmed_at) SELECT "+own+", a || '@receiver.example', now() FROM unnest('{client,left}'::text[]) AS a",
+		"SELECT private.emit("+own+", NULL, e, '{}') FROM unnest('{report.weekly,webhook_endpoint.disabled}'::text[]) AS e",
+		"INSERT INTO private.mails (organization_id, template, recipient, sealed) VALUES ("+own+", 'reset', 'last@receiver.example', 'link')",
+		"UPDATE public.subscriptions SET stopped_at = now() WHERE address = 'left@receiver.example' OR user_id = '"+w.own.users["viewer"].ID.String()+"'",
+		"UPDATE private.users SET is_active = false WHERE email = 'member@Own.example'",
+		"DELETE FROM public.members WHERE user_id = '"+w.own.users["admin"].ID.String()+"'")
+	queue, err := w.db.NewDeliveryQueue(time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := queue.Mails(t.Context(), 1)
+	if err != nil || len(first) != 1 || first[0].Recipient != "last@receiver.example" {
+		t.Errorf("the first mail is %+v, %v", first, err)
+	}
+	mails, err := queue.Mails(t.Context(), 100)
+	var got []string
+	for _, m := range mails {
+		got = append(got, m.Recipient+" "+m.Template)
+	}
+	slices.Sort(got)
+	if want := "client@receiver.example weekly, owner@Own.example alert, owner@Own.example weekly"; err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("leased %q, %v; want %s", got, err, want)
+	}
+	if n := one[int](t, w.root, "SELECT count(*) FROM private.mails WHERE status = 'cancelled'"); n != 5 {
+		t.Errorf("%d mails are cancelled, want 5", n)
 	}
 }
 

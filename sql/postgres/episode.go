@@ -18,12 +18,12 @@ type Event struct {
 	Key            string // of several events with one key the first is added
 }
 
-// Emit adds an event with its deliveries and mails.
-func (db *DB) Emit(ctx context.Context, e Event) error { return emit(ctx, db, e) }
+// Emit adds an event with its deliveries and mails, unless one has its key: then added is false.
+func (db *DB) Emit(ctx context.Context, e Event) (added bool, err error) { return emit(ctx, db, e) }
 
-func emit(ctx context.Context, on querier, e Event) error {
-	err := exec(ctx, on, "emit", e.OrganizationID, e.BrandID, e.Type, e.Data, e.Key)
-	return wrap(err, "emit %s of brand %s", e.Type, e.BrandID)
+func emit(ctx context.Context, on querier, e Event) (added bool, err error) {
+	added, err = queryOne[bool](ctx, on, "emit", e.OrganizationID, e.BrandID, e.Type, e.Data, e.Key)
+	return added, wrap(err, "emit %s of brand %s", e.Type, e.BrandID)
 }
 
 // BrandsToJudge returns the active brands that were not judged on a UTC day and whose answers of it are complete.
@@ -63,7 +63,8 @@ func (db *DB) StoreJudgement(ctx context.Context, j Judgement) (stored bool, err
 		if j.Event == nil {
 			return nil
 		}
-		return emit(ctx, tx, *j.Event)
+		_, err = emit(ctx, tx, *j.Event)
+		return err
 	})
 	return stored, wrap(err, "judge brand %s", j.BrandID)
 }

@@ -115,9 +115,9 @@ func TestReportsAreDue(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 	event := postgres.Event{OrganizationID: w.own.organization.ID, BrandID: w.own.brand.ID, Type: "report.weekly",
 		Data: map[string]int{"answers": 0}, Key: "report.weekly/" + w.own.brand.ID.String() + "/2026-W46"}
-	for range 2 {
-		if err := w.db.Emit(t.Context(), event); err != nil {
-			t.Fatal(err)
+	for _, want := range []bool{true, false} {
+		if added, err := w.db.Emit(t.Context(), event); err != nil || added != want {
+			t.Fatalf("added: %t, %v", added, err)
 		}
 	}
 	if n := one[int](t, w.root, "SELECT count(*) FROM public.events"); n != 1 {

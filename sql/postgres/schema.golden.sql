@@ -211,7 +211,7 @@ CREATE TABLE private.mails (
     CONSTRAINT mails_template_is_known CHECK ((template = ANY (ARRAY['alert'::text, 'weekly'::text, 'confirm'::text, 'invitation'::text, 'reset'::text, 'password_changed'::text])))
 );
 ALTER TABLE private.mails OWNER TO answerscope_owner;
-CREATE INDEX mails_due_idx ON private.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX mails_due_idx ON private.mails USING btree (((sealed IS NULL)), next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX mails_organization_id_idx ON private.mails USING btree (organization_id);
 CREATE INDEX mails_subscription_id_idx ON private.mails USING btree (subscription_id, created_at DESC);
 COMMENT ON TABLE private.mails IS 'Mails, for 90 days.';
@@ -1723,7 +1723,7 @@ CREATE TABLE public.webhook_deliveries (
     CONSTRAINT webhook_deliveries_status_is_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text])))
 );
 ALTER TABLE public.webhook_deliveries OWNER TO answerscope_owner;
-CREATE INDEX webhook_deliveries_due_idx ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_due_idx ON public.webhook_deliveries USING btree (endpoint_id, ((event <> 'webhook.test'::text)), next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_endpoint_id_idx ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_leased_idx ON public.webhook_deliveries USING btree (endpoint_id) WHERE (leased_until IS NOT NULL);
 CREATE INDEX webhook_deliveries_organization_id_idx ON public.webhook_deliveries USING btree (organization_id, created_at DESC, id DESC);
@@ -1778,7 +1778,8 @@ COMMENT ON COLUMN public.webhook_endpoints.events IS 'The types that are sent; e
 COMMENT ON COLUMN public.webhook_endpoints.failing_since IS 'The first failure after the last success.';
 COMMENT ON COLUMN public.webhook_endpoints.disabled_at IS 'When deliveries were stopped, because it was gone or failed for days. Switching it on clears this.';
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.fill_endpoint();
-CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF description, events, brand_id, is_active ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
+CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN ((((((old.description IS DISTINCT FROM new.description) OR (old.events IS DISTINCT FROM new.events)) OR (old.brand_id IS DISTINCT FROM new.brand_id)) OR (old.is_active IS DISTINCT FROM new.is_active)) OR (old.disabled_at IS DISTINCT FROM new.disabled_at))) EXECUTE FUNCTION private.log_endpoint();
 ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.webhook_endpoints FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.webhook_endpoints FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
@@ -1815,7 +1816,7 @@ BEGIN
     INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, status, next_attempt_at)
     SELECT
         e.organization_id, e.id, NEW.id, NEW.type, CASE WHEN e.is_active THEN 'pending' ELSE 'cancelled' END,
-        CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_morning(e.organization_id) ELSE now() END
+        CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_daytime(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
       AND private.hears(e, NEW);
@@ -1837,7 +1838,7 @@ BEGIN
     SELECT
         NEW.organization_id, NEW.id, r.subscription_id,
         CASE NEW.type WHEN 'report.weekly' THEN 'weekly' ELSE 'alert' END, r.recipient,
-        CASE NEW.type WHEN 'visibility.moved' THEN private.next_morning(NEW.organization_id) ELSE now() END
+        CASE NEW.type WHEN 'visibility.moved' THEN private.next_daytime(NEW.organization_id) ELSE now() END
     FROM (
         SELECT s.id AS subscription_id, coalesce(u.email, CASE WHEN s.confirmed_at IS NOT NULL THEN s.address END) AS recipient
         FROM public.subscriptions AS s
@@ -1857,7 +1858,7 @@ BEGIN
           AND m.role IN ('admin', 'owner')
           AND NEW.type = 'webhook_endpoint.disabled'
     ) AS r
-    WHERE r.recipient IS NOT NULL
+    WHERE octet_length(r.recipient::text) <= 320
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END
@@ -1931,8 +1932,8 @@ BEGIN
                 WHERE place <= items);
         WHEN 'object' THEN
             RETURN (
-                SELECT coalesce(jsonb_object_agg(key, private.bounded(field, items, bytes)), '{}')
-                    || coalesce(jsonb_object_agg('more', length - items) FILTER (WHERE length > items), '{}')
+                SELECT coalesce(jsonb_object_agg('more', length - items) FILTER (WHERE length > items), '{}')
+                    || coalesce(jsonb_object_agg(key, private.bounded(field, items, bytes)), '{}')
                 FROM (SELECT key, field, CASE jsonb_typeof(field) WHEN 'array' THEN jsonb_array_length(field) END AS length
                       FROM jsonb_each(value) AS fields (key, field)) AS fields);
         ELSE
@@ -1941,7 +1942,7 @@ BEGIN
 END
 $function$;
 ALTER FUNCTION private.bounded(jsonb,integer,integer) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.bounded(jsonb,integer,integer) IS 'A value whose lists have at most so many items, the number of the others as "more" beside them, and its texts so many bytes.';
+COMMENT ON FUNCTION private.bounded(jsonb,integer,integer) IS 'A value whose lists have at most so many items, the number of the others as "more" beside them unless it has one, and its texts so many bytes.';
 
 -- function private.brand_of(brand uuid)
 CREATE OR REPLACE FUNCTION private.brand_of(brand uuid)
@@ -2850,19 +2851,22 @@ $function$;
 ALTER FUNCTION private.log_share_link() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_share_link() IS NULL;
 
--- function private.next_morning(organization uuid)
-CREATE OR REPLACE FUNCTION private.next_morning(organization uuid)
+-- function private.next_daytime(organization uuid)
+CREATE OR REPLACE FUNCTION private.next_daytime(organization uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
-    SELECT (date_trunc('day', now() AT TIME ZONE time_zone - INTERVAL '8 h') + INTERVAL '1 day 8 h') AT TIME ZONE time_zone
+    SELECT CASE
+        WHEN (now() AT TIME ZONE time_zone)::time BETWEEN '08:00' AND '20:00' THEN now()
+        ELSE (date_trunc('day', now() AT TIME ZONE time_zone - INTERVAL '8 h') + INTERVAL '1 day 8 h') AT TIME ZONE time_zone
+    END
     FROM public.organizations
     WHERE id = organization
 $function$;
-ALTER FUNCTION private.next_morning(uuid) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.next_morning(uuid) IS 'The next 08:00 in the zone of an organization.';
+ALTER FUNCTION private.next_daytime(uuid) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.next_daytime(uuid) IS 'Now, if that is from 08:00 to 20:00 in the zone of an organization; else the next 08:00.';
 
 -- function private.note_deleted_brands()
 CREATE OR REPLACE FUNCTION private.note_deleted_brands()

@@ -14,12 +14,13 @@ type Report struct {
 	Overall     Judged       `json:"overall"`
 	Platforms   []Row        `json:"platforms"`
 	Moves       []Row        `json:"moves"`        // that moved: platforms, topics, competitors
-	More        int          `json:"more"`         // moves beyond the first 20
+	More        int          `json:"more"`         // moves beyond those
 	NotCompared []Row        `json:"not_compared"` // with any other verdict but within_noise
 	Competitors []Competitor `json:"competitors"`  // at most 5, the highest rate first
 	NewSources  []Source     `json:"new_sources"`  // at most 5, most answers first; not cited in the 4 weeks before
 	Failures    Failures     `json:"failures"`
-	Visits      *Visits      `json:"visits"` // null without a pixel
+	Visits      *Visits      `json:"visits"`              // null without a pixel
+	Truncated   bool         `json:"truncated,omitempty"` // it was too long: its lists are empty
 }
 
 // A Row is a part of the brand's answers, or a competitor, with its verdict.

@@ -145,6 +145,15 @@ func TestTheLargestReportIsShownWhole(t *testing.T) {
 	}
 }
 
+// A report whose lists did not fit an event does not say that nothing moved.
+func TestATruncatedReportSaysSo(t *testing.T) {
+	data := `{"answers": 112, "moves": [], "truncated": true}`
+	message := write(t, Letter{Template: feed.ReportWeekly, Data: []byte(data)})
+	if strings.Contains(message.Text, "Nothing moved") || !strings.Contains(message.Text, "too long for a mail: see the dashboard.") {
+		t.Error(message.Text)
+	}
+}
+
 func TestControlCharactersAreSpaces(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"a":"b\r\nc"}`:                    `{"a":"b  c"}`,

@@ -73,8 +73,8 @@ BEGIN
                 WHERE place <= items);
         WHEN 'object' THEN
             RETURN (
-                SELECT coalesce(jsonb_object_agg(key, private.bounded(field, items, bytes)), '{}')
-                    || coalesce(jsonb_object_agg('more', length - items) FILTER (WHERE length > items), '{}')
+                SELECT coalesce(jsonb_object_agg('more', length - items) FILTER (WHERE length > items), '{}')
+                    || coalesce(jsonb_object_agg(key, private.bounded(field, items, bytes)), '{}')
                 FROM (SELECT key, field, CASE jsonb_typeof(field) WHEN 'array' THEN jsonb_array_length(field) END AS length
                       FROM jsonb_each(value) AS fields (key, field)) AS fields);
         ELSE
@@ -83,7 +83,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION private.bounded(jsonb, int, int) IS
-    'A value whose lists have at most so many items, the number of the others as "more" beside them, and its texts so many bytes.';
+    'A value whose lists have at most so many items, the number of the others as "more" beside them unless it has one, and its texts so many bytes.';
 
 CREATE FUNCTION private.emit(organization uuid, brand uuid, event text, body jsonb, once text DEFAULT NULL) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

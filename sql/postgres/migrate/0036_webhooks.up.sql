@@ -62,7 +62,7 @@ CREATE TABLE public.webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_organization_id_idx ON public.webhook_deliveries (organization_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_endpoint_id_idx ON public.webhook_deliveries (endpoint_id, created_at DESC, id DESC);
-CREATE INDEX webhook_deliveries_due_idx ON public.webhook_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_due_idx ON public.webhook_deliveries (endpoint_id, (event <> 'webhook.test'), next_attempt_at) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_leased_idx ON public.webhook_deliveries (endpoint_id) WHERE leased_until IS NOT NULL;
 COMMENT ON TABLE public.webhook_deliveries IS 'One event for one endpoint, for 90 days.';
 COMMENT ON COLUMN public.webhook_deliveries.event IS 'The event''s type.';
@@ -118,8 +118,12 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.webhook_endpoints
     FOR EACH ROW EXECUTE FUNCTION private.fill_endpoint();
-CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF description, events, brand_id, is_active ON public.webhook_endpoints
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.webhook_endpoints
     FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
+CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not of what each delivery writes
+    FOR EACH ROW WHEN ((OLD.description, OLD.events, OLD.brand_id, OLD.is_active, OLD.disabled_at)
+        IS DISTINCT FROM (NEW.description, NEW.events, NEW.brand_id, NEW.is_active, NEW.disabled_at))
+    EXECUTE FUNCTION private.log_endpoint();
 
 ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.webhook_endpoints FORCE ROW LEVEL SECURITY;
@@ -143,13 +147,16 @@ CREATE POLICY reads ON public.webhook_deliveries FOR SELECT TO authenticated USI
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_deliveries TO answerscope_service;
 GRANT SELECT ON public.webhook_deliveries TO authenticated;
 
-CREATE FUNCTION private.next_morning(organization uuid) RETURNS timestamptz
+CREATE FUNCTION private.next_daytime(organization uuid) RETURNS timestamptz
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
-    SELECT (date_trunc('day', now() AT TIME ZONE time_zone - INTERVAL '8 h') + INTERVAL '1 day 8 h') AT TIME ZONE time_zone
+    SELECT CASE
+        WHEN (now() AT TIME ZONE time_zone)::time BETWEEN '08:00' AND '20:00' THEN now()
+        ELSE (date_trunc('day', now() AT TIME ZONE time_zone - INTERVAL '8 h') + INTERVAL '1 day 8 h') AT TIME ZONE time_zone
+    END
     FROM public.organizations
     WHERE id = organization
 $$;
-COMMENT ON FUNCTION private.next_morning(uuid) IS 'The next 08:00 in the zone of an organization.';
+COMMENT ON FUNCTION private.next_daytime(uuid) IS 'Now, if that is from 08:00 to 20:00 in the zone of an organization; else the next 08:00.';
 
 CREATE FUNCTION private.hears(e public.webhook_endpoints, v public.events) RETURNS bool
 LANGUAGE sql STABLE SET search_path = '' AS $$
@@ -166,7 +173,7 @@ BEGIN
     INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event, status, next_attempt_at)
     SELECT
         e.organization_id, e.id, NEW.id, NEW.type, CASE WHEN e.is_active THEN 'pending' ELSE 'cancelled' END,
-        CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_morning(e.organization_id) ELSE now() END
+        CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_daytime(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
       AND private.hears(e, NEW);

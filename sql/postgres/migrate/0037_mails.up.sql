@@ -52,7 +52,7 @@ CREATE TABLE private.mails (
 );
 CREATE INDEX mails_organization_id_idx ON private.mails (organization_id);
 CREATE INDEX mails_subscription_id_idx ON private.mails (subscription_id, created_at DESC);
-CREATE INDEX mails_due_idx ON private.mails (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX mails_due_idx ON private.mails ((sealed IS NULL), next_attempt_at) WHERE status = 'pending';
 COMMENT ON TABLE private.mails IS 'Mails, for 90 days.';
 COMMENT ON COLUMN private.mails.sealed IS 'What its template needs and nobody may read, such as a link; cleared when it ends.';
 COMMENT ON COLUMN private.mails.response_status IS 'The code of the mail server''s last reply.';
@@ -127,7 +127,7 @@ BEGIN
     SELECT
         NEW.organization_id, NEW.id, r.subscription_id,
         CASE NEW.type WHEN 'report.weekly' THEN 'weekly' ELSE 'alert' END, r.recipient,
-        CASE NEW.type WHEN 'visibility.moved' THEN private.next_morning(NEW.organization_id) ELSE now() END
+        CASE NEW.type WHEN 'visibility.moved' THEN private.next_daytime(NEW.organization_id) ELSE now() END
     FROM (
         SELECT s.id AS subscription_id, coalesce(u.email, CASE WHEN s.confirmed_at IS NOT NULL THEN s.address END) AS recipient
         FROM public.subscriptions AS s
@@ -147,7 +147,7 @@ BEGIN
           AND m.role IN ('admin', 'owner')
           AND NEW.type = 'webhook_endpoint.disabled'
     ) AS r
-    WHERE r.recipient IS NOT NULL
+    WHERE octet_length(r.recipient::text) <= 320
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END

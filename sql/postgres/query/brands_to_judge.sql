@@ -1,5 +1,5 @@
 -- brands_to_judge: active brands that were not judged on UTC day $1, and whose answers of it are complete: all jobs with
--- a slot in it, or before it, have ended, and no reread is at work.
+-- a slot in it, or before it, have ended, no platform is to be asked for it still, and no reread is at work.
 SELECT
     b.id,
     b.organization_id,
@@ -20,6 +20,13 @@ WHERE b.is_active
       WHERE j.brand_id = b.id
         AND j.status IN ('waiting', 'active')
         AND r.slot < ($1::date + 1)::timestamp AT TIME ZONE 'UTC')
+  AND NOT EXISTS (
+      SELECT
+      FROM public.brand_platforms AS p
+      WHERE p.brand_id = b.id
+        AND p.is_enabled
+        AND p.check_frequency <> 'manual'
+        AND p.next_check_at < ($1::date + 1)::timestamp AT TIME ZONE 'UTC')
   AND NOT EXISTS (
       SELECT FROM private.rereads AS r WHERE r.brand_id = b.id AND (r.asked_at IS NOT NULL OR r.finished_at IS NULL))
 ORDER BY b.organization_id, b.id

@@ -1,5 +1,5 @@
--- due_reports: active brands that are to be told, at $1, about the ISO week before, and have not been: from Monday 7:00
--- to Wednesday in the time zone of the organization, but not before the week has ended in UTC and its answers are there.
+-- due_reports: active brands that have no report, at $1, of the ISO week before, at whose end they existed: from Monday
+-- 7:00 to Wednesday in the time zone of the organization, but not before Monday 1:00 UTC, an hour after the week's end.
 SELECT
     b.id,
     b.organization_id,

@@ -1,5 +1,5 @@
 -- lease_deliveries: leases deliveries that are due, at most $3, for $2 seconds: of each active endpoint that has none
--- leased the most overdue. An attempt whose process ended is repeated, and not counted again.
+-- leased a test, or the most overdue. An attempt whose process ended is repeated, and not counted again.
 WITH due AS (
     SELECT d.id
     FROM public.webhook_endpoints AS e
@@ -9,7 +9,7 @@ WITH due AS (
         WHERE endpoint_id = e.id
           AND status = 'pending'
           AND next_attempt_at <= now()
-        ORDER BY next_attempt_at
+        ORDER BY event <> 'webhook.test', next_attempt_at
         LIMIT 1
     ) AS d
     WHERE e.is_active
