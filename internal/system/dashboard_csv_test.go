@@ -32,7 +32,7 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 			"Shopping cards": "shopping-cards?limit=200&" + d.window(t), "Product lists": "shopping-summary?table=brands&" + d.window(t),
 			"Prices": "shopping-summary?table=brands.prices&" + d.window(t),
 		},
-		"/brands/fernwood/alerts":   {"Before you switch it on": "alert-preview?table=moves"},
+		"/brands/fernwood/alerts":   {"Alerts": shown, "Before you switch it on": "alert-preview?table=moves"},
 		"/brands/fernwood/settings": {"Competitors": "name,aliases,domains", "Share links": shown},
 		"/settings":                 {"API Keys": shown},
 		"/settings?tab=members":     {"Members": shown},
