@@ -88,7 +88,7 @@ func TestAFailingEndpointIsDisabled(t *testing.T) {
 	wait.For(t, "the end of the endpoint", func() bool {
 		return !one[bool](t, e, "SELECT is_active FROM public.webhook_endpoints WHERE id = $1", failing)
 	})
-	wait.For(t, "the event", func() bool { return e.statuses(t, deliveries) == "1 cancelled, 3 delivered, 3 failed" })
+	wait.For(t, "the event", func() bool { return e.statuses(t, deliveries) == "2 cancelled, 3 delivered, 3 failed" })
 	if got := one[string](t, e, "SELECT status FROM public.webhook_deliveries WHERE event_id = $1 AND endpoint_id = $2", waiting, failing); got != "cancelled" {
 		t.Errorf("what was pending is %s", got)
 	}
