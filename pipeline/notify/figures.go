@@ -45,18 +45,12 @@ const byCompetitor = "competitor"
 type figures struct {
 	byPart      map[part]feed.Figure
 	competitors []feed.Competitor // by name
-	simulated   bool              // some of the answers
 }
 
 func (w warehouse) figures(
 	ctx context.Context, brand postgres.Brand, from, to verdict.Day, groupings ...clickhouse.GroupBy,
 ) (figures, error) {
 	f := figures{byPart: map[part]feed.Figure{}}
-	values, err := clickhouse.SimulatedAnswers.All(ctx, w.conn, filterOf(brand, from, to))
-	if err != nil {
-		return f, err
-	}
-	f.simulated = slices.ContainsFunc(values, func(s clickhouse.Simulated) bool { return s.Simulated })
 	for _, by := range groupings {
 		rows, err := clickhouse.EntityVisibility.All(ctx, w.conn,
 			clickhouse.GroupFilter{Filter: filterOf(brand, from, to), GroupBy: by})
@@ -76,6 +70,12 @@ func (w warehouse) figures(
 		}
 	}
 	return f, nil
+}
+
+// isSimulated reports whether the simulator made answers of some days.
+func (w warehouse) isSimulated(ctx context.Context, brand postgres.Brand, from, to verdict.Day) (bool, error) {
+	values, err := clickhouse.SimulatedAnswers.All(ctx, w.conn, filterOf(brand, from, to))
+	return slices.Contains(values, clickhouse.Simulated{Simulated: true}), err
 }
 
 // judged returns a verdict beside the figures of both sides.

@@ -111,7 +111,10 @@ func (j *Judge) moved(
 		return moved, err
 	}
 	before, err := j.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
-	moved.Simulated = now.simulated || before.simulated
+	if err != nil {
+		return moved, err
+	}
+	moved.Simulated, err = j.isSimulated(ctx, brand, w.First(), w.To)
 	moved.More = max(0, len(news)-maxMoves)
 	for _, n := range news[:min(len(news), maxMoves)] {
 		m, row := feed.Move{}, part{}

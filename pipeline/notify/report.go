@@ -118,7 +118,9 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 	if err != nil {
 		return report, err
 	}
-	report.Simulated = now.simulated || before.simulated
+	if report.Simulated, err = r.isSimulated(ctx, brand, w.First(), w.To); err != nil {
+		return report, err
+	}
 	report.Competitors = strongest(now.competitors)
 	if report.NewSources, err = r.newSources(ctx, brand, w); err != nil {
 		return report, err
