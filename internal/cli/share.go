@@ -104,5 +104,5 @@ type shareRevoke struct {
 
 func (c *shareRevoke) Run(ctx context.Context, db *postgres.DB) error {
 	id := uuid.FromStringOrNil(c.ID) // no link has the nil UUID
-	return listedBy("answerscope share list", db.RevokeShareLink(ctx, postgres.KeyManager{Everyone: true}, id))
+	return listedBy("answerscope share list", db.RevokeShareLink(ctx, id))
 }

@@ -175,7 +175,7 @@ func (l *Links) revoke(c *fiber.Ctx) error {
 	manager := postgres.KeyManager{UserID: caller.UserID, OrganizationID: caller.OrganizationID,
 		Everyone: caller.AtLeast(identity.Admin)}
 	id := uuid.FromStringOrNil(c.Params("id")) // no link has the nil UUID
-	err := l.db.RevokeShareLink(c.UserContext(), manager, id)
+	err := l.db.RevokeManagedShareLink(c.UserContext(), manager, id)
 	if errors.Is(err, postgres.ErrNotFound) {
 		return problem.New(problem.Missing,
 			"there is no such link, or it is not yours to revoke: want an id of /rest/v1/share_links")

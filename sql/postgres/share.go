@@ -67,11 +67,15 @@ func (db *DB) ShareLinks(ctx context.Context, organization uuid.UUID) ([]ListedS
 	return queryAll[ListedShareLink](ctx, db, "share_links", organization)
 }
 
-// RevokeShareLink ends a link in every process at once; ErrNotFound if it is not the manager's to revoke. A manager of
-// everyone's links in no organization revokes any.
-func (db *DB) RevokeShareLink(ctx context.Context, m KeyManager, link uuid.UUID) error {
+// RevokeShareLink ends a link in every process at once; ErrNotFound if it does not exist.
+func (db *DB) RevokeShareLink(ctx context.Context, link uuid.UUID) error {
+	return wrap(execOne(ctx, db, "revoke_share_link", link), "revoke share link %s", link)
+}
+
+// RevokeManagedShareLink is RevokeShareLink for the links that a user may revoke; ErrNotFound for any other.
+func (db *DB) RevokeManagedShareLink(ctx context.Context, m KeyManager, link uuid.UUID) error {
 	return db.asUser(ctx, m.UserID, func(on querier) error {
-		err := execOne(ctx, on, "revoke_share_link", link, m.OrganizationID, m.UserID, m.Everyone)
+		err := execOne(ctx, on, "revoke_managed_share_link", link, m.OrganizationID, m.UserID, m.Everyone)
 		return wrap(err, "revoke share link %s", link)
 	})
 }
