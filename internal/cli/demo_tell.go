@@ -80,7 +80,7 @@ func (d *demo) tell(ctx context.Context, page *demoPage) error {
 		return err
 	}
 	endpoint := postgres.WebhookEndpoint{
-		OrganizationID: d.organization.ID, Kind: webhook.KindWebhook, Description: "The demo's receiver",
+		OrganizationID: d.organization.ID, Kind: postgres.KindWebhook, Description: "The demo's receiver",
 		URL: "http://" + page.listener.Addr().String() + demoHook, IsActive: true,
 	}
 	if err := d.addReceiver(ctx, webhooks, page, &endpoint); err != nil {

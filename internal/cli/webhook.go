@@ -41,10 +41,10 @@ func (c *webhookAdd) Run(ctx context.Context, p *process, db *postgres.DB, webho
 	}
 	e := postgres.WebhookEndpoint{
 		OrganizationID: organization.ID, BrandID: uuid.NullUUID{UUID: brand.ID, Valid: c.Brand != ""},
-		Kind: webhook.KindWebhook, URL: c.URL, Events: c.Events, Description: c.Description,
+		Kind: postgres.KindWebhook, URL: c.URL, Events: c.Events, Description: c.Description,
 	}
 	if c.Slack {
-		e.Kind = webhook.KindSlack
+		e.Kind = postgres.KindSlack
 	}
 	added, err := webhooks.Add(ctx, uuid.Nil, e)
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 const (
 	sendTimeout = 15 * time.Second // of an attempt, from the look-up of the name to the end of the response
 	maxExcerpt  = 512              // bytes
-	kindSlack   = "slack"
 )
 
 // A Sender sends deliveries to endpoints. It is safe for concurrent use.
@@ -64,7 +63,7 @@ func (s *Sender) request(ctx context.Context, d postgres.Delivery, at time.Time)
 		return nil, err
 	}
 	target, body := d.URL, s.body(d)
-	if d.Kind == kindSlack {
+	if d.Kind == postgres.KindSlack {
 		target, body = secrets[0], slackBody(d, s.link(d))
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
@@ -73,7 +72,7 @@ func (s *Sender) request(ctx context.Context, d postgres.Delivery, at time.Time)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "answerscope/"+s.Version)
-	if d.Kind == kindSlack {
+	if d.Kind == postgres.KindSlack {
 		return request, nil
 	}
 	return request, sign(request.Header, d.EventID.String(), at, body, secrets)

@@ -33,7 +33,7 @@ type Page struct {
 // A Link leads on.
 type Link struct{ Text, Address string }
 
-// policy is the dashboard's.
+// policy lets a page load its style from this host alone, and send its form there.
 const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // HTML renders the page. Its address holds a token: no cache keeps it, and no other page is told it.

@@ -38,7 +38,7 @@ func (m *Manager) add(c *fiber.Ctx) error {
 		Events      []string      `json:"events"`
 		BrandID     uuid.NullUUID `json:"brand_id"`
 		Description string        `json:"description"`
-	}{Kind: KindWebhook}
+	}{Kind: postgres.KindWebhook}
 	want := `{"url": "https://…"}, and kind, events as a list, brand_id and description if they shall be ` +
 		`others than the default`
 	if err := httpd.ReadJSON(c, &request, want); err != nil {

@@ -19,12 +19,6 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// The kinds of endpoints.
-const (
-	KindWebhook = "webhook"
-	KindSlack   = "slack" // or whatever takes the messages of Slack
-)
-
 const (
 	secretBytes    = 32
 	maxDescription = 200                 // characters
@@ -62,7 +56,7 @@ func (m *Manager) Add(ctx context.Context, user uuid.UUID, e postgres.WebhookEnd
 		return a, err
 	}
 	hidden := e.URL
-	if e.Kind == KindSlack {
+	if e.Kind == postgres.KindSlack {
 		e.URL = shortened(e.URL)
 	} else {
 		a.Secret = newSecret()
@@ -88,7 +82,7 @@ func (m *Manager) check(e postgres.WebhookEndpoint) (string, error) {
 		return "", err
 	}
 	switch {
-	case e.Kind != KindWebhook && e.Kind != KindSlack:
+	case e.Kind != postgres.KindWebhook && e.Kind != postgres.KindSlack:
 		return "", problem.New(problem.Invalid, "kind: want webhook or slack")
 	case utf8.RuneCountInString(e.Description) > maxDescription:
 		return "", problem.New(problem.Invalid, "description: want at most %d characters", maxDescription)
@@ -147,7 +141,7 @@ func (m *Manager) Rotate(
 		return r, problem.New(problem.Invalid, "overlap_hours: want 0 to %d hours in which both secrets sign",
 			maxOverlap)
 	}
-	if e.Kind == KindSlack {
+	if e.Kind == postgres.KindSlack {
 		return r, problem.New(problem.Conflict,
 			"the secret of a Slack endpoint is its URL: remove it and add the new URL")
 	}

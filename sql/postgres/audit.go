@@ -25,6 +25,23 @@ func (db *DB) asUser(ctx context.Context, user uuid.UUID, fn func(on querier) er
 	})
 }
 
+// asUserLocked is asUser in a transaction that no other one with the same rows of the organization overlaps. rows names
+// them: links, webhooks.
+func (db *DB) asUserLocked(
+	ctx context.Context, user uuid.UUID, rows string, organization uuid.UUID, fn func(tx Tx) error,
+) error {
+	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		err := exec(ctx, tx, "lock_organization", organization, rows)
+		if err == nil && user != uuid.Nil {
+			err = exec(ctx, tx, "set_actor", user)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
 // AuditLine is a line of the audit log: who changed what, when and from where.
 type AuditLine struct {
 	At           time.Time `db:"at" json:"at"`

@@ -39,10 +39,7 @@ func (db *DB) AddInvitation(
 	ctx context.Context, i NewInvitation, newLink func(InvitationCounts) (NewLink, error),
 ) (id uuid.UUID, err error) {
 	by := uuid.NullUUID{UUID: i.By, Valid: !i.By.IsNil()}
-	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		if err := exec(ctx, tx, "lock_links", i.OrganizationID); err != nil {
-			return err
-		}
+	err = db.asUserLocked(ctx, i.By, "links", i.OrganizationID, func(tx Tx) error {
 		counts, err := queryOne[InvitationCounts](ctx, tx, "invitation_counts", i.OrganizationID, i.Email)
 		if err != nil {
 			return err
@@ -50,11 +47,6 @@ func (db *DB) AddInvitation(
 		link, err := newLink(counts)
 		if err != nil {
 			return err
-		}
-		if by.Valid {
-			if err := exec(ctx, tx, "set_actor", i.By); err != nil {
-				return err
-			}
 		}
 		id, err = queryOne[uuid.UUID](ctx, tx, "add_invitation", i.OrganizationID, i.Email, i.Role, by)
 		if err != nil {

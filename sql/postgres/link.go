@@ -99,19 +99,13 @@ type NewAddress struct {
 func (db *DB) AddAddress(
 	ctx context.Context, a NewAddress, by uuid.UUID, newLink func(AddressCounts) (NewLink, error),
 ) (id uuid.UUID, err error) {
-	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		if err := exec(ctx, tx, "lock_links", a.OrganizationID); err != nil {
-			return err
-		}
+	err = db.asUserLocked(ctx, by, "links", a.OrganizationID, func(tx Tx) error {
 		counts, err := queryOne[AddressCounts](ctx, tx, "address_counts", a.OrganizationID, a.BrandID)
 		if err != nil {
 			return err
 		}
 		link, err := newLink(counts)
 		if err != nil {
-			return err
-		}
-		if err := exec(ctx, tx, "set_actor", by); err != nil {
 			return err
 		}
 		id, err = queryOne[uuid.UUID](ctx, tx, "add_subscription",

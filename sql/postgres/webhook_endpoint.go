@@ -5,11 +5,16 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/jackc/pgx/v5"
 )
 
 // MaxWebhookEndpoints is the limit of an organization.
 const MaxWebhookEndpoints = 10
+
+// The kinds of endpoints.
+const (
+	KindWebhook = "webhook"
+	KindSlack   = "slack" // or what else takes the messages of Slack
+)
 
 // WebhookEndpoint is where events are posted.
 type WebhookEndpoint struct {
@@ -51,27 +56,13 @@ func (db *DB) AddWebhookEndpoint(
 	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string,
 ) (added bool, err error) {
 	creator := uuid.NullUUID{UUID: user, Valid: !user.IsNil()}
-	err = db.changeWebhooks(ctx, user, e.OrganizationID, func(on querier) error {
-		rows, err := execRows(ctx, on, "add_webhook_endpoint", e.ID, e.OrganizationID, e.BrandID, e.Kind, e.URL,
+	err = db.asUserLocked(ctx, user, "webhooks", e.OrganizationID, func(tx Tx) error {
+		rows, err := execRows(ctx, tx, "add_webhook_endpoint", e.ID, e.OrganizationID, e.BrandID, e.Kind, e.URL,
 			e.Description, e.Events, creator, sealed, MaxWebhookEndpoints)
 		added = rows > 0
 		return err
 	})
 	return added, err
-}
-
-// changeWebhooks runs fn in a transaction that no other change of the organization's endpoints by it overlaps.
-func (db *DB) changeWebhooks(ctx context.Context, user, organization uuid.UUID, fn func(on querier) error) error {
-	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		err := exec(ctx, tx, "lock_webhooks", organization)
-		if err == nil && user != uuid.Nil {
-			err = exec(ctx, tx, "set_actor", user)
-		}
-		if err != nil {
-			return err
-		}
-		return fn(tx)
-	})
 }
 
 // WebhookEndpoints returns the endpoints of an organization, the oldest first.
@@ -93,8 +84,8 @@ func (db *DB) RemoveWebhookEndpoint(ctx context.Context, id uuid.UUID) error {
 func (db *DB) RotateWebhookSecret(
 	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string, overlap time.Duration,
 ) error {
-	return db.changeWebhooks(ctx, user, e.OrganizationID, func(on querier) error {
-		err := execOne(ctx, on, "rotate_webhook_secret", e.ID, sealed, int(overlap.Seconds()))
+	return db.asUserLocked(ctx, user, "webhooks", e.OrganizationID, func(tx Tx) error {
+		err := execOne(ctx, tx, "rotate_webhook_secret", e.ID, sealed, int(overlap.Seconds()))
 		return wrap(err, "rotate secret of webhook endpoint %s", e.ID)
 	})
 }
