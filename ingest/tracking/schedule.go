@@ -160,11 +160,11 @@ func (p *schedulePass) startJob(
 	if err == nil {
 		jobID, refused, err = p.jobs.StartDue(ctx, brand, targets)
 	}
-	if told := p.tell(ctx, id, targets, refused, err); told != nil {
-		if ctx.Err() != nil || postgres.IsTransient(told) {
-			return told
+	if cause := p.emitSkips(ctx, id, targets, refused, err); cause != nil {
+		if ctx.Err() != nil || postgres.IsTransient(cause) {
+			return cause
 		}
-		p.log.Warn("that a brand is not asked was not told", "brand", id, "cause", told,
+		p.log.Warn("event of a skipped brand not stored", "brand", id, "cause", cause,
 			"next", "nothing: asking goes on; if this repeats, report the cause")
 	}
 	switch {
@@ -206,8 +206,8 @@ const (
 	skippedForPrompts = "no_prompts"
 )
 
-// tell emits an event for each reason for which targets are skipped.
-func (p *schedulePass) tell(
+// emitSkips emits an event for each reason for which targets are skipped.
+func (p *schedulePass) emitSkips(
 	ctx context.Context, brand uuid.UUID, targets []Target, refused []Refusal, cause error,
 ) (err error) {
 	skipped := map[string][]string{}

@@ -79,7 +79,7 @@ func (d *demo) show(ctx context.Context, page *demoPage) error {
 	if err != nil {
 		return fmt.Errorf("demo sign-in: %w", err)
 	}
-	if err := d.tell(ctx, page); err != nil {
+	if err := d.notify(ctx, page); err != nil {
 		return fmt.Errorf("demo report: %w", err)
 	}
 	if err := d.explain(ctx, api, page.url(), signIn); err != nil {

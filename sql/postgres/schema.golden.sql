@@ -2418,9 +2418,10 @@ CREATE OR REPLACE FUNCTION private.hears(e webhook_endpoints, v events)
 AS $function$
     SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
        AND (e.events = '{}' OR v.type = ANY (e.events))
+       AND (v.type <> 'webhook_endpoint.disabled' OR v.data #>> '{endpoint,id}' <> e.id::text)
 $function$;
 ALTER FUNCTION private.hears(webhook_endpoints,events) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.hears(webhook_endpoints,events) IS 'Whether an endpoint of the event''s organization wants it. Platforms concern every brand.';
+COMMENT ON FUNCTION private.hears(webhook_endpoints,events) IS 'Whether an endpoint of the event''s organization wants it. Platforms concern every brand, and the others that an endpoint was disabled.';
 GRANT EXECUTE ON FUNCTION private.hears(webhook_endpoints,events) TO answerscope_service;
 
 -- function private.host_of(url text)

@@ -162,9 +162,10 @@ CREATE FUNCTION private.hears(e public.webhook_endpoints, v public.events) RETUR
 LANGUAGE sql STABLE SET search_path = '' AS $$
     SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
        AND (e.events = '{}' OR v.type = ANY (e.events))
+       AND (v.type <> 'webhook_endpoint.disabled' OR v.data #>> '{endpoint,id}' <> e.id::text)
 $$;
 COMMENT ON FUNCTION private.hears(public.webhook_endpoints, public.events) IS
-    'Whether an endpoint of the event''s organization wants it. Platforms concern every brand.';
+    'Whether an endpoint of the event''s organization wants it. Platforms concern every brand, and the others that an endpoint was disabled.';
 GRANT EXECUTE ON FUNCTION private.hears(public.webhook_endpoints, public.events) TO answerscope_service;
 
 CREATE FUNCTION private.add_deliveries() RETURNS trigger

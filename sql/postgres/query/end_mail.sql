@@ -16,7 +16,7 @@ WITH ended AS (
       AND holder = $2
       AND status = 'pending'
     RETURNING subscription_id
-), told AS (
+), subscription AS (
     UPDATE public.subscriptions AS s
     SET
         last_sent_at = CASE WHEN $3 = 'delivered' THEN clock_timestamp() ELSE s.last_sent_at END,

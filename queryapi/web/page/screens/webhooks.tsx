@@ -8,8 +8,8 @@ import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Types } from "../parts/types.tsx"
 
-// told are the types of events that an endpoint may choose.
-const told = Object.fromEntries(
+// eventTypes names the types of events that an endpoint may choose.
+const eventTypes = Object.fromEntries(
   (
     "tracking.completed tracking.failed tracking.cancelled tracking.skipped visibility.moved platform.degraded platform.recovered report.weekly suggestions.created " +
     "content_brief.created content_brief.sent brand.created brand.deleted member.added member.changed member.removed key.created key.revoked webhook_endpoint.disabled"
@@ -186,7 +186,7 @@ function Edit({ endpoint: { id, ...before }, brands, onClose, onAdded, onChange 
           </option>
         ))}
       </Select>
-      <Types names={told} chosen={events} onInput={setEvents} hint="None chosen: all, new ones too." />
+      <Types names={eventTypes} chosen={events} onInput={setEvents} hint="None chosen: all, new ones too." />
     </FormDialog>
   )
 }

@@ -67,10 +67,10 @@ func (r *demoReceiver) await(ctx context.Context) error {
 	return nil
 }
 
-// tell emits an alert and the report of last week, whose mail it writes to the data directory. Where secrets can be
+// notify emits an alert and the report of last week, whose mail it writes to the data directory. Where secrets can be
 // sealed, both are posted to the receiver beside the page. Its endpoint is made anew: at a later start tests stand in
 // for what an earlier endpoint got.
-func (d *demo) tell(ctx context.Context, page *demoPage) error {
+func (d *demo) notify(ctx context.Context, page *demoPage) error {
 	ring, err := d.Settings.SecretRing()
 	if err != nil || !ring.IsSet() {
 		return errors.Join(err, d.report(ctx))
