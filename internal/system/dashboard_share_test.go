@@ -223,7 +223,7 @@ func (d *dashboard) asksForALinksPassword(t *testing.T) {
 	client.fill(t, "Password", "plum-orbit-tacit-91")
 	client.page.Press(t, "Enter")
 	client.settled(t, "Traffic")
-	response, err := http.Get(d.url + path) //nolint:noctx // of this test's server
+	response, err := http.Get(d.url + path)
 	if err != nil {
 		t.Fatal(err)
 	}
