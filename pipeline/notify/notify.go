@@ -106,7 +106,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return lanes.Wait()
 }
 
-// run leases rows and sends each in a goroutine, at most limit at once. Whenever one has ended it looks for more.
+// run leases rows and sends each in a goroutine, at most limit at once. When one has ended it looks for more, so an
+// endpoint gets at most ten deliveries in a poll interval.
 func run[R any](
 	ctx context.Context, w *Worker, limit int, lease func(context.Context, int) ([]R, error),
 	send func(context.Context, R),
@@ -126,6 +127,7 @@ func run[R any](
 				ended <- struct{}{}
 			}()
 		}
+		_ = lifecycle.Pause(ctx, w.cfg.PollInterval/10) // rows that end together are replaced by one lease
 		select {
 		case <-ended:
 			underWay--

@@ -45,7 +45,7 @@ CREATE TABLE public.webhook_deliveries (
     organization_id  uuid NOT NULL CONSTRAINT webhook_deliveries_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
     endpoint_id      uuid NOT NULL CONSTRAINT webhook_deliveries_endpoint_id_fkey REFERENCES public.webhook_endpoints ON DELETE CASCADE,
     event_id         uuid NOT NULL CONSTRAINT webhook_deliveries_event_id_fkey REFERENCES public.events ON DELETE CASCADE,
-    event            text NOT NULL CONSTRAINT webhook_deliveries_event_is_known CHECK (private.check_events(ARRAY[event])),
+    event            text NOT NULL CONSTRAINT webhook_deliveries_event_length CHECK (char_length(event) <= 40), -- events checks it
     status           text NOT NULL DEFAULT 'pending'
                      CONSTRAINT webhook_deliveries_status_is_known CHECK (status IN ('pending', 'delivered', 'failed', 'cancelled')),
     attempts         int NOT NULL DEFAULT 0,
@@ -159,7 +159,7 @@ $$;
 COMMENT ON FUNCTION private.next_daytime(uuid) IS 'Now, if that is from 08:00 to 20:00 in the zone of an organization; else the next 08:00.';
 
 CREATE FUNCTION private.hears(e public.webhook_endpoints, v public.events) RETURNS bool
-LANGUAGE sql STABLE SET search_path = '' AS $$
+LANGUAGE sql STABLE AS $$ -- without a search_path it is inlined
     SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
        AND (e.events = '{}' OR v.type = ANY (e.events))
        AND (v.type <> 'webhook_endpoint.disabled' OR v.data #>> '{endpoint,id}' <> e.id::text)
