@@ -1,0 +1,61 @@
+package need
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWordsSayWhatATextIsAbout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"What's the best 27\" monitor for office work?": "27 monitor office work",
+		"best Running-Shoes 2026 site:reddit.com glass": "glass running-shoe",
+		"Café crème, AT&T and T-Fal: its bus pass, gas": "at&t bus cafe creme gas pass t-fal",
+		"lamps lamp LAMPS": "lamp",
+		"the best of 1999": "",
+		"":                 "",
+		"🙂 = - '":          "",
+		"лампы для чтения": "для лампы чтения",
+	} {
+		if got := strings.Join(Words(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Of any prompts, those that cover a search are found as by comparing it with each of them.
+func TestCoverIsAComparisonWithEachPrompt(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	text := func() string {
+		var words []string
+		for range random.IntN(5) {
+			words = append(words, fmt.Sprint("w", random.IntN(8)))
+		}
+		return strings.Join(words, " ")
+	}
+	covered := 0
+	for range 2000 {
+		prompts := make([]string, random.IntN(4))
+		for i := range prompts {
+			prompts[i] = text()
+		}
+		search := Words(text())
+		want := slices.ContainsFunc(prompts, func(prompt string) bool {
+			words := Words(prompt)
+			return inBoth(search, words) == len(search) || Alike(search, words)
+		})
+		if want {
+			covered++
+		}
+		if got := NewPrompts(prompts).Cover(search); got != want {
+			t.Fatalf("%q covers %q: %t, want %t", prompts, search, got, want)
+		}
+	}
+	if covered < 200 || covered > 1800 {
+		t.Errorf("%d of 2000 are covered: it proves little", covered)
+	}
+}
