@@ -259,19 +259,6 @@ func CheckNeedsKey(slug string) error {
 	return nil
 }
 
-// ResealKeys encrypts every key anew, as secret.Reseal does.
-func ResealKeys(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
-	keys, err := db.AllProviderKeys(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return secret.Reseal(ring, keys,
-		func(k postgres.ProviderKey) (sealed, name string) {
-			return k.Sealed, sealedName(k.OrganizationID, k.Platform)
-		},
-		func(k postgres.ProviderKey, sealed string) error { return db.ResealProviderKey(ctx, k, sealed) })
-}
-
 // sealedName binds an encrypted key to its row.
 func sealedName(organizationID uuid.UUID, slug string) string {
 	return "provider key " + organizationID.String() + " " + slug

@@ -139,7 +139,7 @@ func TestAnOrganizationsKeyWins(t *testing.T) {
 	if own, other := keyOf(t, p, p.own.ID), keyOf(t, p, p.other.ID); own != "organization wxyz " || other != "environment  " {
 		t.Errorf("own %q, other %q", own, other)
 	}
-	rows, err := p.db.AllProviderKeys(t.Context())
+	rows, err := p.db.ProviderKeys(t.Context(), p.own.ID)
 	if err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0].Sealed, "a:") || strings.Contains(rows[0].Sealed, "hunter2") {
 		t.Errorf("%+v, %v", rows, err)
 	}
@@ -171,10 +171,10 @@ func TestKeysAreEncryptedAnew(t *testing.T) {
 	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "openai", ownKey); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := tracking.ResealKeys(t.Context(), p.db, ring(t, "b")); n != 0 || err == nil {
+	if n, err := p.db.Reseal(t.Context(), ring(t, "b").Reseal); n != 0 || err == nil {
 		t.Errorf("without the old key: %d, %v", n, err)
 	}
-	if n, err := tracking.ResealKeys(t.Context(), p.db, ring(t, "b", "a")); n != 1 || err != nil {
+	if n, err := p.db.Reseal(t.Context(), ring(t, "b", "a").Reseal); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if got := keyOf(t, p, p.own.ID); !strings.Contains(got, "cannot be decrypted") {

@@ -8,10 +8,8 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/auth"
-	"github.com/answerscope/answerscope/queryapi/webhook"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -172,11 +170,8 @@ func (c *secretsRotate) Run(ctx context.Context, p *process, db *postgres.DB) er
 	if err != nil {
 		return usageError{err}
 	}
-	resealed, err := auth.Reseal(ctx, db, ring)
-	keys, keysErr := tracking.ResealKeys(ctx, db, ring)
-	hooks, hooksErr := webhook.Reseal(ctx, db, ring)
-	resealed += keys + hooks
-	if err := errors.Join(err, keysErr, hooksErr); err != nil {
+	resealed, err := db.Reseal(ctx, ring.Reseal)
+	if err != nil {
 		return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)
 	}
 	return p.printResult(c.JSON, map[string]int{"encrypted": resealed}, fmt.Sprintf("%d secrets encrypted", resealed))

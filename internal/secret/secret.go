@@ -77,25 +77,13 @@ func (r Ring) Open(sealed, name string) ([]byte, error) {
 	return plain, nil
 }
 
-// Reseal encrypts the secrets of rows with the first key, and returns their number. A secret that the ring cannot
-// decrypt stays as it is, and the error names it.
-func Reseal[T any](
-	r Ring, rows []T, secretOf func(row T) (sealed, name string), store func(row T, sealed string) error,
-) (resealed int, err error) {
-	var errs []error
-	for _, row := range rows {
-		sealed, name := secretOf(row)
-		plain, err := r.Open(sealed, name)
-		if err == nil {
-			err = store(row, r.Seal(plain, name))
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		resealed++
+// Reseal encrypts with the first key what Seal returned for name.
+func (r Ring) Reseal(sealed, name string) (string, error) {
+	plain, err := r.Open(sealed, name)
+	if err != nil {
+		return "", err
 	}
-	return resealed, errors.Join(errs...)
+	return r.Seal(plain, name), nil
 }
 
 // FileRing reads the ring of a file, which it makes with one new key, readable by its user alone, if there is none.

@@ -155,10 +155,10 @@ func TestSecretsAreEncryptedAnew(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	before := kidOf(t, w.signIn(t, "ann@example.com").access)
-	if n, err := Reseal(t.Context(), w.db, ringOf(t, "n")); err == nil || n != 0 {
+	if n, err := w.db.Reseal(t.Context(), ringOf(t, "n").Reseal); err == nil || n != 0 {
 		t.Errorf("with a strange key: %d, %v", n, err)
 	}
-	if n, err := Reseal(t.Context(), w.db, ringOf(t, "nk")); err != nil || n != 1 {
+	if n, err := w.db.Reseal(t.Context(), ringOf(t, "nk").Reseal); err != nil || n != 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
 	w.provider = NewProvider(w.config(), w.db, ringOf(t, "n"), newLog(w))

@@ -318,16 +318,5 @@ func (s *keyStore) AddKey(ctx context.Context, key SigningKey) error {
 		Private: s.ring.Seal(private, sealedName(id))}, VerifyFor)
 }
 
-// Reseal encrypts every private key anew, as secret.Reseal does.
-func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
-	rows, err := db.SigningKeys(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return secret.Reseal(ring, rows,
-		func(k postgres.SigningKey) (sealed, name string) { return k.Private, sealedName(k.ID) },
-		func(k postgres.SigningKey, sealed string) error { return db.ResealSigningKey(ctx, k.ID, sealed) })
-}
-
 // sealedName binds a private key to its row.
 func sealedName(id uuid.UUID) string { return "signing key " + id.String() }

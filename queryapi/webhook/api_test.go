@@ -301,14 +301,14 @@ func TestASecretIsRotated(t *testing.T) {
 		t.Errorf("%d rotations are logged", logged)
 	}
 	after := ringOf(t, "nk")
-	if n, err := webhook.Reseal(t.Context(), e.db, after); n != 1 || err != nil {
+	if n, err := e.db.Reseal(t.Context(), after.Reseal); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	e.ring = ringOf(t, "n")
 	if got := fmt.Sprint(e.secrets(t, added.ID)); got != "["+fourth.Secret+"]" {
 		t.Errorf("encrypted anew %s", got)
 	}
-	if n, err := webhook.Reseal(t.Context(), e.db, ringOf(t, "x")); n != 0 || err == nil {
+	if n, err := e.db.Reseal(t.Context(), ringOf(t, "x").Reseal); n != 0 || err == nil {
 		t.Errorf("without its key: %d, %v", n, err)
 	}
 	slack := e.add(t, `{"url":"https://hooks.slack.com/services/T0/B0/x","kind":"slack"}`)

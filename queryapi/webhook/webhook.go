@@ -193,14 +193,3 @@ func requireActive(e postgres.WebhookEndpoint) error {
 	return problem.New(problem.Conflict,
 		`switch it on first: PATCH /rest/v1/webhook_endpoints?id=eq.%s with {"is_active": true}`, e.ID)
 }
-
-// Reseal encrypts every secret anew, as secret.Reseal does.
-func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
-	secrets, err := db.WebhookSecrets(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return secret.Reseal(ring, secrets,
-		func(s postgres.WebhookSecret) (sealed, name string) { return s.Sealed, s.EndpointID.String() },
-		func(s postgres.WebhookSecret, sealed string) error { return db.ResealWebhookSecret(ctx, s.ID, sealed) })
-}

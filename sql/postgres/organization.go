@@ -57,11 +57,6 @@ func (db *DB) ProviderKeys(ctx context.Context, organization uuid.UUID) ([]Provi
 	return queryAll[ProviderKey](ctx, db, "provider_keys", organization)
 }
 
-// AllProviderKeys returns the platform keys of all organizations.
-func (db *DB) AllProviderKeys(ctx context.Context) ([]ProviderKey, error) {
-	return queryAll[ProviderKey](ctx, db, "provider_keys", uuid.NullUUID{})
-}
-
 // SetProviderKey sets or replaces an organization's key of a platform. The audit log names the user; uuid.Nil is the
 // command line.
 func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey) error {
@@ -77,10 +72,4 @@ func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUI
 	return db.asUser(ctx, user, func(on querier) error {
 		return wrap(execOne(ctx, on, "remove_provider_key", organization, platform), "remove key of %s", platform)
 	})
-}
-
-// ResealProviderKey replaces the encrypted key by the same key, encrypted anew, unless it was set since.
-func (db *DB) ResealProviderKey(ctx context.Context, k ProviderKey, sealed string) error {
-	err := exec(ctx, db, "reseal_provider_key", k.OrganizationID, k.Platform, k.Sealed, sealed)
-	return wrap(err, "reseal key of %s", k.Platform)
 }

@@ -27,11 +27,6 @@ func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Durat
 	return wrap(err, "add signing key %s", key.ID)
 }
 
-// ResealSigningKey replaces the encrypted private key by the same key, encrypted anew.
-func (db *DB) ResealSigningKey(ctx context.Context, id uuid.UUID, private string) error {
-	return wrap(exec(ctx, db, "reseal_signing_key", id, private), "reseal signing key %s", id)
-}
-
 // AnonKey is the token that clients of /rest/v1 send as their apikey.
 type AnonKey struct {
 	Key      string   `db:"key"`

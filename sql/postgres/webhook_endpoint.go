@@ -117,20 +117,3 @@ func (db *DB) WebhookDeliveries(ctx context.Context, endpoint uuid.UUID, limit i
 func (db *DB) WebhookDelivery(ctx context.Context, endpoint, id uuid.UUID) (WebhookDelivery, error) {
 	return queryOne[WebhookDelivery](ctx, db, "webhook_deliveries", endpoint, id, 1)
 }
-
-// WebhookSecret is an encrypted secret of an endpoint.
-type WebhookSecret struct {
-	ID         uuid.UUID `db:"id"`
-	EndpointID uuid.UUID `db:"endpoint_id"`
-	Sealed     string    `db:"sealed"`
-}
-
-// WebhookSecrets returns the secrets of all endpoints.
-func (db *DB) WebhookSecrets(ctx context.Context) ([]WebhookSecret, error) {
-	return queryAll[WebhookSecret](ctx, db, "webhook_secrets")
-}
-
-// ResealWebhookSecret replaces a secret by the same secret, encrypted anew.
-func (db *DB) ResealWebhookSecret(ctx context.Context, id uuid.UUID, sealed string) error {
-	return wrap(exec(ctx, db, "reseal_webhook_secret", id, sealed), "reseal secret %s", id)
-}

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"bytes"
 	"encoding/base64"
 	"log/slog"
 	"strings"
@@ -22,7 +23,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 // An event and a link leave PostgreSQL as mails, once each, although the relay dies after its answer; a mail that it
-// puts off waits.
+// puts off waits. The key that encrypted them is gone by then.
 func TestMailsLeaveTheQueue(t *testing.T) {
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	organization, err := db.AddOrganization(t.Context(), "Acme", "")
@@ -38,21 +39,30 @@ func TestMailsLeaveTheQueue(t *testing.T) {
 	exec(`INSERT INTO public.subscriptions (id, organization_id, address, confirmed_at)
 		VALUES ($1, $2, 'killed@acme.example', now())`, subscription, organization.ID)
 	exec("SELECT private.emit($1, NULL, 'report.weekly', $2)", organization.ID, letters(t)[feed.ReportWeekly].Data)
-	ring, err := secret.ParseRing("k:" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	if err != nil {
-		t.Fatal(err)
+	ringOf := func(text string) secret.Ring {
+		t.Helper()
+		ring, err := secret.ParseRing(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ring
 	}
+	before := "k:" + base64.StdEncoding.EncodeToString(make([]byte, 32))
+	after := "n:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
 	for _, recipient := range []string{"Bob@acme.example", "nobody@acme.example", "busy@acme.example"} {
-		sealed, err := feed.Seal(ring, recipient, &feed.Reset{Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA", Expires: time.Now().Add(time.Hour)})
+		sealed, err := feed.Seal(ringOf(before), recipient, &feed.Reset{Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA", Expires: time.Now().Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		exec("INSERT INTO private.mails (id, organization_id, template, recipient, sealed) VALUES ($1, $2, 'reset', $3, $4)",
 			uuid.Must(uuid.NewV4()), organization.ID, recipient, sealed)
 	}
+	if n, err := db.Reseal(t.Context(), ringOf(after+","+before).Reseal); n != 3 || err != nil {
+		t.Fatalf("%d mails encrypted anew, %v", n, err)
+	}
 	r := newRelay(t, nil, false)
 	cfg := notify.DefaultConfig()
-	cfg.Mail, cfg.PollInterval = r.sender(t, local, ring).Send, 50*time.Millisecond
+	cfg.Mail, cfg.PollInterval = r.sender(t, local, ringOf(after)).Send, 50*time.Millisecond
 	var log logbuffer.Buffer
 	worker, err := notify.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
