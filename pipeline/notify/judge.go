@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -43,14 +45,39 @@ func (j *Judge) Hourly(ctx context.Context) error {
 	}
 	day := verdict.DayOf(now) - 1
 	brands, err := j.db.BrandsToJudge(ctx, day.Time())
-	errs := []error{err}
+	answered, askErr := j.answered(ctx, brands, day)
+	errs := []error{err, askErr}
 	for _, b := range brands {
+		if !answered[b.ID] {
+			continue
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		errs = append(errs, j.judge(ctx, b, day)) // what concerns a brand alone must not stop the others
 	}
 	return errors.Join(errs...)
+}
+
+// answered returns the brands that have answers of a day. It asks once an organization, since those without are looked
+// at each hour.
+func (j *Judge) answered(ctx context.Context, brands []postgres.Brand, day verdict.Day) (map[uuid.UUID]bool, error) {
+	byOrganization := map[uuid.UUID][]clickhouse.UUID{}
+	for _, b := range brands {
+		byOrganization[b.OrganizationID] = append(byOrganization[b.OrganizationID], clickhouse.UUID(b.ID))
+	}
+	answered, date := map[uuid.UUID]bool{}, clickhouse.DayOf(day.Time())
+	for organization, ids := range byOrganization {
+		rows, err := clickhouse.BrandsTrend.All(ctx, j.conn, clickhouse.BrandsFilter{
+			OrganizationID: clickhouse.UUID(organization), Brands: ids, DateFrom: date, DateTo: date})
+		if err != nil {
+			return answered, err
+		}
+		for _, row := range rows {
+			answered[uuid.UUID(row.BrandID)] = true
+		}
+	}
+	return answered, nil
 }
 
 func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day) error {

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/notify"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
@@ -78,15 +80,16 @@ const (
 // exec changes PostgreSQL past every trigger and policy.
 func (w *watched) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	tx, err := w.db.Begin(t.Context())
-	must(t, err)
-	for _, setting := range []string{"SET LOCAL ROLE NONE", "SET LOCAL session_replication_role = replica"} {
-		_, err = tx.Exec(t.Context(), setting)
-		must(t, err)
-	}
-	_, err = tx.Exec(t.Context(), statement, args...)
-	must(t, err)
-	must(t, tx.Commit(t.Context()))
+	must(t, pgx.BeginFunc(t.Context(), w.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SET LOCAL ROLE NONE")
+		if err == nil {
+			_, err = tx.Exec(t.Context(), "SET LOCAL session_replication_role = replica")
+		}
+		if err == nil {
+			_, err = tx.Exec(t.Context(), statement, args...)
+		}
+		return err
+	}))
 }
 
 // events returns the data of events of a type, in their order.

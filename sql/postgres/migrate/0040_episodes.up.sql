@@ -9,7 +9,7 @@ CREATE TABLE private.judged_days (
     CONSTRAINT judged_days_pkey PRIMARY KEY (brand_id, day)
 );
 CREATE INDEX judged_days_organization_id_idx ON private.judged_days (organization_id);
-COMMENT ON TABLE private.judged_days IS 'UTC days of brands that were judged.';
+COMMENT ON TABLE private.judged_days IS 'UTC days of brands that were judged, for 90 days.';
 COMMENT ON COLUMN private.judged_days.verdicts IS 'By platform; the empty one is of all answers.';
 
 CREATE TABLE private.episodes (
@@ -36,7 +36,7 @@ COMMENT ON COLUMN private.episodes.reference IS 'Of a move: its days, and by how
 ALTER TABLE private.judged_days ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.judged_days FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.judged_days TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT SELECT, INSERT ON private.judged_days TO answerscope_service;
+GRANT SELECT, INSERT, DELETE ON private.judged_days TO answerscope_service;
 
 ALTER TABLE private.episodes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.episodes FORCE ROW LEVEL SECURITY;
