@@ -224,7 +224,7 @@ func TestInvitationsAreRefused(t *testing.T) {
 		ann.invite(t, fmt.Sprintf("n%d@example.com", n), "viewer")
 	}
 	ann.post(t, "/app/api/invitations", `{"email":"bo@example.com","role":"viewer"}`).is(t, "the 21st of an hour", http.StatusTooManyRequests, "at most 20")
-	w.exec(t, "UPDATE public.invitations SET created_at = created_at - INTERVAL '2 hours'")
+	w.exec(t, "UPDATE private.one_time_links SET created_at = created_at - INTERVAL '2 hours'")
 	w.exec(t, `INSERT INTO public.invitations (organization_id, email, role, created_at)
 		SELECT $1, 'm' || n || '@example.com', 'viewer', now() - INTERVAL '2 hours' FROM generate_series(1, 30) AS n`, w.acme.ID)
 	ann.post(t, "/app/api/invitations", `{"email":"bo@example.com","role":"viewer"}`).is(t, "the 51st open one", http.StatusConflict, "at most 50")

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,7 +61,8 @@ func (c *providerRemove) Run(
 
 // asUsage makes a wrong argument the usage error that it is.
 func asUsage(err error) error {
-	if kind, _ := problem.Of(err); kind == problem.Invalid {
+	_, refused := errors.AsType[postgres.ErrValue](err)
+	if kind, _ := problem.Of(err); refused || kind == problem.Invalid {
 		return usageError{err}
 	}
 	return err

@@ -170,7 +170,7 @@ func TestRefusedMails(t *testing.T) {
 	cfg := quickly()
 	outcomes := make(chan postgres.Outcome, 10)
 	cfg.Mail = func(_ context.Context, m postgres.Mail) postgres.Outcome {
-		if m.Organization != "House of Lumen" || m.Recipient != "client@receiver.example" || *m.Type != "report.weekly" || m.At == nil || string(m.Data) != "{}" {
+		if m.Recipient != "client@receiver.example" || m.Template != "report.weekly" || string(m.Data) != "{}" {
 			t.Errorf("mail %+v", m)
 		}
 		return <-outcomes
@@ -204,6 +204,15 @@ func TestRefusedMails(t *testing.T) {
 	e.emit(t)
 	if n := one[int](t, e, "SELECT count(*) FROM private.mails"); n != ended {
 		t.Error("a stopped subscription is mailed")
+	}
+	e.exec(t, "UPDATE public.subscriptions SET stopped_at = NULL") // refusals of before do not count
+	for i := range 2 {
+		if stopped := mail(refused); stopped != nil {
+			t.Fatalf("stopped after refusal %d since it is on again", i)
+		}
+	}
+	if stopped := mail(refused); stopped == nil || *stopped != "refused" {
+		t.Errorf("after three refusals since it is on again: %v", stopped)
 	}
 }
 

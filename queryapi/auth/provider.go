@@ -252,20 +252,32 @@ func isAway(err error) bool {
 	return postgres.IsTransient(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
 }
 
-// PlainRefusal returns 503 while the database cannot be reached.
-func PlainRefusal(c *fiber.Ctx, err error) (status int, body any) {
-	if isAway(err) {
-		err = errUnavailable
+// explained returns the problem of what the database answers: that it is away, has as many rows as there may be, or
+// refuses a value; any other error as it is.
+func explained(err error) error {
+	limit, full := errors.AsType[postgres.ErrLimit](err)
+	value, refused := errors.AsType[postgres.ErrValue](err)
+	switch {
+	case isAway(err):
+		return errUnavailable
+	case full && limit.IsShort:
+		return problem.New(problem.TooMany, "%s", limit.Text)
+	case full:
+		return problem.New(problem.Conflict, "%s", limit.Text)
+	case refused:
+		return problem.New(problem.Invalid, "%s", value)
 	}
-	return httpd.PlainError(c, err)
+	return err
+}
+
+// PlainRefusal returns {"error": message}, with the message of explained.
+func PlainRefusal(c *fiber.Ctx, err error) (status int, body any) {
+	return httpd.PlainError(c, explained(err))
 }
 
 // PageRefusal is PlainRefusal in HTML.
 func PageRefusal(c *fiber.Ctx, err error) (status int, body any) {
-	if isAway(err) {
-		err = errUnavailable
-	}
-	status, message := httpd.Explain(err)
+	status, message := httpd.Explain(explained(err))
 	if f, ok := errors.AsType[*failure](err); ok {
 		status, message = f.status, f.message
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -76,11 +75,6 @@ func (l *Links) deleteInvitation(c *fiber.Ctx) error {
 	return c.SendStatus(http.StatusNoContent)
 }
 
-// mailed are the types of events that are mailed to subscribers, as 0037_mails.up.sql has them.
-var mailed = []string{
-	"visibility.moved", "platform.degraded", "platform.recovered", "tracking.skipped", "report.weekly",
-}
-
 var errNoMail = problem.New(problem.Unavailable, "no mails are sent from here: ask the operator, who "+
 	"sets ANSWERSCOPE_SMTP_URL and ANSWERSCOPE_SECRET_KEYS, or prints a link with `answerscope user reset`")
 
@@ -91,7 +85,7 @@ func (l *Links) postSubscription(c *fiber.Ctx) error {
 		BrandID   uuid.NullUUID `json:"brand_id"`
 		Events    []string      `json:"events"`
 		DropsOnly bool          `json:"drops_only"`
-	}{Events: slices.Clone(mailed), DropsOnly: true}
+	}{DropsOnly: true}
 	err := httpd.ReadJSON(c, &body,
 		`{"address": …}, and brand_id, events, drops_only if they shall be others than the default`)
 	if err == nil {
@@ -100,25 +94,11 @@ func (l *Links) postSubscription(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(body.Events, func(event string) bool { return !slices.Contains(mailed, event) }) {
-		return problem.New(problem.Invalid, "events: want some of %s", strings.Join(mailed, ", "))
-	}
 	if !l.cfg.Mail {
 		return errNoMail
 	}
-	if body.BrandID.Valid {
-		_, err := l.db.Brand(c.UserContext(), caller.OrganizationID, body.BrandID.UUID)
-		if errors.Is(err, postgres.ErrNotFound) {
-			return problem.New(problem.Missing, "brand_id: there is no such brand")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	events := slices.Compact(slices.Sorted(slices.Values(body.Events)))
 	id, err := l.subscribe(c.UserContext(), postgres.NewAddress{OrganizationID: caller.OrganizationID,
-		BrandID: body.BrandID, Address: body.Address, Events: events, DropsOnly: body.DropsOnly},
-		caller.UserID)
+		BrandID: body.BrandID, Address: body.Address, Events: body.Events, DropsOnly: body.DropsOnly}, caller.UserID)
 	if err != nil {
 		return err
 	}

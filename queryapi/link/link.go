@@ -27,11 +27,8 @@ const (
 	longLife  = 7 * 24 * time.Hour // of invitations, as in 0038_invitations.up.sql, and of addresses to be confirmed
 	resetLife = time.Hour
 
-	maxOpen      = 50 // invitations of an organization
-	maxAddresses = 20 // subscribed to a brand
-	maxMails     = 20 // of an organization to people outside, an hour and kind
-	maxResets    = 3  // of a user, an hour
-	maxAsked     = 10 // resets from a client's address, an hour
+	maxResets = 3  // of a user, an hour
+	maxAsked  = 10 // resets from a client's address, an hour
 )
 
 // Config holds the settings of links.
@@ -66,79 +63,74 @@ type Invitation struct {
 }
 
 // Invite invites an address. by names the inviter in the mail.
-func (l *Links) Invite(ctx context.Context, i postgres.NewInvitation, by string) (invitation Invitation, err error) {
-	token, expires := rand.Text(), time.Now().Add(longLife).Truncate(time.Second)
-	link, err := l.link(invitePath, token)
+func (l *Links) Invite(ctx context.Context, i postgres.NewInvitation, by string) (Invitation, error) {
+	name, err := l.db.OrganizationName(ctx, i.OrganizationID)
 	if err != nil {
-		return invitation, err
+		return Invitation{}, err
 	}
-	id, err := l.db.AddInvitation(ctx, i, func(counts postgres.InvitationCounts) (added postgres.NewLink, err error) {
-		switch {
-		case counts.IsMember:
-			return added, problem.New(problem.Conflict, "%s is in this organization already", i.Email)
-		case counts.Open >= maxOpen:
-			return added, problem.New(problem.Conflict, "at most %d open invitations: revoke one", maxOpen)
-		case counts.LastHour >= maxMails:
-			return added, problem.New(problem.TooMany, "at most %d invitations an hour", maxMails)
-		}
-		return postgres.NewLink{Hash: hashOf(token), Life: longLife,
-			Mail: l.mail("invitation", i.Email, &feed.Invitation{
-				Organization: counts.Organization, Role: i.Role, By: by, Token: token, Expires: expires})}, nil
-	})
-	return Invitation{ID: id, URL: link, ExpiresAt: expires, Mailed: l.cfg.Mail}, err
+	data := feed.Link{Template: feed.Invite, Organization: name, Role: i.Role, By: by}
+	link, url, err := l.make(invitePath, longLife, i.Email, &data)
+	if err != nil {
+		return Invitation{}, err
+	}
+	id, err := l.db.AddInvitation(ctx, i, link)
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = problem.New(problem.Conflict, "%s is in this organization already", i.Email)
+	}
+	return Invitation{ID: id, URL: url, ExpiresAt: data.Expires, Mailed: link.Mail != nil}, err
 }
 
 // Reset makes the link by which a user chooses another password, and mails it unless an operator hands it over.
-func (l *Links) Reset(ctx context.Context, user postgres.User, byHand bool) (url string, err error) {
-	token := rand.Text()
-	link := postgres.NewLink{Hash: hashOf(token), Life: resetLife}
-	if !byHand {
-		link.Mail = l.mail("reset", user.Email, &feed.Reset{Token: token, Expires: time.Now().Add(resetLife)})
+func (l *Links) Reset(ctx context.Context, user postgres.User, byHand bool) (string, error) {
+	link, url, err := l.make(resetPath, resetLife, user.Email, &feed.Link{Template: feed.ResetPassword})
+	if byHand {
+		link.Mail = nil
 	}
-	if url, err = l.link(resetPath, token); err == nil {
-		err = l.db.AddReset(ctx, user, link)
+	if err != nil {
+		return "", err
 	}
-	return url, err
+	return url, l.db.AddReset(ctx, user, link)
 }
 
 // subscribe subscribes an address, which gets a mail with a link that confirms it.
 func (l *Links) subscribe(ctx context.Context, a postgres.NewAddress, by uuid.UUID) (id uuid.UUID, err error) {
-	id, err = l.db.AddAddress(ctx, a, by, func(counts postgres.AddressCounts) (link postgres.NewLink, err error) {
-		switch {
-		case counts.Addresses >= maxAddresses:
-			return link, problem.New(problem.Conflict, "at most %d addresses of a brand: remove one", maxAddresses)
-		case counts.LastHour >= maxMails:
-			return link, problem.New(problem.TooMany, "at most %d new addresses an hour", maxMails)
-		}
-		token := rand.Text()
-		return postgres.NewLink{Hash: hashOf(token), Life: longLife,
-			Mail: l.mail("confirm", a.Address, &feed.Confirmation{
-				Organization: counts.Organization, Token: token, Expires: time.Now().Add(longLife)})}, nil
-	})
+	name, err := l.db.OrganizationName(ctx, a.OrganizationID)
+	if err != nil {
+		return id, err
+	}
+	link, _, err := l.make(confirmPath, longLife, a.Address, &feed.Link{Template: feed.Confirm, Organization: name})
+	if err != nil {
+		return id, err
+	}
+	id, err = l.db.AddAddress(ctx, a, by, link)
 	if _, subscribed := errors.AsType[postgres.ErrConflict](err); subscribed {
 		err = problem.New(problem.Conflict, "%s is subscribed already; remove it first", a.Address)
+	}
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = problem.New(problem.Missing, "there is no such brand")
 	}
 	return id, err
 }
 
-func (l *Links) link(path, token string) (string, error) {
+// make returns a link that works for a time, with its mail, and its address.
+func (l *Links) make(
+	path string, life time.Duration, recipient string, data *feed.Link,
+) (link postgres.NewLink, url string, err error) {
 	if l.cfg.PublicURL == "" {
-		return "", problem.New(problem.Unavailable, "links begin with ANSWERSCOPE_PUBLIC_URL, which is not set: the "+
-			"operator sets it to the address that browsers use")
+		return link, "", problem.New(problem.Unavailable, "links begin with ANSWERSCOPE_PUBLIC_URL, which is not set: "+
+			"the operator sets it to the address that browsers use")
 	}
-	return l.cfg.PublicURL + path + "/" + token, nil
+	data.Token, data.Expires = rand.Text(), time.Now().Add(life).Truncate(time.Second)
+	link = postgres.NewLink{Hash: hashOf(data.Token), Life: life, Mail: l.mail(recipient, data)}
+	return link, l.cfg.PublicURL + path + "/" + data.Token, nil
 }
 
 // mail returns a mail whose data is encrypted, since it may hold a token; nil where no mails are sent.
-func (l *Links) mail(template, recipient string, data feed.Teller) *postgres.NewMail {
+func (l *Links) mail(recipient string, data *feed.Link) *postgres.NewMail {
 	if !l.cfg.Mail {
 		return nil
 	}
-	sealed, err := feed.Seal(l.ring, recipient, data)
-	if err != nil {
-		panic(err) // a mistake in the source
-	}
-	return &postgres.NewMail{Template: template, Recipient: recipient, Sealed: sealed}
+	return &postgres.NewMail{Template: data.Template, Recipient: recipient, Sealed: data.Seal(l.ring, recipient)}
 }
 
 func hashOf(token string) [32]byte { return sha256.Sum256([]byte(token)) }

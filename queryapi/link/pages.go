@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	invitePath = auth.InvitePath
-	resetPath  = "/reset"
+	invitePath  = auth.InvitePath
+	resetPath   = "/reset"
+	confirmPath = "/confirm"
 
 	pageTimeout = 8 * time.Second // of a handler, which may wait for a slot to hash a password
 	formLimit   = 16 << 10
@@ -60,7 +61,7 @@ func (l *Links) Mount(server *httpd.Server) {
 		surface.Post("/:token", handle)
 	}
 	mount("/unsubscribe", true, l.unsubscribe) // mail programs have no page (RFC 8058)
-	mount("/confirm", false, l.confirm)
+	mount(confirmPath, false, l.confirm)
 	if l.provider != nil {
 		mount(invitePath, false, l.accept)
 		mount(resetPath, false, l.reset)
@@ -134,7 +135,7 @@ func (l *Links) reset(c *fiber.Ctx) (page.Page, action, error) {
 		return page.Page{Title: "Password set", Text: []string{"You are signed out everywhere."},
 				Links: []page.Link{{Text: "Sign in", Address: "/signin"}}},
 			l.db.ResetPassword(c.UserContext(), tokenHash(c), a, hash,
-				l.mail("password_changed", a.Email, &feed.PasswordChange{At: time.Now()}))
+				l.mail(a.Email, &feed.Link{Template: feed.PasswordChanged, At: time.Now()}))
 	}, err
 }
 

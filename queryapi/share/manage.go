@@ -72,11 +72,7 @@ func Add(
 	minted := auth.Mint(tokenPrefix)
 	link.Hash = minted.Hash
 	id, err = db.AddShareLink(ctx, link)
-	limit, full := errors.AsType[postgres.ErrLimit](err)
-	switch {
-	case full:
-		err = problem.New(problem.Conflict, "%s", limit)
-	case errors.Is(err, postgres.ErrNotFound):
+	if errors.Is(err, postgres.ErrNotFound) {
 		err = problem.New(problem.Missing, "brand_id: no such brand in your organization")
 	}
 	return id, prefix + "/" + minted.Text, err

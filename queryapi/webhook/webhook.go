@@ -63,15 +63,9 @@ func (m *Manager) Add(ctx context.Context, user uuid.UUID, e postgres.WebhookEnd
 		hidden = a.Secret
 	}
 	a.ID, a.URL, a.Events = e.ID, e.URL, append([]string{}, e.Events...)
-	added, err := m.db.AddWebhookEndpoint(ctx, user, e, m.ring.Seal([]byte(hidden), e.ID.String()))
-	switch {
-	case errors.Is(err, postgres.ErrNotFound):
+	err = m.db.AddWebhookEndpoint(ctx, user, e, m.ring.Seal([]byte(hidden), e.ID.String()))
+	if errors.Is(err, postgres.ErrNotFound) {
 		err = problem.New(problem.Missing, "there is no such brand: want an id that GET /rest/v1/brands lists")
-	case postgres.IsRefused(err):
-		err = problem.New(problem.Invalid, "%s", err)
-	case err == nil && !added:
-		err = problem.New(problem.Conflict, "an organization has at most %d endpoints: remove one first",
-			postgres.MaxWebhookEndpoints)
 	}
 	return a, err
 }

@@ -12,31 +12,13 @@ import (
 type Tx = pgx.Tx
 
 // asUser runs fn in a transaction whose changes the audit log ascribes to the user; without one (uuid.Nil) to the
-// command line, and without a transaction.
-func (db *DB) asUser(ctx context.Context, user uuid.UUID, fn func(on querier) error) error {
-	if user == uuid.Nil {
-		return fn(db)
-	}
+// command line.
+func (db *DB) asUser(ctx context.Context, user uuid.UUID, fn func(tx Tx) error) error {
 	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		if err := exec(ctx, tx, "set_actor", user); err != nil {
-			return err
-		}
-		return fn(tx)
-	})
-}
-
-// asUserLocked is asUser in a transaction that no other one with the same rows of the organization overlaps. rows names
-// them: links, webhooks.
-func (db *DB) asUserLocked(
-	ctx context.Context, user uuid.UUID, rows string, organization uuid.UUID, fn func(tx Tx) error,
-) error {
-	return pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		err := exec(ctx, tx, "lock_organization", organization, rows)
-		if err == nil && user != uuid.Nil {
-			err = exec(ctx, tx, "set_actor", user)
-		}
-		if err != nil {
-			return err
+		if user != uuid.Nil {
+			if err := exec(ctx, tx, "set_actor", user); err != nil {
+				return err
+			}
 		}
 		return fn(tx)
 	})

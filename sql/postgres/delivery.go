@@ -26,17 +26,12 @@ type Delivery struct {
 // Mail is a mail on its way, leased to one process.
 type Mail struct {
 	ID             uuid.UUID       `db:"id"`
-	OrganizationID uuid.UUID       `db:"organization_id"`
-	Organization   string          `db:"organization"` // name
-	SubscriptionID *uuid.UUID      `db:"subscription_id"`
-	Template       string          `db:"template"`
+	SubscriptionID uuid.NullUUID   `db:"subscription_id"`
+	Template       string          `db:"template"` // the type of its event, or the kind of its link
 	Recipient      string          `db:"recipient"`
 	Sealed         *string         `db:"sealed"`   // nil: nothing that may not be read
 	Attempts       int             `db:"attempts"` // with this one
-	CreatedAt      time.Time       `db:"created_at"`
-	Type           *string         `db:"type"` // of its event; nil without one
-	At             *time.Time      `db:"at"`
-	Data           json.RawMessage `db:"data"`
+	Data           json.RawMessage `db:"data"`     // of its event
 }
 
 // Outcome is how an attempt to send ended.
@@ -101,7 +96,8 @@ func (db *DB) DeliveryBacklog(ctx context.Context) ([]DeliveryBacklog, error) {
 	return queryAll[DeliveryBacklog](ctx, db, "delivery_backlog")
 }
 
-// PruneEvents deletes events, deliveries and mails of more than 90 days ago.
+// PruneEvents deletes events, deliveries, mails and judged days of more than 90 days ago, and addresses that were not
+// confirmed within 7.
 func (db *DB) PruneEvents(ctx context.Context) error {
 	return exec(ctx, db, "prune_events")
 }

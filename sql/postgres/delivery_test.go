@@ -113,7 +113,7 @@ func TestMailsThatNobodyWantsAreCancelled(t *testing.T) {
 		got = append(got, m.Recipient+" "+m.Template)
 	}
 	slices.Sort(got)
-	if want := "client@receiver.example weekly, owner@Own.example alert, owner@Own.example weekly"; err != nil || strings.Join(got, ", ") != want {
+	if want := "client@receiver.example report.weekly, owner@Own.example report.weekly, owner@Own.example webhook_endpoint.disabled"; err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("leased %q, %v; want %s", got, err, want)
 	}
 	if n := one[int](t, w.root, "SELECT count(*) FROM private.mails WHERE status = 'cancelled'"); n != 5 {
@@ -128,15 +128,28 @@ func TestOldEventsAreDeleted(t *testing.T) {
 		"INSERT INTO public.brands (organization_id, name) SELECT id, 'New' FROM public.organizations WHERE name IN ('Own', 'Other')",
 		"UPDATE public.events SET at = now() - INTERVAL '91 days' WHERE organization_id = '"+w.own.organization.ID.String()+"'",
 		`INSERT INTO private.mails (organization_id, template, recipient, created_at)
-		 SELECT organization_id, 'reset', 'x@y.example', at FROM public.events`)
+		 SELECT organization_id, 'reset', 'x@y.example', at FROM public.events`,
+		`INSERT INTO private.judged_days (organization_id, brand_id, day, verdicts)
+		 SELECT b.organization_id, b.id, now()::date - CASE b.organization_id WHEN '`+w.own.organization.ID.String()+`' THEN 91 ELSE 89 END, '{}'
+		 FROM public.brands AS b JOIN public.organizations AS o ON o.id = b.organization_id WHERE b.name = 'New' AND o.name IN ('Own', 'Other')`,
+		"DELETE FROM public.subscriptions",
+		`INSERT INTO public.subscriptions (organization_id, address, confirmed_at, stopped_at, created_at)
+		 SELECT o.id, o.slug || a.address, a.confirmed_at, a.stopped_at, now() - a.age FROM public.organizations AS o
+		 CROSS JOIN (VALUES ('-late@x.example', NULL, NULL, INTERVAL '8 days'), ('-new@x.example', NULL, NULL, '6 days'),
+		     ('-confirmed@x.example', now(), NULL, '8 days'), ('-stopped@x.example', NULL, now(), '8 days')) AS a (address, confirmed_at, stopped_at, age)
+		 WHERE o.name = 'Own'`)
 	w.endpoint(t, w.own, "kind", "'webhook'")
 	w.run(t, "INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event) SELECT v.organization_id, e.id, v.id, v.type FROM public.events AS v CROSS JOIN (SELECT id FROM public.webhook_endpoints LIMIT 1) AS e")
 	if err := w.db.PruneEvents(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"public.events", "public.webhook_deliveries", "private.mails"} {
+	for _, table := range []string{"public.events", "public.webhook_deliveries", "private.mails", "private.judged_days"} {
 		if got := list[uuid.UUID](t, w.root, "SELECT organization_id FROM "+table); len(got) != 1 || got[0] != w.other.organization.ID {
 			t.Errorf("%s has rows of %v", table, got)
 		}
+	}
+	addresses := list[string](t, w.root, "SELECT substring(address::text FROM '-(.*)@') FROM public.subscriptions ORDER BY 1")
+	if got := strings.Join(addresses, " "); got != "confirmed new stopped" {
+		t.Errorf("addresses that stay: %s", got)
 	}
 }

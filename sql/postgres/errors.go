@@ -22,9 +22,18 @@ type ErrConflict struct{ What string } // "slug", "email", …
 func (e ErrConflict) Error() string { return e.What + " is taken" }
 
 // ErrLimit reports that there are as many rows as there may be; its text has the remedy.
-type ErrLimit string
+type ErrLimit struct {
+	Text    string
+	IsShort bool // it ends within the hour
+}
 
-func (e ErrLimit) Error() string { return string(e) }
+func (e ErrLimit) Error() string { return e.Text }
+
+// ErrValue is the error of a value that the schema refuses; its text names right ones.
+type ErrValue struct{ cause *pgconn.PgError }
+
+func (e ErrValue) Error() string { return e.cause.Message }
+func (e ErrValue) Unwrap() error { return e.cause }
 
 // uniqueValues names the value that a constraint keeps unique.
 var uniqueValues = map[string]string{
@@ -46,8 +55,8 @@ func wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// typed returns the error of a statement: ErrNotFound, ErrConflict, ErrLimit and refused values alone, because the
-// caller adds their subject, and any other with the statement's name.
+// typed returns the error of a statement: ErrNotFound, ErrConflict, ErrLimit and ErrValue alone, because the caller
+// adds their subject, and any other with the statement's name.
 func typed(err error, statement string) error {
 	if err == nil {
 		return nil
@@ -62,24 +71,12 @@ func typed(err error, statement string) error {
 		case "23503":
 			return ErrNotFound
 		case "23514", "22023", "22021":
-			return refusedValue{refused}
-		case "54000":
-			return ErrLimit(refused.Message)
+			return ErrValue{refused}
+		case "54000", "AS429":
+			return ErrLimit{refused.Message, refused.Code == "AS429"}
 		}
 	}
 	return fmt.Errorf("query %s: %w", statement, err)
-}
-
-// refusedValue is the error of a value that the schema refuses, with the message of its check.
-type refusedValue struct{ cause *pgconn.PgError }
-
-func (e refusedValue) Error() string { return e.cause.Message }
-func (e refusedValue) Unwrap() error { return e.cause }
-
-// IsRefused reports whether the schema refuses a value; the error names right ones.
-func IsRefused(err error) bool {
-	_, refused := errors.AsType[refusedValue](err)
-	return refused
 }
 
 // sqlState returns the SQLSTATE of an error of the server, "" for any other error.

@@ -215,14 +215,14 @@ func TestMailsGoToSubscribers(t *testing.T) {
 	w.endpoint(t, w.own, "kind", "'slack'")
 	mailed := func(event, data string) string {
 		id := one[uuid.UUID](t, w.root, "SELECT private.emit($1, $2, $3, $4)", w.own.organization.ID, w.own.brand.ID, event, data)
-		return strings.Join(list[string](t, w.root, "SELECT template || ' ' || recipient FROM private.mails WHERE event_id = $1 ORDER BY recipient", id), ", ")
+		return strings.Join(list[string](t, w.root, "SELECT recipient::text FROM private.mails AS m WHERE event_id = $1 AND template = $2 ORDER BY m.recipient", id, event), ", ")
 	}
 	for _, c := range []struct{ event, data, want string }{
-		{"report.weekly", `{}`, "weekly admin@Own.example, weekly Client@receiver.example, weekly member@Own.example, weekly viewer@Own.example"},
-		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}]}`, "alert member@Own.example"},
-		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}, {"verdict": "moved_down"}]}`, "alert Client@receiver.example, alert member@Own.example, alert viewer@Own.example"},
+		{"report.weekly", `{}`, "admin@Own.example, Client@receiver.example, member@Own.example, viewer@Own.example"},
+		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}]}`, "member@Own.example"},
+		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}, {"verdict": "moved_down"}]}`, "Client@receiver.example, member@Own.example, viewer@Own.example"},
 		{"brand.created", `{}`, ""},
-		{"webhook_endpoint.disabled", `{}`, "alert admin@Own.example, alert owner@Own.example"},
+		{"webhook_endpoint.disabled", `{}`, "admin@Own.example, owner@Own.example"},
 	} {
 		if got := mailed(c.event, c.data); got != c.want {
 			t.Errorf("%s %s is mailed to %q, want %q", c.event, c.data, got, c.want)
@@ -245,7 +245,7 @@ func TestMailsGoToSubscribers(t *testing.T) {
 	}
 	w.run(t, "UPDATE private.users SET email = repeat('é', 160) || '@x.example' WHERE email = 'viewer@Own.example'",
 		"UPDATE public.organizations SET time_zone = '"+zoneAt(14)+"'", "DELETE FROM private.mails")
-	if got := mailed("visibility.moved", `{"moves": [{"verdict": "moved_down"}]}`); got != "alert Client@receiver.example" {
+	if got := mailed("visibility.moved", `{"moves": [{"verdict": "moved_down"}]}`); got != "Client@receiver.example" {
 		t.Errorf("mailed to %s", got)
 	}
 	if n := one[int](t, w.root, "SELECT count(*) FROM private.mails WHERE next_attempt_at > now()"); n > 0 {

@@ -25,31 +25,16 @@ type Invitation struct {
 	PasswordHash string        `db:"password_hash"` // "": they have none, or are disabled
 }
 
-// InvitationCounts are what limits invitations.
-type InvitationCounts struct {
-	Organization string `db:"name"`
-	Open         int    `db:"open"` // to other addresses
-	LastHour     int    `db:"last_hour"`
-	IsMember     bool   `db:"is_member"` // the address is in the organization
-}
-
-// AddInvitation invites an address, in place of earlier invitations of it to the organization. newLink makes the link,
-// or refuses: no other invitation of the organization is added after its counts.
-func (db *DB) AddInvitation(
-	ctx context.Context, i NewInvitation, newLink func(InvitationCounts) (NewLink, error),
-) (id uuid.UUID, err error) {
+// AddInvitation invites an address by a link, in place of earlier invitations of it to the organization. ErrNotFound if
+// it is a member's, ErrLimit.
+func (db *DB) AddInvitation(ctx context.Context, i NewInvitation, link NewLink) (id uuid.UUID, err error) {
 	by := uuid.NullUUID{UUID: i.By, Valid: !i.By.IsNil()}
-	err = db.asUserLocked(ctx, i.By, "links", i.OrganizationID, func(tx Tx) error {
-		counts, err := queryOne[InvitationCounts](ctx, tx, "invitation_counts", i.OrganizationID, i.Email)
+	err = db.asUser(ctx, i.By, func(tx Tx) error {
+		err := exec(ctx, tx, "lock", "invitations of "+i.OrganizationID.String()) // one in place of another at once
 		if err != nil {
 			return err
 		}
-		link, err := newLink(counts)
-		if err != nil {
-			return err
-		}
-		id, err = queryOne[uuid.UUID](ctx, tx, "add_invitation", i.OrganizationID, i.Email, i.Role, by)
-		if err != nil {
+		if id, err = queryOne[uuid.UUID](ctx, tx, "add_invitation", i.OrganizationID, i.Email, i.Role, by); err != nil {
 			return err
 		}
 		return link.add(ctx, tx, InvitationLink, i.OrganizationID, id)
@@ -59,8 +44,8 @@ func (db *DB) AddInvitation(
 
 // RevokeInvitation revokes an open invitation, by a user; ErrNotFound if the organization has none of that id.
 func (db *DB) RevokeInvitation(ctx context.Context, organization, id, by uuid.UUID) error {
-	return db.asUser(ctx, by, func(on querier) error {
-		return wrap(execOne(ctx, on, "revoke_invitation", organization, id), "revoke invitation %s", id)
+	return db.asUser(ctx, by, func(tx Tx) error {
+		return wrap(execOne(ctx, tx, "revoke_invitation", organization, id), "revoke invitation %s", id)
 	})
 }
 

@@ -56,8 +56,8 @@ func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) { return k.add(
 
 // AddOwnKey is AddKey by the key's user, whom the audit log then names.
 func (db *DB) AddOwnKey(ctx context.Context, k NewKey) (key Key, err error) {
-	err = db.asUser(ctx, k.UserID, func(on querier) error {
-		key, err = k.add(ctx, on)
+	err = db.asUser(ctx, k.UserID, func(tx Tx) error {
+		key, err = k.add(ctx, tx)
 		return err
 	})
 	return key, err
@@ -86,8 +86,8 @@ func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
 
 // RevokeManagedKey is RevokeKey for the keys that a user may see; ErrNotFound for any other.
 func (db *DB) RevokeManagedKey(ctx context.Context, m KeyManager, key uuid.UUID) error {
-	return db.asUser(ctx, m.UserID, func(on querier) error {
-		err := execOne(ctx, on, "revoke_managed_key", key, m.OrganizationID, m.UserID, m.Everyone)
+	return db.asUser(ctx, m.UserID, func(tx Tx) error {
+		err := execOne(ctx, tx, "revoke_managed_key", key, m.OrganizationID, m.UserID, m.Everyone)
 		return wrap(err, "revoke key %s", key)
 	})
 }

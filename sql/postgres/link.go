@@ -90,24 +90,14 @@ type NewAddress struct {
 	OrganizationID uuid.UUID
 	BrandID        uuid.NullUUID // of the organization; null: all of its brands
 	Address        string
-	Events         []string
+	Events         []string // none: all that are mailed
 	DropsOnly      bool
 }
 
-// AddAddress subscribes an address, by a user, once it follows the link. An address that is subscribed is ErrConflict.
-// newLink makes the link, or refuses: no other address of the organization is added after its counts.
-func (db *DB) AddAddress(
-	ctx context.Context, a NewAddress, by uuid.UUID, newLink func(AddressCounts) (NewLink, error),
-) (id uuid.UUID, err error) {
-	err = db.asUserLocked(ctx, by, "links", a.OrganizationID, func(tx Tx) error {
-		counts, err := queryOne[AddressCounts](ctx, tx, "address_counts", a.OrganizationID, a.BrandID)
-		if err != nil {
-			return err
-		}
-		link, err := newLink(counts)
-		if err != nil {
-			return err
-		}
+// AddAddress subscribes an address, by a user, once it follows the link. One that is subscribed is ErrConflict, a brand
+// of another organization ErrNotFound, a type that is not mailed ErrValue; ErrLimit.
+func (db *DB) AddAddress(ctx context.Context, a NewAddress, by uuid.UUID, link NewLink) (id uuid.UUID, err error) {
+	err = db.asUser(ctx, by, func(tx Tx) error {
 		id, err = queryOne[uuid.UUID](ctx, tx, "add_subscription",
 			a.OrganizationID, a.BrandID, a.Address, a.Events, a.DropsOnly)
 		if err != nil {
@@ -116,13 +106,6 @@ func (db *DB) AddAddress(
 		return link.add(ctx, tx, ConfirmationLink, a.OrganizationID, id)
 	})
 	return id, wrap(err, "subscribe %s", a.Address)
-}
-
-// AddressCounts are what limits subscriptions of addresses.
-type AddressCounts struct {
-	Organization string `db:"name"`
-	Addresses    int    `db:"addresses"` // of the brand
-	LastHour     int    `db:"last_hour"` // of the organization
 }
 
 // Subscription is what a page about it shows.

@@ -39,6 +39,11 @@ func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization
 	return o, wrap(err, "find organization %q", slug)
 }
 
+// OrganizationName returns the name of an organization, or ErrNotFound.
+func (db *DB) OrganizationName(ctx context.Context, organization uuid.UUID) (string, error) {
+	return queryOne[string](ctx, db, "organization_name", organization)
+}
+
 // OrganizationCount counts all organizations (nil), or one: 0 or 1.
 func (db *DB) OrganizationCount(ctx context.Context, organization *uuid.UUID) (int, error) {
 	return queryOne[int](ctx, db, "organization_count", organization)
@@ -60,8 +65,8 @@ func (db *DB) ProviderKeys(ctx context.Context, organization uuid.UUID) ([]Provi
 // SetProviderKey sets or replaces an organization's key of a platform. The audit log names the user; uuid.Nil is the
 // command line.
 func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey) error {
-	return db.asUser(ctx, user, func(on querier) error {
-		err := exec(ctx, on, "set_provider_key", k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)
+	return db.asUser(ctx, user, func(tx Tx) error {
+		err := exec(ctx, tx, "set_provider_key", k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)
 		return wrap(err, "set key of %s", k.Platform)
 	})
 }
@@ -69,7 +74,7 @@ func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey)
 // RemoveProviderKey deletes a key; the audit log names the user as for SetProviderKey. ErrNotFound if the organization
 // has no key of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {
-	return db.asUser(ctx, user, func(on querier) error {
-		return wrap(execOne(ctx, on, "remove_provider_key", organization, platform), "remove key of %s", platform)
+	return db.asUser(ctx, user, func(tx Tx) error {
+		return wrap(execOne(ctx, tx, "remove_provider_key", organization, platform), "remove key of %s", platform)
 	})
 }

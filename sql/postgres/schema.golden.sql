@@ -173,12 +173,12 @@ CREATE TABLE private.judged_days (
 );
 ALTER TABLE private.judged_days OWNER TO answerscope_owner;
 CREATE INDEX judged_days_organization_id_idx ON private.judged_days USING btree (organization_id);
-COMMENT ON TABLE private.judged_days IS 'UTC days of brands that were judged.';
+COMMENT ON TABLE private.judged_days IS 'UTC days of brands that were judged, for 90 days.';
 COMMENT ON COLUMN private.judged_days.verdicts IS 'By platform; the empty one is of all answers.';
 ALTER TABLE private.judged_days ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.judged_days FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.judged_days FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT INSERT, SELECT ON private.judged_days TO answerscope_service;
+GRANT DELETE, INSERT, SELECT ON private.judged_days TO answerscope_service;
 
 -- table private.mails
 CREATE TABLE private.mails (
@@ -208,13 +208,14 @@ CREATE TABLE private.mails (
     CONSTRAINT mails_recipient_length CHECK ((octet_length((recipient)::text) <= 320)),
     CONSTRAINT mails_sealed_length CHECK ((char_length(sealed) <= 4000)),
     CONSTRAINT mails_status_is_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text]))),
-    CONSTRAINT mails_template_is_known CHECK ((template = ANY (ARRAY['alert'::text, 'weekly'::text, 'confirm'::text, 'invitation'::text, 'reset'::text, 'password_changed'::text])))
+    CONSTRAINT mails_template_length CHECK ((octet_length(template) <= 200))
 );
 ALTER TABLE private.mails OWNER TO answerscope_owner;
 CREATE INDEX mails_due_idx ON private.mails USING btree (((sealed IS NULL)), next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX mails_organization_id_idx ON private.mails USING btree (organization_id);
 CREATE INDEX mails_subscription_id_idx ON private.mails USING btree (subscription_id, created_at DESC);
 COMMENT ON TABLE private.mails IS 'Mails, for 90 days.';
+COMMENT ON COLUMN private.mails.template IS 'The type of its event, or confirm, invitation, reset, password_changed.';
 COMMENT ON COLUMN private.mails.sealed IS 'What its template needs and nobody may read, such as a link; cleared when it ends.';
 COMMENT ON COLUMN private.mails.response_status IS 'The code of the mail server''s last reply.';
 ALTER TABLE private.mails ENABLE ROW LEVEL SECURITY;
@@ -242,6 +243,7 @@ CREATE INDEX one_time_links_subject_idx ON private.one_time_links USING btree (s
 COMMENT ON TABLE private.one_time_links IS 'Links that work once.';
 COMMENT ON COLUMN private.one_time_links.hash IS 'SHA-256 of the token in the link.';
 COMMENT ON COLUMN private.one_time_links.subject IS 'The invitation, the user, or the subscription.';
+CREATE TRIGGER limit_rows BEFORE INSERT ON private.one_time_links FOR EACH ROW WHEN ((new.kind <> 'password_reset'::text)) EXECUTE FUNCTION private.limit_rows('20', 'at most 20 new addresses an hour: try again later', 'r.organization_id = ($1).organization_id AND r.kind = ($1).kind AND r.created_at > now() - INTERVAL ''1 hour''', 'AS429');
 ALTER TABLE private.one_time_links ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.one_time_links FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.one_time_links FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -1162,6 +1164,8 @@ ALTER TABLE public.invitations OWNER TO answerscope_owner;
 CREATE INDEX invitations_organization_id_idx ON public.invitations USING btree (organization_id, created_at DESC);
 COMMENT ON TABLE public.invitations IS 'Who was invited to an organization. Made by /api/invitations: the link is shown once.';
 COMMENT ON COLUMN public.invitations.invited_by IS 'A user, without whose membership and rank it does not work; null: the command line.';
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.invitations FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'an organization has at most 50 open invitations: revoke one first', 'r.organization_id = ($1).organization_id AND r.email OPERATOR(private.<>) ($1).email
+         AND r.accepted_at IS NULL AND r.revoked_at IS NULL AND r.expires_at > now()');
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF accepted_at, revoked_at ON public.invitations FOR EACH ROW EXECUTE FUNCTION private.log_invitation();
 ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.invitations FORCE ROW LEVEL SECURITY;
@@ -1425,7 +1429,7 @@ COMMENT ON COLUMN public.share_links.embed_origins IS 'Whose pages may show it i
 COMMENT ON COLUMN public.share_links.expires_at IS 'Null: never.';
 COMMENT ON COLUMN public.share_links.last_used_at IS 'To the hour.';
 CREATE TRIGGER fill BEFORE INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER limit_links BEFORE INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.limit_share_links();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.limit_rows('50', 'a brand has at most 50 share links that work: revoke one first', 'r.brand_id = ($1).brand_id AND r.revoked_at IS NULL AND coalesce(r.expires_at > now(), true)');
 CREATE TRIGGER log_audit AFTER INSERT ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.log_share_link();
 CREATE TRIGGER log_audit_revoked AFTER UPDATE OF revoked_at ON public.share_links FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION private.log_share_link();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.share_links FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -1443,12 +1447,13 @@ CREATE TABLE public.subscriptions (
     brand_id uuid,
     user_id uuid,
     address private.citext,
-    events text[] NOT NULL DEFAULT '{visibility.moved,platform.degraded,platform.recovered,tracking.skipped,report.weekly}'::text[],
+    events text[] NOT NULL DEFAULT private.mailed_events(),
     drops_only boolean NOT NULL DEFAULT true,
     confirmed_at timestamp with time zone,
     stopped_at timestamp with time zone,
     stopped_reason text,
     last_sent_at timestamp with time zone,
+    started_at timestamp with time zone NOT NULL DEFAULT now(),
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
     CONSTRAINT subscriptions_receiver_key UNIQUE NULLS NOT DISTINCT (organization_id, brand_id, user_id, address),
@@ -1456,7 +1461,7 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
     CONSTRAINT subscriptions_address_form CHECK (((octet_length((address)::text) <= 320) AND ((address)::text ~ '^[^@[:space:][:cntrl:],;<>]+@[^@[:space:][:cntrl:],;<>]+$'::text))),
-    CONSTRAINT subscriptions_events_are_known CHECK (private.check_events(events, '{visibility.moved,platform.degraded,platform.recovered,tracking.skipped,report.weekly}'::text[])),
+    CONSTRAINT subscriptions_events_are_known CHECK (private.check_events(events, private.mailed_events())),
     CONSTRAINT subscriptions_receiver_is_one CHECK (((user_id IS NULL) <> (address IS NULL))),
     CONSTRAINT subscriptions_stopped_reason_is_known CHECK ((stopped_reason = ANY (ARRAY['unsubscribed'::text, 'refused'::text])))
 );
@@ -1469,7 +1474,9 @@ COMMENT ON COLUMN public.subscriptions.user_id IS 'The user who subscribed; fill
 COMMENT ON COLUMN public.subscriptions.drops_only IS 'Whether visibility.moved is mailed only when something fell or has recovered.';
 COMMENT ON COLUMN public.subscriptions.confirmed_at IS 'Of an address: it gets nothing before.';
 COMMENT ON COLUMN public.subscriptions.stopped_at IS 'Nothing is mailed any more; null starts again.';
+COMMENT ON COLUMN public.subscriptions.started_at IS 'When it was made, or last started again.';
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION private.fill_subscription();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.address IS NOT NULL)) EXECUTE FUNCTION private.limit_rows('20', 'a brand has at most 20 addresses: remove one first', 'r.organization_id = ($1).organization_id AND r.brand_id IS NOT DISTINCT FROM ($1).brand_id AND r.address IS NOT NULL');
 ALTER TABLE public.subscriptions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.subscriptions FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
@@ -1778,6 +1785,7 @@ COMMENT ON COLUMN public.webhook_endpoints.events IS 'The types that are sent; e
 COMMENT ON COLUMN public.webhook_endpoints.failing_since IS 'The first failure after the last success.';
 COMMENT ON COLUMN public.webhook_endpoints.disabled_at IS 'When deliveries were stopped, because it was gone or failed for days. Switching it on clears this.';
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.fill_endpoint();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.limit_rows('10', 'an organization has at most 10 endpoints: remove one first', 'r.organization_id = ($1).organization_id');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
 CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN ((((((old.description IS DISTINCT FROM new.description) OR (old.events IS DISTINCT FROM new.events)) OR (old.brand_id IS DISTINCT FROM new.brand_id)) OR (old.is_active IS DISTINCT FROM new.is_active)) OR (old.disabled_at IS DISTINCT FROM new.disabled_at))) EXECUTE FUNCTION private.log_endpoint();
 ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
@@ -1836,8 +1844,7 @@ AS $function$
 BEGIN
     INSERT INTO private.mails (organization_id, event_id, subscription_id, template, recipient, next_attempt_at)
     SELECT
-        NEW.organization_id, NEW.id, r.subscription_id,
-        CASE NEW.type WHEN 'report.weekly' THEN 'weekly' ELSE 'alert' END, r.recipient,
+        NEW.organization_id, NEW.id, r.subscription_id, NEW.type, r.recipient,
         CASE NEW.type WHEN 'visibility.moved' THEN private.next_daytime(NEW.organization_id) ELSE now() END
     FROM (
         SELECT s.id AS subscription_id, coalesce(u.email, CASE WHEN s.confirmed_at IS NOT NULL THEN s.address END) AS recipient
@@ -2359,10 +2366,13 @@ BEGIN
         NEW.organization_id := CASE
             WHEN NEW.brand_id IS NULL THEN coalesce(NEW.organization_id, private.org_id())
             ELSE coalesce(
-                (SELECT b.organization_id FROM public.brands AS b WHERE b.id = NEW.brand_id),
+                (SELECT b.organization_id FROM public.brands AS b
+                 WHERE b.id = NEW.brand_id AND b.organization_id = coalesce(NEW.organization_id, b.organization_id)),
                 '00000000-0000-0000-0000-000000000000')
         END;
         NEW.user_id := CASE WHEN NEW.address IS NULL THEN coalesce(private.user_id(), NEW.user_id) END;
+    ELSIF OLD.stopped_at IS NOT NULL AND NEW.stopped_at IS NULL THEN
+        NEW.started_at := now();
     END IF;
     NEW.stopped_reason := CASE WHEN NEW.stopped_at IS NOT NULL THEN coalesce(NEW.stopped_reason, 'unsubscribed') END;
     RETURN NEW;
@@ -2610,24 +2620,26 @@ $function$;
 ALTER FUNCTION private.keep_domains() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_domains() IS NULL;
 
--- function private.limit_share_links()
-CREATE OR REPLACE FUNCTION private.limit_share_links()
+-- function private.limit_rows()
+CREATE OR REPLACE FUNCTION private.limit_rows()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+DECLARE
+    is_full bool;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('share links of ' || NEW.brand_id, 0)); -- two at once count each other
-    IF (SELECT count(*) FROM public.share_links AS s
-        WHERE s.brand_id = NEW.brand_id AND s.revoked_at IS NULL AND coalesce(s.expires_at > now(), true)) >= 50 THEN
-        RAISE EXCEPTION 'a brand has at most 50 share links that work: revoke one first' USING ERRCODE = 'program_limit_exceeded';
+    PERFORM pg_advisory_xact_lock(hashtextextended(TG_TABLE_NAME || ' of ' || NEW.organization_id, 0)); -- two at once count each other
+    EXECUTE format('SELECT count(*) >= $2 FROM %s AS r WHERE %s', TG_RELID::regclass, TG_ARGV[2]) INTO is_full USING NEW, TG_ARGV[0]::int;
+    IF is_full THEN
+        RAISE EXCEPTION USING MESSAGE = TG_ARGV[1], ERRCODE = coalesce(TG_ARGV[3], 'program_limit_exceeded');
     END IF;
     RETURN NEW;
 END
 $function$;
-ALTER FUNCTION private.limit_share_links() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.limit_share_links() IS NULL;
+ALTER FUNCTION private.limit_rows() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.limit_rows() IS NULL;
 
 -- function private.list_edited(list text[], added text[], removed text[])
 CREATE OR REPLACE FUNCTION private.list_edited(list text[], added text[], removed text[])
@@ -2850,6 +2862,20 @@ END
 $function$;
 ALTER FUNCTION private.log_share_link() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_share_link() IS NULL;
+
+-- function private.mailed_events()
+CREATE OR REPLACE FUNCTION private.mailed_events()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT ARRAY['visibility.moved', 'platform.degraded', 'platform.recovered', 'tracking.skipped', 'report.weekly']
+$function$;
+ALTER FUNCTION private.mailed_events() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.mailed_events() IS 'The types of events that a subscription may have.';
+GRANT EXECUTE ON FUNCTION private.mailed_events() TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.mailed_events() TO authenticated;
 
 -- function private.next_daytime(organization uuid)
 CREATE OR REPLACE FUNCTION private.next_daytime(organization uuid)

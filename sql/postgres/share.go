@@ -54,8 +54,8 @@ type ListedShareLink struct {
 
 // AddShareLink stores a link; ErrNotFound if the brand is not the organization's, ErrLimit if it has too many.
 func (db *DB) AddShareLink(ctx context.Context, l NewShareLink) (id uuid.UUID, err error) {
-	err = db.asUser(ctx, l.CreatedBy, func(on querier) error {
-		id, err = queryOne[uuid.UUID](ctx, on, "add_share_link", l.OrganizationID, l.BrandID, l.CreatedBy, l.Title,
+	err = db.asUser(ctx, l.CreatedBy, func(tx Tx) error {
+		id, err = queryOne[uuid.UUID](ctx, tx, "add_share_link", l.OrganizationID, l.BrandID, l.CreatedBy, l.Title,
 			l.Screens, l.Filters, l.EmbedOrigins, l.ExpiresAt, l.Hash[:], l.PasswordHash)
 		return wrap(err, "add share link %q", l.Title)
 	})
@@ -74,8 +74,8 @@ func (db *DB) RevokeShareLink(ctx context.Context, link uuid.UUID) error {
 
 // RevokeManagedShareLink is RevokeShareLink for the links that a user may revoke; ErrNotFound for any other.
 func (db *DB) RevokeManagedShareLink(ctx context.Context, m KeyManager, link uuid.UUID) error {
-	return db.asUser(ctx, m.UserID, func(on querier) error {
-		err := execOne(ctx, on, "revoke_managed_share_link", link, m.OrganizationID, m.UserID, m.Everyone)
+	return db.asUser(ctx, m.UserID, func(tx Tx) error {
+		err := execOne(ctx, tx, "revoke_managed_share_link", link, m.OrganizationID, m.UserID, m.Everyone)
 		return wrap(err, "revoke share link %s", link)
 	})
 }

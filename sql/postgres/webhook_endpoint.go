@@ -7,9 +7,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// MaxWebhookEndpoints is the limit of an organization.
-const MaxWebhookEndpoints = 10
-
 // The kinds of endpoints.
 const (
 	KindWebhook = "webhook"
@@ -51,18 +48,13 @@ type WebhookDelivery struct {
 }
 
 // AddWebhookEndpoint stores an endpoint with its encrypted secret; the audit log names the user as for SetProviderKey.
-// It reports false if the organization has MaxWebhookEndpoints, ErrNotFound if it has no such brand.
-func (db *DB) AddWebhookEndpoint(
-	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string,
-) (added bool, err error) {
+// ErrNotFound if the organization has no such brand, ErrValue for unknown events, ErrLimit.
+func (db *DB) AddWebhookEndpoint(ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string) error {
 	creator := uuid.NullUUID{UUID: user, Valid: !user.IsNil()}
-	err = db.asUserLocked(ctx, user, "webhooks", e.OrganizationID, func(tx Tx) error {
-		rows, err := execRows(ctx, tx, "add_webhook_endpoint", e.ID, e.OrganizationID, e.BrandID, e.Kind, e.URL,
-			e.Description, e.Events, creator, sealed, MaxWebhookEndpoints)
-		added = rows > 0
-		return err
+	return db.asUser(ctx, user, func(tx Tx) error {
+		return exec(ctx, tx, "add_webhook_endpoint", e.ID, e.OrganizationID, e.BrandID, e.Kind, e.URL, e.Description,
+			e.Events, creator, sealed)
 	})
-	return added, err
 }
 
 // WebhookEndpoints returns the endpoints of an organization, the oldest first.
@@ -84,8 +76,11 @@ func (db *DB) RemoveWebhookEndpoint(ctx context.Context, id uuid.UUID) error {
 func (db *DB) RotateWebhookSecret(
 	ctx context.Context, user uuid.UUID, e WebhookEndpoint, sealed string, overlap time.Duration,
 ) error {
-	return db.asUserLocked(ctx, user, "webhooks", e.OrganizationID, func(tx Tx) error {
-		err := execOne(ctx, tx, "rotate_webhook_secret", e.ID, sealed, int(overlap.Seconds()))
+	return db.asUser(ctx, user, func(tx Tx) error {
+		err := exec(ctx, tx, "lock", "secrets of "+e.ID.String()) // two at once make one secret after the other
+		if err == nil {
+			err = execOne(ctx, tx, "rotate_webhook_secret", e.ID, sealed, int(overlap.Seconds()))
+		}
 		return wrap(err, "rotate secret of webhook endpoint %s", e.ID)
 	})
 }

@@ -66,8 +66,10 @@ type Move struct {
 	Judged
 }
 
-// Degraded is the data of platform.degraded: a job in which the platform gave up over 20 % of its runs.
+// Degraded is the data of platform.degraded, a job in which the platform gave up over 20 % of its runs, and of
+// platform.recovered, which ends that.
 type Degraded struct {
+	IsOver   bool             `json:"-"` // it is platform.recovered's
 	Platform string           `json:"platform"`
 	Brands   []Brand          `json:"brands"`
 	JobID    uuid.UUID        `json:"job_id"`
@@ -75,9 +77,6 @@ type Degraded struct {
 	GaveUp   map[string]int64 `json:"gave_up"` // by class of error
 	Since    time.Time        `json:"since"`
 }
-
-// Restored is the data of platform.recovered.
-type Restored struct{ Degraded }
 
 // Skipped is the data of tracking.skipped: slots of a brand that were not asked.
 type Skipped struct {

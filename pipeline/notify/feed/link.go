@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -16,38 +17,34 @@ const (
 	TestMail        = "test"
 )
 
-// Seal encrypts the data of a mail with a link, for private.mails.sealed. Only the mail of this recipient opens it.
-func Seal(ring secret.Ring, recipient string, data Teller) (string, error) {
-	plain, err := json.Marshal(data)
-	return ring.Seal(plain, recipient), err
+// A Link is the data of a mail that no event causes.
+type Link struct {
+	Template     string    `json:"-"`
+	Organization string    `json:"organization,omitempty"`
+	Role         string    `json:"role,omitempty"`
+	By           string    `json:"by,omitempty"` // an e-mail address; "": the operator
+	Token        string    `json:"token,omitempty"`
+	Expires      time.Time `json:"expires_at,omitzero"`
+	At           time.Time `json:"at,omitzero"` // when the password was changed
 }
 
-// A Confirmation asks a new address whether it wants the mails.
-type Confirmation struct {
-	Organization string    `json:"organization"`
-	Token        string    `json:"token"` // of PUBLIC_URL/confirm/TOKEN
-	Expires      time.Time `json:"expires_at"`
+// Headline is the subject of the mail.
+func (l *Link) Headline() string {
+	switch l.Template {
+	case Confirm:
+		return "Do you want mails from " + l.Organization + "?"
+	case Invite:
+		return cmp.Or(l.By, "The operator") + " invites you to " + l.Organization
+	case ResetPassword:
+		return "Choose a new password"
+	case PasswordChanged:
+		return "Your password was changed"
+	}
+	return "A test of answerscope's mail"
 }
 
-// An Invitation invites to an organization.
-type Invitation struct {
-	Organization string    `json:"organization"`
-	Role         string    `json:"role"`
-	By           string    `json:"by"`    // an e-mail address; "": the operator
-	Token        string    `json:"token"` // of PUBLIC_URL/invite/TOKEN
-	Expires      time.Time `json:"expires_at"`
+// Seal encrypts the data, for private.mails.sealed. Only the mail of this recipient opens it.
+func (l *Link) Seal(ring secret.Ring, recipient string) string {
+	plain, _ := json.Marshal(l) // cannot fail: texts and times
+	return ring.Seal(plain, recipient)
 }
-
-// A Reset lets a user choose another password.
-type Reset struct {
-	Token   string    `json:"token"` // of PUBLIC_URL/reset/TOKEN
-	Expires time.Time `json:"expires_at"`
-}
-
-// A PasswordChange tells a user about one.
-type PasswordChange struct {
-	At time.Time `json:"at"`
-}
-
-// A Test tells nothing but that mails arrive.
-type Test struct{}

@@ -10,34 +10,33 @@ import (
 	"github.com/answerscope/answerscope/internal/verdict"
 )
 
-// A Teller is the data of an event or link that has a headline: the subject of its mail, the header of Slack's message.
-type Teller interface{ Headline() string }
-
-var tellers = map[string]func() Teller{
-	VisibilityMoved:   func() Teller { return new(Moved) },
-	PlatformDegraded:  func() Teller { return new(Degraded) },
-	PlatformRecovered: func() Teller { return new(Restored) },
-	TrackingSkipped:   func() Teller { return new(Skipped) },
-	EndpointDisabled:  func() Teller { return new(Disabled) },
-	ReportWeekly:      func() Teller { return new(Report) },
-	Confirm:           func() Teller { return new(Confirmation) },
-	Invite:            func() Teller { return new(Invitation) },
-	ResetPassword:     func() Teller { return new(Reset) },
-	PasswordChanged:   func() Teller { return new(PasswordChange) },
-	TestMail:          func() Teller { return new(Test) },
-}
+// A Subject is the data of an event or a link that has a headline: the subject of its mail, the header of Slack's
+// message.
+type Subject interface{ Headline() string }
 
 // Read reads the data of a type of event that has a headline, or of a template.
-func Read(name string, data []byte) (Teller, error) {
-	teller := tellers[name]
-	if teller == nil {
+func Read(name string, data []byte) (Subject, error) {
+	var subject Subject
+	switch name {
+	case VisibilityMoved:
+		subject = new(Moved)
+	case PlatformDegraded, PlatformRecovered:
+		subject = &Degraded{IsOver: name == PlatformRecovered}
+	case TrackingSkipped:
+		subject = new(Skipped)
+	case EndpointDisabled:
+		subject = new(Disabled)
+	case ReportWeekly:
+		subject = new(Report)
+	case Confirm, Invite, ResetPassword, PasswordChanged, TestMail:
+		subject = &Link{Template: name}
+	default:
 		return nil, fmt.Errorf("no headline is known for %q", name)
 	}
-	facts := teller()
-	if err := json.Unmarshal(data, facts); err != nil {
+	if err := json.Unmarshal(data, subject); err != nil {
 		return nil, fmt.Errorf("read data of %s: %w", name, err)
 	}
-	return facts, nil
+	return subject, nil
 }
 
 // Headline is the week in a sentence.
@@ -85,17 +84,17 @@ func (m Move) Sentence(brand Brand) string {
 	return text
 }
 
-// Headline names the platform and how much of a job it gave up.
+// Headline names the platform, and how much of a job it gave up.
 func (d *Degraded) Headline() string {
+	if d.IsOver {
+		return d.Platform + " answers again"
+	}
 	var gaveUp int64
 	for _, runs := range d.GaveUp {
 		gaveUp += runs
 	}
 	return fmt.Sprintf("%s: %s of %s runs given up", d.Platform, Count(gaveUp), Count(d.Runs))
 }
-
-// Headline names the platform.
-func (r *Restored) Headline() string { return r.Platform + " answers again" }
 
 // Headline names the brand that was not asked, and why.
 func (s *Skipped) Headline() string { return s.Brand.Name + " is not asked: " + s.Why() }
@@ -114,23 +113,6 @@ func (d *Disabled) Headline() string {
 	return fmt.Sprintf("Webhook to %s is switched off: %s", d.Endpoint.Host,
 		cmp.Or(why[d.Endpoint.Reason], d.Endpoint.Reason))
 }
-
-// Headline asks for the confirmation.
-func (c *Confirmation) Headline() string { return "Do you want mails from " + c.Organization + "?" }
-
-// Headline names the inviter.
-func (i *Invitation) Headline() string {
-	return cmp.Or(i.By, "The operator") + " invites you to " + i.Organization
-}
-
-// Headline names the purpose of the link.
-func (*Reset) Headline() string { return "Choose a new password" }
-
-// Headline tells the change.
-func (*PasswordChange) Headline() string { return "Your password was changed" }
-
-// Headline names the program.
-func (*Test) Headline() string { return "A test of answerscope's mail" }
 
 // Percent writes the rate: 42.1 %.
 func (f Figure) Percent() string {

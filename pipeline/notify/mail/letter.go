@@ -87,7 +87,7 @@ func onOneLine(data json.RawMessage) []byte {
 // A view is the data of the templates.
 type view struct {
 	Subject string
-	Data    feed.Teller
+	Data    feed.Subject
 	Base    string // PUBLIC_URL
 	Stop    string // address that stops the subscription
 }

@@ -57,13 +57,8 @@ func New(settings config.Mail, publicURL string, ring secret.Ring) (*Sender, err
 
 // Send makes one attempt to send a mail.
 func (s *Sender) Send(ctx context.Context, m postgres.Mail) postgres.Outcome {
-	letter := Letter{ID: m.ID, Recipient: m.Recipient, Template: m.Template, Data: m.Data}
-	if m.Type != nil {
-		letter.Template = *m.Type
-	}
-	if m.SubscriptionID != nil {
-		letter.Subscription = *m.SubscriptionID
-	}
+	letter := Letter{ID: m.ID, Recipient: m.Recipient, Template: m.Template, Data: m.Data,
+		Subscription: m.SubscriptionID.UUID}
 	if m.Sealed != nil {
 		plain, err := s.ring.Open(*m.Sealed, m.Recipient)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+	"github.com/gofrs/uuid/v5"
 	"github.com/wneessen/go-mail"
 
 	"github.com/answerscope/answerscope/internal/config"
@@ -178,7 +179,7 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 	}
 	r := newRelay(t, nil, false)
 	sender := r.sender(t, local, ring)
-	invitation := feed.Invitation{Organization: "Acme", Role: "viewer", By: "ann@acme.example", Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA"}
+	invitation := feed.Link{Organization: "Acme", Role: "viewer", By: "ann@acme.example", Token: "3ZQ7KX2M4V6T5J8RWNBYHDLCPA"}
 	for _, c := range []struct {
 		recipient string
 		life      time.Duration
@@ -192,9 +193,9 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 	} {
 		invitation.Expires = time.Now().Add(c.life)
 		sealedFor := strings.Replace(c.recipient, "eve@evil", "bob@acme", 1)
-		sealed, err := feed.Seal(ring, sealedFor, &invitation)
-		if err != nil || strings.Contains(sealed, invitation.Token) {
-			t.Fatal(sealed, err)
+		sealed := invitation.Seal(ring, sealedFor)
+		if strings.Contains(sealed, invitation.Token) {
+			t.Fatal(sealed)
 		}
 		got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: c.recipient, Template: feed.Invite, Sealed: &sealed})
 		if got.Code != c.want.Code || got.Final != c.want.Final || !strings.HasPrefix(got.Error, c.want.Error) || (got.Error == "") != (c.want.Error == "") || strings.Contains(got.Error, invitation.Token) {
@@ -208,9 +209,8 @@ func TestALinkIsOpenedForItsRecipient(t *testing.T) {
 	if mails := r.received(); len(mails) != 1 || !strings.Contains(joined(mails[0]), "/invite/"+invitation.Token) {
 		t.Errorf("%d mails arrived", len(mails))
 	}
-	report := feed.ReportWeekly
-	got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: "weekly", Type: &report,
-		SubscriptionID: &subscription, Data: letters(t)[report].Data})
+	got := sender.Send(t.Context(), postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: feed.ReportWeekly,
+		SubscriptionID: uuid.NullUUID{UUID: subscription, Valid: true}, Data: letters(t)[feed.ReportWeekly].Data})
 	if mails := r.received(); got.Error != "" || len(mails) != 2 || !strings.Contains(joined(mails[1]), "List-Unsubscribe: <"+publicURL+"/unsubscribe/"+subscription.String()+">") {
 		t.Errorf("%+v, %d mails arrived", got, len(mails))
 	}

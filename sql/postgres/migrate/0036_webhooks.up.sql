@@ -1,3 +1,18 @@
+-- A limit of rows: how many there may be, what an error says, and which rows r count beside the new one, $1.
+CREATE FUNCTION private.limit_rows() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+DECLARE
+    is_full bool;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(TG_TABLE_NAME || ' of ' || NEW.organization_id, 0)); -- two at once count each other
+    EXECUTE format('SELECT count(*) >= $2 FROM %s AS r WHERE %s', TG_RELID::regclass, TG_ARGV[2]) INTO is_full USING NEW, TG_ARGV[0]::int;
+    IF is_full THEN
+        RAISE EXCEPTION USING MESSAGE = TG_ARGV[1], ERRCODE = coalesce(TG_ARGV[3], 'program_limit_exceeded');
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 -- Where events are posted, and each delivery of one. A delivery is its own queue: a process of the pipeline leases it,
 -- sends it, and ends it if its lease is still its own.
 CREATE TABLE public.webhook_endpoints (
@@ -118,6 +133,9 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.webhook_endpoints
     FOR EACH ROW EXECUTE FUNCTION private.fill_endpoint();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.webhook_endpoints
+    FOR EACH ROW EXECUTE FUNCTION private.limit_rows(10, 'an organization has at most 10 endpoints: remove one first',
+        'r.organization_id = ($1).organization_id');
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE ON public.webhook_endpoints
     FOR EACH ROW EXECUTE FUNCTION private.log_endpoint();
 CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not of what each delivery writes

@@ -47,3 +47,7 @@ END
 $$;
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF accepted_at, revoked_at ON public.invitations
     FOR EACH ROW EXECUTE FUNCTION private.log_invitation();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.invitations
+    FOR EACH ROW EXECUTE FUNCTION private.limit_rows(50, 'an organization has at most 50 open invitations: revoke one first',
+        'r.organization_id = ($1).organization_id AND r.email OPERATOR(private.<>) ($1).email
+         AND r.accepted_at IS NULL AND r.revoked_at IS NULL AND r.expires_at > now()');

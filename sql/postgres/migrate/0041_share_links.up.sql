@@ -36,18 +36,6 @@ CREATE TABLE private.share_link_hashes (
 );
 COMMENT ON TABLE private.share_link_hashes IS 'What links are found by: SHA-256 of the token, and argon2id of the password, as a PHC string.';
 
-CREATE FUNCTION private.limit_share_links() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('share links of ' || NEW.brand_id, 0)); -- two at once count each other
-    IF (SELECT count(*) FROM public.share_links AS s
-        WHERE s.brand_id = NEW.brand_id AND s.revoked_at IS NULL AND coalesce(s.expires_at > now(), true)) >= 50 THEN
-        RAISE EXCEPTION 'a brand has at most 50 share links that work: revoke one first' USING ERRCODE = 'program_limit_exceeded';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
 CREATE FUNCTION private.log_share_link() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -59,8 +47,9 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.share_links
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER limit_links BEFORE INSERT ON public.share_links
-    FOR EACH ROW EXECUTE FUNCTION private.limit_share_links();
+CREATE TRIGGER limit_rows BEFORE INSERT ON public.share_links
+    FOR EACH ROW EXECUTE FUNCTION private.limit_rows(50, 'a brand has at most 50 share links that work: revoke one first',
+        'r.brand_id = ($1).brand_id AND r.revoked_at IS NULL AND coalesce(r.expires_at > now(), true)');
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.share_links
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER log_audit AFTER INSERT ON public.share_links

@@ -1,4 +1,5 @@
--- add_invitation: invites the email $2 to the organization $1 as $3, by the user $4, in place of earlier invitations.
+-- add_invitation: invites the email $2 to the organization $1 as $3, by the user $4, in place of earlier invitations,
+-- unless it is a member's.
 WITH revoked AS (
     UPDATE public.invitations
     SET revoked_at = now()
@@ -9,5 +10,11 @@ WITH revoked AS (
       AND expires_at > now()
 )
 INSERT INTO public.invitations (organization_id, email, role, invited_by)
-VALUES ($1, $2::text, $3, $4)
+SELECT $1, $2::text, $3, $4
+WHERE NOT EXISTS (
+    SELECT
+    FROM public.members AS m
+    JOIN private.users AS u ON u.id = m.user_id
+    WHERE m.organization_id = $1
+      AND u.email OPERATOR(private.=) $2::text::private.citext)
 RETURNING id

@@ -1,5 +1,5 @@
 -- end_mail: stores how an attempt of a mail ended: its status now, and the seconds until the next attempt. A mail server
--- that refuses three mails of a subscription in a row stops it.
+-- that refuses three mails of a subscription in a row, since it was started, stops it.
 WITH ended AS (
     UPDATE private.mails
     SET
@@ -25,12 +25,14 @@ WITH ended AS (
     FROM ended
     CROSS JOIN LATERAL (
         SELECT count(*)
-        FROM (SELECT response_status
-              FROM private.mails
-              WHERE subscription_id = ended.subscription_id
-                AND id <> $1
-                AND status IN ('delivered', 'failed')
-              ORDER BY created_at DESC
+        FROM (SELECT m.response_status
+              FROM private.mails AS m
+              JOIN public.subscriptions AS b ON b.id = m.subscription_id
+              WHERE m.subscription_id = ended.subscription_id
+                AND m.id <> $1
+                AND m.created_at >= b.started_at
+                AND m.status IN ('delivered', 'failed')
+              ORDER BY m.created_at DESC
               LIMIT 2) AS previous
         WHERE response_status >= 500
           AND $5 >= 500

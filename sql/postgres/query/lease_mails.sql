@@ -36,20 +36,14 @@ SET
     attempts = m.attempts + (m.holder IS NULL)::int
 FROM due
 JOIN private.mails AS leased ON leased.id = due.id
-JOIN public.organizations AS o ON o.id = leased.organization_id
 LEFT JOIN public.events AS v ON v.id = leased.event_id
 WHERE m.id = due.id
   AND due.is_wanted
 RETURNING
     m.id,
-    m.organization_id,
-    o.name AS organization,
     m.subscription_id,
     m.template,
     m.recipient::text,
     m.sealed,
     m.attempts,
-    m.created_at,
-    v.type,
-    v.at,
     v.data
