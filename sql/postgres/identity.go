@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,7 @@ type identityUser struct {
 	ID       uuid.UUID `db:"id"`
 	IsActive bool      `db:"is_active"`
 	IsLinked bool      `db:"is_linked"`
-	// IsAnother tells that the user was found by the email, and is somebody else at the issuer.
+	// IsAnother means that the user was found by the email, and is somebody else at the issuer.
 	IsAnother bool `db:"is_another"`
 	IsMember  bool `db:"is_member"`
 }
@@ -39,6 +40,10 @@ var (
 // ErrOtherIdentity, ErrNoOrganization; ErrConflict if an invited user is in an organization.
 func (db *DB) SignInByIdentity(ctx context.Context, i ExternalIdentity) (user uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
+		// Of two at once that come by one email, the second finds what the first has linked.
+		if err := exec(ctx, tx, "lock", "sign-in at "+i.Issuer+" of "+strings.ToLower(i.Email)); err != nil {
+			return err
+		}
 		u, err := queryOne[identityUser](ctx, tx, "identity_user", i.Issuer, i.Subject, i.Email)
 		isNew := errors.Is(err, ErrNotFound)
 		switch {
