@@ -2,6 +2,9 @@ package lifecycle
 
 import (
 	"context"
+	"math"
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -28,4 +31,21 @@ func Retry(
 		InitialInterval: b.First, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: b.Max,
 	}), backoff.WithMaxElapsedTime(b.Total), backoff.WithNotify(notify))
 	return err
+}
+
+// RetryAfter reads a header of that name, seconds or a date (RFC 9110 §10.2.3), as a wait in whole seconds; 0 if it is
+// absent or wrong.
+func RetryAfter(header string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 && seconds < 1e6 {
+		return WholeSeconds(time.Duration(seconds * float64(time.Second)))
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return WholeSeconds(at.Sub(now))
+	}
+	return 0
+}
+
+// WholeSeconds rounds a wait up; 0 if it is over.
+func WholeSeconds(d time.Duration) time.Duration {
+	return max(time.Duration(math.Ceil(d.Seconds()))*time.Second, 0)
 }

@@ -16,6 +16,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/answerscope/answerscope/internal/egress"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -52,7 +53,7 @@ func (s *Sender) Send(ctx context.Context, d postgres.Delivery) postgres.Outcome
 	case !success:
 		end.Error = fmt.Sprintf("status %d", response.Status)
 		end.Final = response.Status == http.StatusGone
-		end.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+		end.RetryAfter = lifecycle.RetryAfter(response.Header.Get("Retry-After"), time.Now())
 	}
 	return end
 }
@@ -148,16 +149,4 @@ func (s *Sender) link(d postgres.Delivery) string {
 		return s.PublicURL + brand + "/tracking"
 	}
 	return s.PublicURL + brand
-}
-
-// retryAfter reads the header Retry-After, seconds or a date (RFC 9110 §10.2.3); 0 if it is absent or wrong.
-func retryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return 0
-	}
-	return max(date.Sub(now), 0)
 }

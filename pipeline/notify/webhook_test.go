@@ -334,14 +334,6 @@ func TestAnOutcomeSaysHowTheAttemptEnded(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", path, end, want)
 		}
 	}
-	now := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
-	for header, want := range map[string]time.Duration{
-		"Mon, 23 Nov 2026 06:10:00 GMT": 10 * time.Minute, "Mon, 23 Nov 2026 05:00:00 GMT": 0, "0": 0, "": 0, "99999999999999": 0,
-	} {
-		if got := retryAfter(header, now); got != want {
-			t.Errorf("%q: %s, want %s", header, got, want)
-		}
-	}
 	for name, d := range map[string]postgres.Delivery{
 		"cannot be decrypted":    {Secrets: []string{"k9:AAAA"}},
 		"has no secret":          {},

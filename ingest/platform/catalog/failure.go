@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // classes maps the codes, types, reasons and statuses by which the platforms name an error, in lower case with _ for -.
@@ -49,7 +48,7 @@ func failure(status int, header http.Header, body []byte) *platform.Error {
 		}
 	}
 	e := &platform.Error{Class: class, RetryAfter: parsed.retry, Cause: errors.New(parsed.text(status, body))}
-	if after := retryAfter(header.Get("Retry-After"), time.Now()); after > 0 {
+	if after := lifecycle.RetryAfter(header.Get("Retry-After"), time.Now()); after > 0 {
 		e.RetryAfter = after
 	}
 	return e
@@ -94,7 +93,7 @@ func parseErrorBody(body []byte) (e errorBody) {
 	for _, detail := range o.list("details") {
 		e.codes = append(e.codes, detail.text("reason"))
 		if delay, err := time.ParseDuration(detail.text("retryDelay")); err == nil {
-			e.retry = wholeSeconds(delay)
+			e.retry = lifecycle.WholeSeconds(delay)
 		}
 	}
 	if strings.Contains(strings.ToLower(e.message), "incorrect api key") { // xAI, under the code of every other mistake
@@ -116,22 +115,6 @@ func (e errorBody) text(status int, body []byte) string {
 		return text
 	}
 	return strings.TrimSpace(fmt.Sprintf("status %d: %s", status, text))
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return wholeSeconds(time.Duration(seconds * float64(time.Second)))
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return wholeSeconds(at.Sub(now))
-	}
-	return 0
-}
-
-// wholeSeconds rounds up.
-func wholeSeconds(d time.Duration) time.Duration {
-	return max(time.Duration(math.Ceil(d.Seconds()))*time.Second, 0)
 }
 
 // changedShape returns an error of class changed_shape.
