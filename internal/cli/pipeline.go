@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -58,7 +59,7 @@ func addPipeline(s *service.Service, appends *producer.Producer) error {
 	deps := pipelineDeps(s.Engines, s.Metrics)
 	deps.Producer, deps.Traces, deps.Tasks = appends, s.Traces, s.Tasks
 	var err error
-	if deps.Notify, err = notifyConfig(s.Settings); err != nil {
+	if deps.Notify, err = notifyConfig(s.Settings, s.Log); err != nil {
 		return err
 	}
 	parts, err := pipeline.Build(deps)
@@ -67,11 +68,15 @@ func addPipeline(s *service.Service, appends *producer.Producer) error {
 }
 
 // notifyConfig has the ways in which events and mails leave.
-func notifyConfig(settings config.Settings) (notify.Config, error) {
+func notifyConfig(settings config.Settings, log *slog.Logger) (notify.Config, error) {
 	cfg := notify.DefaultConfig()
 	ring, err := settings.SecretRing()
 	if err != nil {
 		return cfg, err
+	}
+	if !ring.IsSet() {
+		log.Warn("no webhook and no link can be sent", "next",
+			"give ANSWERSCOPE_SECRET_KEYS, the same to every process; until then each attempt fails and counts")
 	}
 	if settings.Mail.IsSet() {
 		mails, err := mail.New(settings.Mail, settings.PublicURL, ring)
