@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 )
 
-// Endpoints are changed at /rest/v1, and not made there: the refusal says where.
+// Endpoints are changed at /rest/v1, and not made there, as all that has a secret: the refusal says where.
 func TestEndpointsAtTheTables(t *testing.T) {
 	t.Parallel()
 	cfg := store.ControlPlane(t)
@@ -30,6 +30,9 @@ func TestEndpointsAtTheTables(t *testing.T) {
 	}{
 		{"POST", "webhook_endpoints", `{"url":"https://hooks.example.org"}`, 403, `{"code":"42501","details":null,"hint":"POST /api/webhooks adds endpoints","message":"permission denied for table webhook_endpoints"}`},
 		{"POST", "api_keys", `{"name":"mine"}`, 403, `"hint":"POST /api/keys adds keys"`},
+		{"POST", "share_links", `{"title":"mine"}`, 403, `"hint":"POST /api/shares adds links"`},
+		{"POST", "invitations", `{"email":"bo@example.com","role":"viewer"}`, 403, `"hint":"POST /api/invitations invites addresses"`},
+		{"POST", "subscriptions", `{"address":"bo@example.com"}`, 403, `"hint":"POST /api/subscriptions adds addresses"`},
 		{"POST", "webhook_deliveries", `{"event":"webhook.test"}`, 403, `"hint":null`},
 		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000", `{"url":"https://hooks.example.org"}`, 403, `"hint":null`},
 		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000", `{"events":["visibility.lost"]}`, 400, `"message":"events: want some of tracking.completed, `},

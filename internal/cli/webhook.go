@@ -100,7 +100,7 @@ func (a endpointArg) ProvideEndpoint(ctx context.Context, db *postgres.DB) (post
 		err = usageError{fmt.Errorf("endpoint %q: want the id that webhook list prints", a.ID)}
 		return postgres.WebhookEndpoint{}, err
 	}
-	e, err := db.WebhookEndpoint(ctx, id)
+	e, err := db.WebhookEndpoint(ctx, uuid.NullUUID{}, id)
 	return e, listedBy(webhookListCommand, err)
 }
 

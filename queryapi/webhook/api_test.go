@@ -180,7 +180,7 @@ func TestAnEndpointIsAdded(t *testing.T) {
 	if got := e.secrets(t, added.ID); fmt.Sprint(got) != "["+added.Secret+"]" {
 		t.Errorf("stored %v", got)
 	}
-	if stored, err := e.db.WebhookEndpoint(t.Context(), added.ID); err != nil || *stored.Brand != "brand" || stored.Description != "n8n" || !stored.IsActive {
+	if stored, err := e.db.WebhookEndpoint(t.Context(), uuid.NullUUID{}, added.ID); err != nil || *stored.Brand != "brand" || stored.Description != "n8n" || !stored.IsActive {
 		t.Errorf("%+v, %v", stored, err)
 	}
 	slack := e.add(t, `{"url":"https://hooks.slack.com/services/T0/B0/secretwxyz","kind":"slack"}`)

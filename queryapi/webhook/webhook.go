@@ -110,9 +110,9 @@ func shortened(text string) string {
 
 // Find finds an endpoint of an organization.
 func (m *Manager) Find(ctx context.Context, organization, id uuid.UUID) (postgres.WebhookEndpoint, error) {
-	e, err := m.db.WebhookEndpoint(ctx, id)
-	if errors.Is(err, postgres.ErrNotFound) || err == nil && e.OrganizationID != organization {
-		return e, problem.New(problem.Missing,
+	e, err := m.db.WebhookEndpoint(ctx, uuid.NullUUID{UUID: organization, Valid: true}, id)
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = problem.New(problem.Missing,
 			"there is no such endpoint: want an id that GET /rest/v1/webhook_endpoints lists")
 	}
 	return e, err

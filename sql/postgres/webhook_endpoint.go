@@ -59,12 +59,12 @@ func (db *DB) AddWebhookEndpoint(ctx context.Context, user uuid.UUID, e WebhookE
 
 // WebhookEndpoints returns the endpoints of an organization, the oldest first.
 func (db *DB) WebhookEndpoints(ctx context.Context, organization uuid.UUID) ([]WebhookEndpoint, error) {
-	return queryAll[WebhookEndpoint](ctx, db, "webhook_endpoints", organization, uuid.Nil)
+	return queryAll[WebhookEndpoint](ctx, db, "webhook_endpoints", organization, uuid.NullUUID{})
 }
 
-// WebhookEndpoint finds an endpoint, or ErrNotFound.
-func (db *DB) WebhookEndpoint(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
-	return queryOne[WebhookEndpoint](ctx, db, "webhook_endpoints", uuid.Nil, id)
+// WebhookEndpoint finds an endpoint of an organization, of any where that is null, or ErrNotFound.
+func (db *DB) WebhookEndpoint(ctx context.Context, organization uuid.NullUUID, id uuid.UUID) (WebhookEndpoint, error) {
+	return queryOne[WebhookEndpoint](ctx, db, "webhook_endpoints", organization, id)
 }
 
 // RemoveWebhookEndpoint deletes an endpoint with its secrets and deliveries, or returns ErrNotFound.

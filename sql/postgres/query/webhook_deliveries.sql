@@ -1,4 +1,4 @@
--- webhook_deliveries: the newest $3 deliveries to the endpoint $1, or the one of the id $2; the newest first.
+-- webhook_deliveries: the newest $3 deliveries to the endpoint $1, of the id $2 where that is not null; the newest first.
 SELECT
     id,
     event,

@@ -1,4 +1,4 @@
--- webhook_endpoints: the endpoints of the organization $1, or the one of the id $2; the oldest first.
+-- webhook_endpoints: the endpoints, of the organization $1 and of the id $2 where those are not null; the oldest first.
 SELECT
     e.id,
     e.organization_id,
@@ -16,6 +16,6 @@ SELECT
     e.created_at
 FROM public.webhook_endpoints AS e
 LEFT JOIN public.brands AS b ON b.id = e.brand_id
-WHERE e.organization_id = $1
-   OR e.id = $2
+WHERE ($1::uuid IS NULL OR e.organization_id = $1)
+  AND ($2::uuid IS NULL OR e.id = $2)
 ORDER BY e.created_at, e.id
