@@ -227,7 +227,7 @@ func (p *schedulePass) emitSkips(
 		}
 	}
 	for reason, platforms := range skipped {
-		err = errors.Join(err, p.db.TellSkipped(ctx, brand, reason, platforms, until, p.now))
+		err = errors.Join(err, p.db.EmitSkipped(ctx, brand, reason, platforms, until, p.now))
 	}
 	return err
 }

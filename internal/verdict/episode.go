@@ -28,11 +28,11 @@ type Episode struct {
 	Closed     Day     `json:"closed,omitzero"` // 0: it goes on
 	Since      Day     `json:"since"`           // the first day of the new level
 	Difference float64 `json:"difference"`      // in points, as seen on Opened
-	Told       Day     `json:"told"`            // of its last news: changes from before that day are no news
+	News       Day     `json:"news"`            // of its last news: changes from before that day are none
 	BackDays   int     `json:"back_days"`       // judged days on which the row was back
 }
 
-// News is told of a row on a judged day.
+// News is the news of a row on a judged day.
 type News struct {
 	Platform string // "": all answers
 	Verdict  string // MovedUp, MovedDown or Recovered
@@ -76,14 +76,14 @@ func (w *Watch) Look(b *Basket, day Day) (news []News, verdicts map[string]strin
 // follow takes a row from one judged day to the next, and returns the verdict of its news, "" of none. Verdicts that
 // compare nothing neither open an episode nor close it.
 func (w *Watch) follow(platform string, day Day, v *Verdict, isBack func(*Episode) bool) (news string) {
-	last := cmp.Or(w.Episodes[platform], &Episode{Told: -1, Closed: day})
+	last := cmp.Or(w.Episodes[platform], &Episode{News: -1, Closed: day})
 	if last.Closed == 0 && day-last.Opened >= episodeDays {
 		last.Closed = day
 	}
 	isOpen := last.Closed == 0
 	switch {
 	case v.Moved():
-		if v.Since.Day <= max(last.Told, day-episodeDays) || isOpen && v.Verdict == last.Direction {
+		if v.Since.Day <= max(last.News, day-episodeDays) || isOpen && v.Verdict == last.Direction {
 			last.BackDays = 0
 			return ""
 		}
@@ -91,11 +91,11 @@ func (w *Watch) follow(platform string, day Day, v *Verdict, isBack func(*Episod
 			last.Closed = day
 		}
 		w.Episodes[platform] = &Episode{Platform: platform, Direction: v.Verdict, Opened: day, Since: v.Since.Day,
-			Difference: v.Since.Difference, Told: day}
+			Difference: v.Since.Difference, News: day}
 		return v.Verdict
 	case isOpen && (v.Verdict == WithinNoise || v.Reason == Coarse) && isBack(last): // a large move makes days coarse
 		if last.BackDays++; last.BackDays == recoveredDays {
-			last.Closed, last.Told = day, day
+			last.Closed, last.News = day, day
 			return Recovered
 		}
 	}

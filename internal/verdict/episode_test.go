@@ -12,13 +12,13 @@ import (
 func TestADayContinuesAnEpisode(t *testing.T) {
 	t.Parallel()
 	const day = 100
-	openDown := Episode{Direction: MovedDown, Opened: 90, Told: 90, Since: 85, BackDays: 1}
+	openDown := Episode{Direction: MovedDown, Opened: 90, News: 90, Since: 85, BackDays: 1}
 	old := openDown
-	old.Opened, old.Told = 72, 72
+	old.Opened, old.News = 72, 72
 	ended := openDown
 	ended.Closed = 95
 	recovered := ended
-	recovered.Told = 95
+	recovered.News = 95
 	fresh := openDown
 	fresh.BackDays = 0
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestADayContinuesAnEpisode(t *testing.T) {
 				return
 			case c.opensAgain != (after != before), after.Direction != c.direction:
 				t.Errorf("afterwards %+v", after)
-			case c.opensAgain && (after.Opened != day || after.Told != day || after.Since != c.since || after.Closed != 0):
+			case c.opensAgain && (after.Opened != day || after.News != day || after.Since != c.since || after.Closed != 0):
 				t.Errorf("opened %+v", after)
 			}
 			if before != nil && (before.Closed != c.closed || !c.opensAgain && before.BackDays != c.backDays) {

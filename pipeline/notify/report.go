@@ -40,8 +40,8 @@ func NewReporter(db *postgres.DB, conn *clickhouse.Conn, now func() time.Time, l
 	return &Reporter{warehouse{conn, db}, now, log}
 }
 
-// Weekly emits the report of last week for each brand that is due. A brand without answers is told so once, until it
-// has some.
+// Weekly emits the report of last week for each brand that is due. A brand without answers gets one such report, until
+// it has some.
 func (r *Reporter) Weekly(ctx context.Context) error {
 	due, err := r.db.DueReports(ctx, r.now())
 	errs := []error{err}

@@ -14,7 +14,7 @@ type previewBody struct {
 	Brand    brandName     `json:"brand"`
 	Window   windowBody    `json:"window"`
 	Messages int           `json:"messages"`
-	Drops    int           `json:"drops"` // messages that tell more than moves up
+	Drops    int           `json:"drops"` // messages of more than moves up
 	Moves    []previewMove `json:"moves"`
 }
 

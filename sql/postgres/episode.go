@@ -76,7 +76,7 @@ type DueReport struct {
 	LastEmpty bool      `db:"last_empty"` // the newest report had no answers
 }
 
-// DueReports returns the active brands that are to be told at an instant about the week before, from Monday 7:00 to
+// DueReports returns the active brands whose report of the week before is due at an instant: from Monday 7:00 to
 // Wednesday in the time zone of their organization.
 func (db *DB) DueReports(ctx context.Context, now time.Time) ([]DueReport, error) {
 	return queryAll[DueReport](ctx, db, "due_reports", now)
@@ -88,11 +88,11 @@ func (db *DB) Failures(ctx context.Context, brand uuid.UUID, from, before time.T
 	return queryOne[json.RawMessage](ctx, db, "failures", brand, from, before)
 }
 
-// TellSkipped adds an event that platforms of a brand, which were due, were not asked, once a reason and UTC day. until
+// EmitSkipped adds an event that platforms of a brand, which were due, were not asked, once a reason and UTC day. until
 // is when its budget allows more, nil for another reason.
-func (db *DB) TellSkipped(
+func (db *DB) EmitSkipped(
 	ctx context.Context, brand uuid.UUID, reason string, platforms []string, until *time.Time, now time.Time,
 ) error {
 	err := exec(ctx, db, "emit_skipped", brand, reason, platforms, until, now)
-	return wrap(err, "tell that brand %s was skipped", brand)
+	return wrap(err, "emit that brand %s was skipped", brand)
 }

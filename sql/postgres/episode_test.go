@@ -68,7 +68,7 @@ func TestASkippedBrandIsToldOnceADay(t *testing.T) {
 		reason string
 		at     time.Time
 	}{{"no_key", at}, {"no_key", at}, {"budget", at}, {"no_key", at.Add(time.Minute)}} {
-		if err := w.db.TellSkipped(t.Context(), w.own.brand.ID, c.reason, []string{"openai"}, nil, c.at); err != nil {
+		if err := w.db.EmitSkipped(t.Context(), w.own.brand.ID, c.reason, []string{"openai"}, nil, c.at); err != nil {
 			t.Fatal(err)
 		}
 	}

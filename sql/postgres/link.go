@@ -28,7 +28,7 @@ type NewLink struct {
 type NewMail struct {
 	Template  string
 	Recipient string
-	Sealed    string // what it tells, encrypted under the recipient
+	Sealed    string // its data, encrypted under the recipient
 }
 
 // add makes the link, which voids earlier ones of the subject.

@@ -1,4 +1,4 @@
-// Package feed has the data of events: the shapes of what /rest/v1/events lists, webhooks post and mails tell.
+// Package feed has the data of events: the shapes of what /rest/v1/events lists, webhooks post and mails show.
 package feed
 
 import (

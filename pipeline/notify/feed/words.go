@@ -67,7 +67,7 @@ func (m *Moved) Headline() string {
 	return text
 }
 
-// Sentence tells one move of a brand.
+// Sentence words one move of a brand.
 func (m Move) Sentence(brand Brand) string {
 	where := ""
 	if m.Platform != nil {
