@@ -3,6 +3,16 @@
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
 
+-- Protects a table: nobody reads or writes a row without a policy, its owner included. Our processes have one.
+CREATE PROCEDURE private.protect(name regclass)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY service ON %s TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true)', name);
+END
+$$;
+
 -- The caller. Unset claims read as '', and another issuer's sub may be no uuid.
 CREATE FUNCTION private.user_id() RETURNS uuid
 LANGUAGE sql STABLE SET search_path = '' AS $$

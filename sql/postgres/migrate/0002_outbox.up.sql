@@ -15,7 +15,5 @@ CREATE TABLE private.outbox (
 COMMENT ON TABLE private.outbox IS 'Changes that the warehouse lacks.';
 COMMENT ON COLUMN private.outbox.payload IS 'The row as it is, or as it last was when deleted.';
 
-ALTER TABLE private.outbox ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.outbox TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.outbox');
 GRANT SELECT, DELETE ON private.outbox TO answerscope_service;

@@ -11,9 +11,7 @@ CREATE TABLE private.tombstones (
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
 COMMENT ON COLUMN private.tombstones.purged_at IS 'Start of its last complete purge; null: none.';
 
-ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.tombstones TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.tombstones');
 -- A client may choose a row's id, even one that it deleted. Records of an id with a tombstone are always dropped, so
 -- the id is refused: after the insert, which waits for a deletion that is under way.
 CREATE FUNCTION private.refuse_deleted() RETURNS trigger

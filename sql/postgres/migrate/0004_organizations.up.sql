@@ -115,24 +115,18 @@ CREATE TRIGGER keep_an_owner AFTER UPDATE OF role OR DELETE ON public.members
     FOR EACH ROW WHEN (OLD.role = 'owner') EXECUTE FUNCTION private.keep_an_owner();
 
 -- Only the service adds and deletes organizations, for the command line.
-ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.organizations TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.organizations');
 CREATE POLICY reads ON public.organizations FOR SELECT TO authenticated USING (id = (SELECT private.org_id()));
 CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated
     USING (id = (SELECT private.org_id('admin'))) WITH CHECK (id = (SELECT private.org_id('admin')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.organizations TO answerscope_service;
 GRANT SELECT, UPDATE (name, time_zone) ON public.organizations TO authenticated; -- a taken slug would reveal another organization
 
-ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.users TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.users');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.users TO answerscope_service;
 
 -- An admin writes members, but neither adds nor removes an owner.
-ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.members FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.members TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.members');
 CREATE POLICY reads ON public.members FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.members FOR INSERT TO authenticated
     WITH CHECK (organization_id = (SELECT private.org_id('admin')) AND private.rank(role) <= (SELECT private.caller_rank()));

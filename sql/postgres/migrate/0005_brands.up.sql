@@ -133,9 +133,7 @@ CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
-ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.brands TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.brands');
 CREATE POLICY reads ON public.brands FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.brands FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated

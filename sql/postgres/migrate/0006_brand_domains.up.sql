@@ -47,9 +47,7 @@ CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
-ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.brand_domains TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.brand_domains');
 CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.brand_domains FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated

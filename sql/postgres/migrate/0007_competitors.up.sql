@@ -74,9 +74,7 @@ CREATE TRIGGER write_changes_update AFTER UPDATE ON public.competitors
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
 
-ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.competitors TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.competitors');
 CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.competitors FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated

@@ -44,9 +44,7 @@ CREATE TRIGGER write_changes_update AFTER UPDATE ON public.topics
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 
-ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.topics TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.topics');
 CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.topics FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated

@@ -22,9 +22,7 @@ CREATE TRIGGER stay BEFORE UPDATE ON public.prompt_sets
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
 
-ALTER TABLE public.prompt_sets ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.prompt_sets FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.prompt_sets TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.prompt_sets');
 CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.prompt_sets FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated

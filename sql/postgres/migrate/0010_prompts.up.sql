@@ -84,9 +84,7 @@ CREATE TRIGGER write_changes_update AFTER UPDATE ON public.prompts
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 
-ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.prompts FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.prompts TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.prompts');
 CREATE POLICY reads ON public.prompts FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.prompts FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated

@@ -29,16 +29,12 @@ COMMENT ON COLUMN private.api_key_hashes.hash IS 'SHA-256 of the key.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 
-ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.api_keys TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.api_keys');
 CREATE POLICY reads ON public.api_keys FOR SELECT TO authenticated
     USING (organization_id = (SELECT private.org_id())
            AND (user_id = (SELECT private.user_id()) OR organization_id = (SELECT private.org_id('admin'))));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.api_keys TO answerscope_service;
 GRANT SELECT ON public.api_keys TO authenticated;
 
-ALTER TABLE private.api_key_hashes ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.api_key_hashes FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.api_key_hashes TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.api_key_hashes');
 GRANT SELECT, INSERT ON private.api_key_hashes TO answerscope_service;

@@ -41,9 +41,7 @@ COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be append
 COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the longest wait comes first.';
 COMMENT ON COLUMN private.rereads.holder IS 'The process that holds its lease, until held_until.';
 
-ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.rereads TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.rereads');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.rereads TO answerscope_service;
 
 -- Many edits in a row make one run: it is due 5 s after the last of them, and at most 60 s after the first.

@@ -46,9 +46,7 @@ COMMENT ON COLUMN public.prompt_results.updated_at IS 'When the row was written,
 CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 
-ALTER TABLE public.prompt_results ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.prompt_results FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.prompt_results TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.prompt_results');
 CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;

@@ -9,7 +9,5 @@ CREATE TABLE private.frozen_months (
 COMMENT ON TABLE private.frozen_months IS 'Months whose raw facts expire, by topic without its prefix.';
 COMMENT ON COLUMN private.frozen_months.month IS 'Its first day, UTC.';
 
-ALTER TABLE private.frozen_months ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.frozen_months FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.frozen_months TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.frozen_months');
 GRANT SELECT, INSERT ON private.frozen_months TO answerscope_service;

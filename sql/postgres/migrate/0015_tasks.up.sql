@@ -9,7 +9,5 @@ COMMENT ON TABLE private.tasks IS 'When each scheduled task last succeeded.';
 COMMENT ON COLUMN private.tasks.known_since IS 'When a process first added it.';
 COMMENT ON COLUMN private.tasks.succeeded_at IS 'When its last successful run ended; null: it never succeeded.';
 
-ALTER TABLE private.tasks ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.tasks FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.tasks TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.tasks');
 GRANT SELECT, INSERT, UPDATE ON private.tasks TO answerscope_service;

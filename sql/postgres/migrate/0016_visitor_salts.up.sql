@@ -15,7 +15,5 @@ COMMENT ON TABLE private.visitor_salts IS 'Keys of the daily visitor hash; none 
 COMMENT ON COLUMN private.visitor_salts.day IS 'The UTC day whose visits it hashes.';
 ALTER TABLE private.visitor_salts ALTER COLUMN salt SET STATISTICS 0;
 
-ALTER TABLE private.visitor_salts ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.visitor_salts FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.visitor_salts TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.visitor_salts');
 GRANT SELECT, INSERT, TRUNCATE ON private.visitor_salts TO answerscope_service;

@@ -30,15 +30,11 @@ COMMENT ON TABLE private.audit_origins IS 'Where the changes of the audit log ca
 COMMENT ON COLUMN private.audit_origins.actor IS 'The user of a token, through the system''s user, host and command, or the login.';
 COMMENT ON COLUMN private.audit_origins.address IS 'Where the connection came from; null: from a local socket.';
 
-ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.audit_log FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.audit_log TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.audit_log');
 CREATE POLICY reads ON public.audit_log FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 GRANT SELECT ON public.audit_log TO answerscope_service, authenticated;
 
-ALTER TABLE private.audit_origins ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.audit_origins FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.audit_origins TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.audit_origins');
 GRANT SELECT ON private.audit_origins TO answerscope_service;
 
 CREATE FUNCTION private.log_audit(action text, organization uuid, subject text, detail jsonb DEFAULT '{}') RETURNS void

@@ -55,9 +55,7 @@ CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
 
-ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.brand_platforms FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.brand_platforms TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.brand_platforms');
 CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.brand_platforms FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated

@@ -48,9 +48,7 @@ CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions -- not when a dele
     FOR EACH ROW WHEN (OLD.added_prompt_id IS DISTINCT FROM NEW.added_prompt_id AND NEW.added_prompt_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_suggestion();
 
-ALTER TABLE public.suggestions ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.suggestions FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.suggestions TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.suggestions');
 CREATE POLICY reads ON public.suggestions FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.suggestions FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.suggestions FOR UPDATE TO authenticated

@@ -46,9 +46,7 @@ CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not whe
     FOR EACH ROW WHEN (OLD.suggestion_id IS DISTINCT FROM NEW.suggestion_id AND NEW.suggestion_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_content_brief();
 
-ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.content_briefs FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.content_briefs TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.content_briefs');
 CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.content_briefs FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
 CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated

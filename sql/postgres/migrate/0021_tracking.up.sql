@@ -102,16 +102,12 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 
-ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.tracking_jobs TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.tracking_jobs');
 CREATE POLICY reads ON public.tracking_jobs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_jobs TO answerscope_service;
 GRANT SELECT ON public.tracking_jobs TO authenticated;
 
-ALTER TABLE public.tracking_runs ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.tracking_runs FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.tracking_runs TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.tracking_runs');
 CREATE POLICY reads ON public.tracking_runs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_runs TO answerscope_service;
 GRANT SELECT ON public.tracking_runs TO authenticated;

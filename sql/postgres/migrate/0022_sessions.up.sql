@@ -51,17 +51,11 @@ $$;
 CREATE TRIGGER end_access AFTER DELETE ON public.members
     FOR EACH ROW EXECUTE FUNCTION private.end_access();
 
-ALTER TABLE private.sessions ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.sessions TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.sessions');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.sessions TO answerscope_service;
 
-ALTER TABLE private.refresh_tokens ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.refresh_tokens FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.refresh_tokens TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.refresh_tokens');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.refresh_tokens TO answerscope_service;
 
-ALTER TABLE private.signing_keys ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.signing_keys FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.signing_keys TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.signing_keys');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.signing_keys TO answerscope_service;

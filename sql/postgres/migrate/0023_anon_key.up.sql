@@ -11,7 +11,5 @@ COMMENT ON COLUMN private.anon_key.signing_key IS
     'The kid of key. It stays in signing_keys as long as key is used; if it is deleted, another key is made.';
 COMMENT ON COLUMN private.anon_key.earlier IS 'Keys whose signing key was deleted: clients still send them, and /rest/v1 takes them.';
 
-ALTER TABLE private.anon_key ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.anon_key FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.anon_key TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.anon_key');
 GRANT SELECT, INSERT, UPDATE ON private.anon_key TO answerscope_service;

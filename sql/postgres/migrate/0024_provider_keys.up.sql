@@ -12,9 +12,7 @@ COMMENT ON TABLE private.provider_keys IS 'Keys of AI platforms, of organization
 COMMENT ON COLUMN private.provider_keys.sealed IS 'The key, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
 COMMENT ON COLUMN private.provider_keys.last_characters IS 'By which people know the key; empty: it is too short to show any.';
 
-ALTER TABLE private.provider_keys ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.provider_keys FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.provider_keys TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.provider_keys');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.provider_keys TO answerscope_service;
 
 CREATE FUNCTION private.log_provider_key() RETURNS trigger

@@ -23,14 +23,10 @@ CREATE TABLE private.spending (
 COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
 COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then its cost, or the estimate where the platform reports no usage.';
 
-ALTER TABLE private.budgets ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.budgets TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.budgets');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.budgets TO answerscope_service;
 
-ALTER TABLE private.spending ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.spending FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.spending TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.spending');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.spending TO answerscope_service;
 
 CREATE FUNCTION private.log_budget() RETURNS trigger

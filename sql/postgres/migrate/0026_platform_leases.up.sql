@@ -10,9 +10,7 @@ CREATE TABLE private.platform_leases (
 COMMENT ON TABLE private.platform_leases IS 'Shares of the limits of accounts at platforms that processes hold.';
 COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, from which the key cannot be computed.';
 
-ALTER TABLE private.platform_leases ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.platform_leases FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.platform_leases TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.platform_leases');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.platform_leases TO answerscope_service;
 
 -- Processes that work on tracking jobs, so that no job is started that they cannot ask.
@@ -24,7 +22,5 @@ CREATE TABLE private.tracking_workers (
 COMMENT ON TABLE private.tracking_workers IS 'Processes that work on tracking jobs.';
 COMMENT ON COLUMN private.tracking_workers.platforms IS 'Those whose keys are in the process''s environment.';
 
-ALTER TABLE private.tracking_workers ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.tracking_workers FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.tracking_workers TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.tracking_workers');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.tracking_workers TO answerscope_service;

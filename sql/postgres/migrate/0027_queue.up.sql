@@ -4,9 +4,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['river_job', 'river_leader', 'river_migration', 'river_notification', 'river_queue'] LOOP
-        EXECUTE format('ALTER TABLE private.%I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE private.%I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY service ON private.%I TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true)', name);
+        CALL private.protect(format('private.%I', name)::regclass);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON private.%I TO answerscope_service', name);
     END LOOP;
 END

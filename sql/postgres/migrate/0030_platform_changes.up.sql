@@ -12,7 +12,5 @@ COMMENT ON COLUMN private.platform_changes.day IS 'The first UTC day of the new 
 COMMENT ON COLUMN private.platform_changes.e_value IS 'The largest so far.';
 COMMENT ON COLUMN private.platform_changes.judged_on IS 'The last compared day of the night that found it last.';
 
-ALTER TABLE private.platform_changes ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.platform_changes FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.platform_changes TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.platform_changes');
 GRANT SELECT, INSERT, UPDATE ON private.platform_changes TO answerscope_service;

@@ -65,9 +65,7 @@ CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations
     FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 
-ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.annotations FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.annotations TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.annotations');
 CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
 CREATE POLICY inserts ON public.annotations FOR INSERT TO authenticated
     WITH CHECK (organization_id = (SELECT private.org_id('member')));

@@ -36,9 +36,7 @@ COMMENT ON COLUMN public.events.key IS 'By which an event that was computed is a
 COMMENT ON COLUMN public.events.admin_only IS 'Whether only admins see it.';
 COMMENT ON COLUMN public.events.at IS 'When it happened. Events may appear later, out of order: a reader overlaps by a minute.';
 
-ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.events FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.events TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.events');
 CREATE POLICY reads ON public.events FOR SELECT TO authenticated
     USING (organization_id = (SELECT private.org_id()) AND (NOT admin_only OR organization_id = (SELECT private.org_id('admin'))));
 GRANT SELECT, DELETE ON public.events TO answerscope_service;

@@ -143,9 +143,7 @@ CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not 
         IS DISTINCT FROM (NEW.description, NEW.events, NEW.brand_id, NEW.is_active, NEW.disabled_at))
     EXECUTE FUNCTION private.log_endpoint();
 
-ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.webhook_endpoints FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.webhook_endpoints TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.webhook_endpoints');
 CREATE POLICY reads ON public.webhook_endpoints FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 CREATE POLICY updates ON public.webhook_endpoints FOR UPDATE TO authenticated
     USING (organization_id = (SELECT private.org_id('admin'))) WITH CHECK (organization_id = (SELECT private.org_id('admin')));
@@ -153,14 +151,10 @@ CREATE POLICY deletes ON public.webhook_endpoints FOR DELETE TO authenticated US
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_endpoints TO answerscope_service;
 GRANT SELECT, UPDATE (description, events, brand_id, is_active), DELETE ON public.webhook_endpoints TO authenticated;
 
-ALTER TABLE private.webhook_secrets ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.webhook_secrets FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.webhook_secrets TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.webhook_secrets');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.webhook_secrets TO answerscope_service;
 
-ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.webhook_deliveries FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.webhook_deliveries TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.webhook_deliveries');
 CREATE POLICY reads ON public.webhook_deliveries FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_deliveries TO answerscope_service;
 GRANT SELECT ON public.webhook_deliveries TO authenticated;

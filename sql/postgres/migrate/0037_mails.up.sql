@@ -109,9 +109,7 @@ CREATE TRIGGER limit_rows BEFORE INSERT ON private.one_time_links
         'r.organization_id = ($1).organization_id AND r.kind = ($1).kind AND r.created_at > now() - INTERVAL ''1 hour''',
         'AS429');
 
-ALTER TABLE public.subscriptions ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.subscriptions FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.subscriptions TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.subscriptions');
 CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated
     USING (organization_id = (SELECT private.org_id())
            AND (user_id = (SELECT private.user_id()) OR organization_id = (SELECT private.org_id('admin'))));
@@ -126,14 +124,10 @@ CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.subscriptions TO answerscope_service;
 GRANT SELECT, INSERT (brand_id, events, drops_only), UPDATE (events, drops_only, stopped_at), DELETE ON public.subscriptions TO authenticated;
 
-ALTER TABLE private.mails ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.mails FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.mails TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.mails');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.mails TO answerscope_service;
 
-ALTER TABLE private.one_time_links ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.one_time_links FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.one_time_links TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.one_time_links');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.one_time_links TO answerscope_service;
 
 -- An address has its subscription's mails once it is confirmed, a user while they are an active member. That an

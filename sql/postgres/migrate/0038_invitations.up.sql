@@ -15,9 +15,7 @@ CREATE INDEX invitations_organization_id_idx ON public.invitations (organization
 COMMENT ON TABLE public.invitations IS 'Who was invited to an organization. Made by /api/invitations: the link is shown once.';
 COMMENT ON COLUMN public.invitations.invited_by IS 'A user, without whose membership and rank it does not work; null: the command line.';
 
-ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.invitations FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.invitations TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.invitations');
 CREATE POLICY reads ON public.invitations FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.invitations TO answerscope_service;
 GRANT SELECT ON public.invitations TO authenticated;

@@ -11,9 +11,7 @@ CREATE INDEX user_identities_user_id_idx ON private.user_identities (user_id);
 COMMENT ON TABLE private.user_identities IS 'Who a user is at an OpenID provider.';
 COMMENT ON COLUMN private.user_identities.subject IS 'The sub of the issuer''s tokens.';
 
-ALTER TABLE private.user_identities ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.user_identities FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.user_identities TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.user_identities');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.user_identities TO answerscope_service;
 
 CREATE FUNCTION private.log_identity() RETURNS trigger

@@ -33,14 +33,10 @@ COMMENT ON COLUMN private.episodes.scope IS 'A platform; empty: all answers of t
 COMMENT ON COLUMN private.episodes.direction IS 'Of a move; null: an outage.';
 COMMENT ON COLUMN private.episodes.reference IS 'Of a move: its days, and by how many points it differs from the days before.';
 
-ALTER TABLE private.judged_days ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.judged_days FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.judged_days TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.judged_days');
 GRANT SELECT, INSERT, DELETE ON private.judged_days TO answerscope_service;
 
-ALTER TABLE private.episodes ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.episodes FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.episodes TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.episodes');
 GRANT SELECT, INSERT, UPDATE ON private.episodes TO answerscope_service;
 
 -- A platform is degraded when a job gave up over 20 % of five runs or more, until one does not.

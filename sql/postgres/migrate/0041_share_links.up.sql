@@ -57,14 +57,10 @@ CREATE TRIGGER log_audit AFTER INSERT ON public.share_links
 CREATE TRIGGER log_audit_revoked AFTER UPDATE OF revoked_at ON public.share_links
     FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION private.log_share_link();
 
-ALTER TABLE public.share_links ENABLE ROW LEVEL SECURITY;
-ALTER TABLE public.share_links FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON public.share_links TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('public.share_links');
 CREATE POLICY reads ON public.share_links FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('member')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.share_links TO answerscope_service;
 GRANT SELECT ON public.share_links TO authenticated;
 
-ALTER TABLE private.share_link_hashes ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.share_link_hashes FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.share_link_hashes TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CALL private.protect('private.share_link_hashes');
 GRANT SELECT, INSERT ON private.share_link_hashes TO answerscope_service;
