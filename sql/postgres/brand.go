@@ -68,18 +68,18 @@ type Competitor struct {
 
 // Brands returns the brands of an organization by name, in code-point order.
 func (db *DB) Brands(ctx context.Context, organization uuid.UUID) ([]Brand, error) {
-	return queryAll[Brand](ctx, db, "brands", organization)
+	return queryAll[Brand](ctx, db, "brands", organization, nil, nil)
 }
 
 // Brand finds a brand of the organization, or ErrNotFound.
 func (db *DB) Brand(ctx context.Context, organization, id uuid.UUID) (Brand, error) {
-	b, err := queryOne[Brand](ctx, db, "brand", organization, id)
+	b, err := queryOne[Brand](ctx, db, "brands", organization, id, nil)
 	return b, wrap(err, "find brand %s", id)
 }
 
 // BrandBySlug finds a brand of the organization, or ErrNotFound.
 func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug string) (Brand, error) {
-	b, err := queryOne[Brand](ctx, db, "brand_by_slug", organization, slug)
+	b, err := queryOne[Brand](ctx, db, "brands", organization, nil, slug)
 	return b, wrap(err, "find brand %q", slug)
 }
 
