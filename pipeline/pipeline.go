@@ -119,8 +119,9 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	table.Every("judge", timetable.Hourly(27), notify.NewJudge(d.DB, d.Warehouse, time.Now, d.Log).Hourly)
-	table.Every("weekly reports", timetable.Hourly(2), notify.NewReporter(d.DB, d.Warehouse, time.Now, d.Log).Weekly)
+	reporter := notify.NewReporter(d.DB, d.Warehouse, time.Now, d.Log)
+	table.Every("judge", timetable.Hourly(27), reporter.Hourly)
+	table.Every("weekly reports", timetable.Hourly(2), reporter.Weekly)
 
 	return append(parts,
 		lifecycle.Part{Name: "notify", After: []lifecycle.Store{lifecycle.Postgres}, Run: notifier.Run},

@@ -138,7 +138,7 @@ func (d *demo) report(ctx context.Context) error {
 		return fmt.Errorf("store the weekly mail: %w", err)
 	}
 	noon := func() time.Time { return d.until.Truncate(24 * time.Hour).Add(12 * time.Hour) } // yesterday is complete
-	if err := notify.NewJudge(d.DB, d.Warehouse, noon, d.Log).Hourly(ctx); err != nil {
+	if err := notify.NewReporter(d.DB, d.Warehouse, noon, d.Log).Hourly(ctx); err != nil {
 		return err
 	}
 	return reporter.Emit(ctx, d.stored, report)

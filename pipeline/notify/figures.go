@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -13,57 +14,57 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// warehouse reads figures and answers of brands by the queries that /api/v1 sends.
-type warehouse struct {
-	conn *clickhouse.Conn
+// A Reporter finds out what moved on a day and in a week, by the queries that /api/v1 sends, and emits events of it.
+type Reporter struct {
 	db   *postgres.DB
+	conn *clickhouse.Conn
+	now  func() time.Time
+	log  *slog.Logger
+}
+
+// NewReporter returns a reporter, which runs as tasks of a timetable.
+func NewReporter(db *postgres.DB, conn *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Reporter {
+	return &Reporter{db, conn, now, log}
 }
 
 // basket returns the answers of some days by which mention rates are judged.
-func (w warehouse) basket(
+func (r *Reporter) basket(
 	ctx context.Context, brand postgres.Brand, from, to verdict.Day, withCompetitors bool,
 ) (*verdict.Basket, error) {
-	basket, err := clickhouse.Basket(ctx, w.conn, clickhouse.CellFilter{
+	basket, err := clickhouse.Basket(ctx, r.conn, clickhouse.CellFilter{
 		Filter: filterOf(brand, from, to), Metric: clickhouse.Watched, Competitors: withCompetitors,
 	}, from, to)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := w.db.PlatformChanges(ctx, from.Time(), to.Time())
+	changes, err := r.db.PlatformChanges(ctx, from.Time(), to.Time())
 	for _, c := range changes {
 		basket.PlatformChanged(c.Platform, verdict.DayOf(c.Day))
 	}
 	return basket, err
 }
 
-// A part is a brand's answers, all or on one platform or topic, or a competitor over all of them.
-type part struct{ dimension, key string }
-
-const byCompetitor = "competitor"
-
-// figures are how often answers of some days name the brand, by part, or a competitor.
+// figures are how often answers of some days name the brand, among all, on a platform or of a topic, or a competitor
+// among all.
 type figures struct {
-	byPart      map[part]feed.Figure
+	byRow       map[verdict.Row]feed.Figure
 	competitors []feed.Competitor // by name
 }
 
-func (w warehouse) figures(
+func (r *Reporter) figures(
 	ctx context.Context, brand postgres.Brand, from, to verdict.Day, groupings ...clickhouse.GroupBy,
 ) (figures, error) {
-	f := figures{byPart: map[part]feed.Figure{}}
+	f := figures{byRow: map[verdict.Row]feed.Figure{}}
 	for _, by := range groupings {
-		rows, err := clickhouse.EntityVisibility.All(ctx, w.conn,
+		rows, err := clickhouse.EntityVisibility.All(ctx, r.conn,
 			clickhouse.GroupFilter{Filter: filterOf(brand, from, to), GroupBy: by})
 		if err != nil {
 			return f, err
 		}
 		for _, e := range rows {
 			figure := feed.Figure{Rate: e.MentionRatePct, Low: e.MentionRateLow, High: e.MentionRateHigh, N: e.Answers}
-			switch {
-			case e.IsBrand:
-				f.byPart[part{string(by), e.Group}] = figure
-			case by == clickhouse.NoGroups:
-				f.byPart[part{byCompetitor, e.ID.String()}] = figure
+			f.byRow[verdict.Row{Entity: e.ID.String(), Dimension: verdict.Dimension(by), Key: e.Group}] = figure
+			if by == clickhouse.NoGroups && !e.IsBrand {
 				f.competitors = append(f.competitors,
 					feed.Competitor{ID: uuid.UUID(e.ID), Name: e.Name, Figure: figure})
 			}
@@ -73,8 +74,8 @@ func (w warehouse) figures(
 }
 
 // isSimulated reports whether the simulator made answers of some days.
-func (w warehouse) isSimulated(ctx context.Context, brand postgres.Brand, from, to verdict.Day) (bool, error) {
-	values, err := clickhouse.SimulatedAnswers.All(ctx, w.conn, filterOf(brand, from, to))
+func (r *Reporter) isSimulated(ctx context.Context, brand postgres.Brand, from, to verdict.Day) (bool, error) {
+	values, err := clickhouse.SimulatedAnswers.All(ctx, r.conn, filterOf(brand, from, to))
 	return slices.Contains(values, clickhouse.Simulated{Simulated: true}), err
 }
 

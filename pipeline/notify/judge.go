@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -24,28 +22,16 @@ const (
 
 const maxMoves = 20 // of an event
 
-// A Judge finds out which brands moved on a day, and emits an event of each.
-type Judge struct {
-	warehouse
-	now func() time.Time
-	log *slog.Logger
-}
-
-// NewJudge returns a judge, which runs as a task of a timetable.
-func NewJudge(db *postgres.DB, conn *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Judge {
-	return &Judge{warehouse{conn, db}, now, log}
-}
-
 // Hourly judges yesterday for each brand whose answers of it are complete. A day of a brand is judged once, by any
 // number of processes.
-func (j *Judge) Hourly(ctx context.Context) error {
-	now := j.now().UTC()
+func (r *Reporter) Hourly(ctx context.Context) error {
+	now := r.now().UTC()
 	if now.Hour() < firstHour || now.Hour() > lastHour {
 		return nil
 	}
 	day := verdict.DayOf(now) - 1
-	brands, err := j.db.BrandsToJudge(ctx, day.Time())
-	answered, askErr := j.answered(ctx, brands, day)
+	brands, err := r.db.BrandsToJudge(ctx, day.Time())
+	answered, askErr := r.answered(ctx, brands, day)
 	errs := []error{err, askErr}
 	for _, b := range brands {
 		if !answered[b.ID] {
@@ -54,21 +40,21 @@ func (j *Judge) Hourly(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		errs = append(errs, j.judge(ctx, b, day)) // what concerns a brand alone must not stop the others
+		errs = append(errs, r.judge(ctx, b, day)) // what concerns a brand alone must not stop the others
 	}
 	return errors.Join(errs...)
 }
 
 // answered returns the brands that have answers of a day. It asks once an organization, since those without are looked
 // at each hour.
-func (j *Judge) answered(ctx context.Context, brands []postgres.Brand, day verdict.Day) (map[uuid.UUID]bool, error) {
+func (r *Reporter) answered(ctx context.Context, brands []postgres.Brand, day verdict.Day) (map[uuid.UUID]bool, error) {
 	byOrganization := map[uuid.UUID][]clickhouse.UUID{}
 	for _, b := range brands {
 		byOrganization[b.OrganizationID] = append(byOrganization[b.OrganizationID], clickhouse.UUID(b.ID))
 	}
 	answered, date := map[uuid.UUID]bool{}, clickhouse.DayOf(day.Time())
 	for organization, ids := range byOrganization {
-		rows, err := clickhouse.BrandsTrend.All(ctx, j.conn, clickhouse.BrandsFilter{
+		rows, err := clickhouse.BrandsTrend.All(ctx, r.conn, clickhouse.BrandsFilter{
 			OrganizationID: clickhouse.UUID(organization), Brands: ids, DateFrom: date, DateTo: date})
 		if err != nil {
 			return answered, err
@@ -80,12 +66,12 @@ func (j *Judge) answered(ctx context.Context, brands []postgres.Brand, day verdi
 	return answered, nil
 }
 
-func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day) error {
-	basket, err := j.basket(ctx, brand, day-verdict.WatchedDays+1, day, false)
+func (r *Reporter) judge(ctx context.Context, brand postgres.Brand, day verdict.Day) error {
+	basket, err := r.basket(ctx, brand, day-verdict.WatchedDays+1, day, false)
 	if err != nil || !basket.HasAnswers(day) {
 		return err
 	}
-	rows, err := j.db.NewestEpisodes(ctx, brand.ID)
+	rows, err := r.db.NewestEpisodes(ctx, brand.ID)
 	if err != nil {
 		return err
 	}
@@ -109,7 +95,7 @@ func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day
 		Verdicts: verdicts, Episodes: episodes,
 	}
 	if len(news) > 0 {
-		moved, err := j.moved(ctx, brand, day, news)
+		moved, err := r.moved(ctx, brand, day, news)
 		if err != nil {
 			return err
 		}
@@ -118,37 +104,37 @@ func (j *Judge) judge(ctx context.Context, brand postgres.Brand, day verdict.Day
 			Key: fmt.Sprintf("%s/%s/%s", feed.VisibilityMoved, brand.ID, moved.Day),
 		}
 	}
-	stored, err := j.db.StoreJudgement(ctx, judgement)
+	stored, err := r.db.StoreJudgement(ctx, judgement)
 	if stored && err == nil && len(news) > 0 {
-		j.log.Info("visibility moved", "brand", brand.Slug, "day", dayText(day), "moves", len(news))
+		r.log.Info("visibility moved", "brand", brand.Slug, "day", dayText(day), "moves", len(news))
 	}
 	return err
 }
 
 // moved returns the data of the event of a day with news.
-func (j *Judge) moved(
+func (r *Reporter) moved(
 	ctx context.Context, brand postgres.Brand, day verdict.Day, news []verdict.News,
 ) (feed.Moved, error) {
 	w := verdict.WindowTo(day)
 	moved := feed.Moved{
 		Brand: brandOf(brand), Day: dayText(day), Window: daysOf(w.From, w.To), Before: daysOf(w.First(), w.From-1),
 	}
-	now, err := j.figures(ctx, brand, w.From, w.To, clickhouse.NoGroups, clickhouse.ByPlatform)
+	now, err := r.figures(ctx, brand, w.From, w.To, clickhouse.NoGroups, clickhouse.ByPlatform)
 	if err != nil {
 		return moved, err
 	}
-	before, err := j.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
+	before, err := r.figures(ctx, brand, w.First(), w.From-1, clickhouse.NoGroups, clickhouse.ByPlatform)
 	if err != nil {
 		return moved, err
 	}
-	moved.Simulated, err = j.isSimulated(ctx, brand, w.First(), w.To)
+	moved.Simulated, err = r.isSimulated(ctx, brand, w.First(), w.To)
 	moved.More = max(0, len(news)-maxMoves)
 	for _, n := range news[:min(len(news), maxMoves)] {
-		m, row := feed.Move{}, part{}
+		m, row := feed.Move{}, verdict.Row{Entity: brand.ID.String()}
 		if n.Platform != "" {
-			m.Platform, row = &n.Platform, part{string(clickhouse.ByPlatform), n.Platform}
+			m.Platform, row.Dimension, row.Key = &n.Platform, verdict.ByPlatform, n.Platform
 		}
-		m.Judged = judged(n.Judged, now.byPart[row], before.byPart[row])
+		m.Judged = judged(n.Judged, now.byRow[row], before.byRow[row])
 		m.Verdict = n.Verdict
 		moved.Moves = append(moved.Moves, m)
 	}

@@ -44,8 +44,8 @@ func newWatched(t *testing.T) *watched {
 
 func (w *watched) clock() time.Time { return w.now }
 
-func (w *watched) judge(t *testing.T) *notify.Judge {
-	return notify.NewJudge(w.db, w.warehouse, w.clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
+func (w *watched) judge(t *testing.T) *notify.Reporter {
+	return notify.NewReporter(w.db, w.warehouse, w.clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
 }
 
 // addBrand adds a brand with answers of 120 days up to a day.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -27,18 +26,6 @@ const (
 	maxReportRows = 12  // of a list
 	maxName       = 100 // bytes
 )
-
-// A Reporter reports the weeks of brands.
-type Reporter struct {
-	warehouse
-	now func() time.Time
-	log *slog.Logger
-}
-
-// NewReporter returns a reporter, which runs as a task of a timetable.
-func NewReporter(db *postgres.DB, conn *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Reporter {
-	return &Reporter{warehouse{conn, db}, now, log}
-}
 
 // Weekly emits the report of last week for each brand that is due. A brand without answers gets one such report, until
 // it has some.
@@ -111,7 +98,8 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 	}
 	groupings := []clickhouse.GroupBy{clickhouse.NoGroups, clickhouse.ByPlatform, clickhouse.ByTopic}
 	now, err := r.figures(ctx, brand, w.From, w.To, groupings...)
-	if report.Answers = now.byPart[part{}].N; err != nil || report.Answers == 0 {
+	all := verdict.Row{Entity: brand.ID.String()}
+	if report.Answers = now.byRow[all].N; err != nil || report.Answers == 0 {
 		return report, err
 	}
 	before, err := r.figures(ctx, brand, w.First(), w.From-1, groupings...)
@@ -141,26 +129,25 @@ func (r *Reporter) judgeWeek(
 	if err != nil {
 		return err
 	}
-	entity := brand.ID.String()
-	report.Overall = judged(basket.Judge(w, verdict.Row{Entity: entity}), now.byPart[part{}], before.byPart[part{}])
+	all := verdict.Row{Entity: brand.ID.String()}
+	report.Overall = judged(basket.Judge(w, all), now.byRow[all], before.byRow[all])
 	var rows []feed.Row
 	var questions []verdict.Row
 	for _, d := range []verdict.Dimension{verdict.ByPlatform, verdict.ByTopic} {
 		for _, key := range basket.Keys(d) {
 			name := beginning(nameOf(string(d), key, names))
 			rows = append(rows, feed.Row{Dimension: string(d), Key: key, Name: name})
-			questions = append(questions, verdict.Row{Entity: entity, Dimension: d, Key: key})
+			questions = append(questions, verdict.Row{Entity: all.Entity, Dimension: d, Key: key})
 		}
 	}
 	for _, c := range now.competitors {
-		rows = append(rows, feed.Row{Dimension: byCompetitor, Key: c.ID.String(), Name: beginning(c.Name)})
+		rows = append(rows, feed.Row{Dimension: "competitor", Key: c.ID.String(), Name: beginning(c.Name)})
 		questions = append(questions, verdict.Row{Entity: c.ID.String()})
 	}
 	verdicts := basket.JudgeList(w, questions)
 	moved := map[string]float64{} // by how many points, by key
 	for i, row := range rows {
-		p := part{row.Dimension, row.Key}
-		row.Judged = judged(verdicts[i], now.byPart[p], before.byPart[p])
+		row.Judged = judged(verdicts[i], now.byRow[questions[i]], before.byRow[questions[i]])
 		if row.Dimension == string(verdict.ByPlatform) && row.N > 0 {
 			report.Platforms = append(report.Platforms, row)
 		}
