@@ -1827,7 +1827,9 @@ BEGIN
         CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_daytime(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
-      AND private.hears(e, NEW);
+      AND (e.brand_id IS NULL OR e.brand_id = NEW.brand_id OR NEW.type LIKE 'platform.%') -- which concern every brand
+      AND (e.events = '{}' OR NEW.type = ANY (e.events))
+      AND (NEW.type <> 'webhook_endpoint.disabled' OR NEW.data #>> '{endpoint,id}' <> e.id::text);
     RETURN NULL;
 END
 $function$;
@@ -2418,20 +2420,6 @@ AS $function$
 $function$;
 ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
-
--- function private.hears(e webhook_endpoints, v events)
-CREATE OR REPLACE FUNCTION private.hears(e webhook_endpoints, v events)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-AS $function$ -- without a search_path it is inlined
-    SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
-       AND (e.events = '{}' OR v.type = ANY (e.events))
-       AND (v.type <> 'webhook_endpoint.disabled' OR v.data #>> '{endpoint,id}' <> e.id::text)
-$function$;
-ALTER FUNCTION private.hears(webhook_endpoints,events) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.hears(webhook_endpoints,events) IS 'Whether an endpoint of the event''s organization wants it. Platforms concern every brand, and the others that an endpoint was disabled.';
-GRANT EXECUTE ON FUNCTION private.hears(webhook_endpoints,events) TO answerscope_service;
 
 -- function private.host_of(url text)
 CREATE OR REPLACE FUNCTION private.host_of(url text)

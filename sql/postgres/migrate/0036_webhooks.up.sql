@@ -170,16 +170,6 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.next_daytime(uuid) IS 'Now, if that is from 08:00 to 20:00 in the zone of an organization; else the next 08:00.';
 
-CREATE FUNCTION private.hears(e public.webhook_endpoints, v public.events) RETURNS bool
-LANGUAGE sql STABLE AS $$ -- without a search_path it is inlined
-    SELECT (e.brand_id IS NULL OR e.brand_id = v.brand_id OR v.type LIKE 'platform.%')
-       AND (e.events = '{}' OR v.type = ANY (e.events))
-       AND (v.type <> 'webhook_endpoint.disabled' OR v.data #>> '{endpoint,id}' <> e.id::text)
-$$;
-COMMENT ON FUNCTION private.hears(public.webhook_endpoints, public.events) IS
-    'Whether an endpoint of the event''s organization wants it. Platforms concern every brand, and the others that an endpoint was disabled.';
-GRANT EXECUTE ON FUNCTION private.hears(public.webhook_endpoints, public.events) TO answerscope_service;
-
 CREATE FUNCTION private.add_deliveries() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -189,7 +179,9 @@ BEGIN
         CASE WHEN e.kind = 'slack' AND NEW.type = 'visibility.moved' THEN private.next_daytime(e.organization_id) ELSE now() END
     FROM public.webhook_endpoints AS e
     WHERE e.organization_id = NEW.organization_id
-      AND private.hears(e, NEW);
+      AND (e.brand_id IS NULL OR e.brand_id = NEW.brand_id OR NEW.type LIKE 'platform.%') -- which concern every brand
+      AND (e.events = '{}' OR NEW.type = ANY (e.events))
+      AND (NEW.type <> 'webhook_endpoint.disabled' OR NEW.data #>> '{endpoint,id}' <> e.id::text);
     RETURN NULL;
 END
 $$;
