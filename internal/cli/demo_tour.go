@@ -92,9 +92,9 @@ func (d *demo) shareLink(ctx context.Context) (string, error) {
 		return err == nil && link.BrandID == d.stored.ID, err
 	}
 	return d.storedSecret("demo.share", valid, func() (string, error) {
-		draft := share.NewDraft(time.Now())
+		draft := share.NewDraft(d.organization.ID, uuid.Nil, time.Now())
 		draft.BrandID, draft.Title, draft.Screens = d.stored.ID, "Demo for a client", share.Screens
-		_, path, err := share.Add(ctx, d.DB, d.organization.ID, uuid.Nil, draft, time.Now())
+		_, path, err := share.Add(ctx, d.DB, draft, time.Now())
 		return path, err
 	})
 }

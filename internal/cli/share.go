@@ -36,7 +36,7 @@ type shareAdd struct {
 
 // Validate checks the day.
 func (c *shareAdd) Validate() error {
-	c.draft = share.NewDraft(time.Now())
+	c.draft = share.NewDraft(uuid.Nil, uuid.Nil, time.Now())
 	c.draft.Title, c.draft.Screens, c.draft.EmbedOrigins = c.Title, c.Screen, c.Embed
 	c.draft.Filters = map[string]any{}
 	for name, value := range c.Filter {
@@ -73,8 +73,8 @@ func (c *shareAdd) Run(ctx context.Context, p *process) (err error) {
 	if err != nil {
 		return err
 	}
-	c.draft.BrandID = brand.ID
-	id, path, err := share.Add(ctx, on.DB, organization.ID, uuid.Nil, c.draft, time.Now())
+	c.draft.OrganizationID, c.draft.BrandID = organization.ID, brand.ID
+	id, path, err := share.Add(ctx, on.DB, c.draft, time.Now())
 	if err != nil {
 		return err
 	}

@@ -35,43 +35,36 @@ const (
 	maxOrigins     = 5
 )
 
-// A Draft is a link to be made.
+// A Draft is a link to be made, as its maker enters it.
 type Draft struct {
-	BrandID      uuid.UUID      `json:"brand_id"`
-	Title        string         `json:"title"` // "": the brand's name
-	Screens      []string       `json:"screens"`
-	Filters      map[string]any `json:"filters"`
-	EmbedOrigins []string       `json:"embed_origins"`
-	ExpiresAt    *time.Time     `json:"expires_at"` // nil: never
-	Password     string         `json:"password"`
+	postgres.NewShareLink
+	Filters  map[string]any `json:"filters"` // texts, numbers and bools
+	Password string         `json:"password"`
 }
 
-// NewDraft returns a draft with the default end.
-func NewDraft(now time.Time) Draft { return Draft{ExpiresAt: new(now.AddDate(0, 0, defaultDays))} }
+// NewDraft returns a draft of a user's link, uuid.Nil for the command line, with the default end.
+func NewDraft(organization, user uuid.UUID, now time.Time) Draft {
+	return Draft{NewShareLink: postgres.NewShareLink{
+		OrganizationID: organization, CreatedBy: user, ExpiresAt: new(now.AddDate(0, 0, defaultDays))}}
+}
 
 var originForm = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]+)?$`)
 
-// Add makes a link to a brand of an organization and returns its id and its path, which holds the token. One problem
-// names every mistake of the draft.
-func Add(
-	ctx context.Context, db *postgres.DB, organization, user uuid.UUID, d Draft, now time.Time,
-) (id uuid.UUID, path string, err error) {
-	link := postgres.NewShareLink{
-		OrganizationID: organization, CreatedBy: user, BrandID: d.BrandID, Title: strings.TrimSpace(d.Title),
-		Screens: d.Screens, EmbedOrigins: d.EmbedOrigins, ExpiresAt: d.ExpiresAt,
+// Add makes a link and returns its id and its path, which holds the token. A problem names every mistake of the draft.
+func Add(ctx context.Context, db *postgres.DB, d Draft, now time.Time) (id uuid.UUID, path string, err error) {
+	d.Title = strings.TrimSpace(d.Title)
+	if len(d.Screens) == 0 {
+		d.Screens = Screens[:defaultScreens]
 	}
-	if len(link.Screens) == 0 {
-		link.Screens = Screens[:defaultScreens]
-	}
-	if link.Filters, err = d.check(link, now); err != nil {
+	if d.NewShareLink.Filters, err = d.check(now); err != nil {
 		return id, "", err
 	}
 	if d.Password != "" {
-		link.PasswordHash = auth.HashPassword(d.Password)
+		d.PasswordHash = auth.HashPassword(d.Password)
 	}
 	minted := auth.Mint(tokenPrefix)
-	link.Hash = minted.Hash
-	id, err = db.AddShareLink(ctx, link)
+	d.Hash = minted.Hash
+	id, err = db.AddShareLink(ctx, d.NewShareLink)
 	if errors.Is(err, postgres.ErrNotFound) {
 		err = problem.New(problem.Missing, "brand_id: no such brand in your organization")
 	}
@@ -79,24 +72,24 @@ func Add(
 }
 
 // check returns the filters as texts, or a problem that names every mistake.
-func (d Draft) check(link postgres.NewShareLink, now time.Time) (filters map[string]string, err error) {
+func (d Draft) check(now time.Time) (filters map[string]string, err error) {
 	var mistakes []string
 	want := func(right bool, message string) {
 		if !right {
 			mistakes = append(mistakes, message)
 		}
 	}
-	want(link.Title == "" || postgres.IsName(link.Title),
+	want(d.Title == "" || postgres.IsName(d.Title),
 		fmt.Sprintf("title: want at most %d bytes without control characters", postgres.MaxName))
 	unknown := func(screen string) bool { return !slices.Contains(Screens, screen) }
-	want(!slices.ContainsFunc(link.Screens, unknown), "screens: want some of "+strings.Join(Screens, ", "))
+	want(!slices.ContainsFunc(d.Screens, unknown), "screens: want some of "+strings.Join(Screens, ", "))
 	foreign := func(origin string) bool { return !originForm.MatchString(origin) }
 	want(len(d.EmbedOrigins) <= maxOrigins && !slices.ContainsFunc(d.EmbedOrigins, foreign),
 		"embed_origins: want at most 5 origins such as https://example.com, in lower case and without a path")
 	want(d.ExpiresAt == nil || d.ExpiresAt.After(now), "expires_at: want a time to come, or null for never")
 	want(d.Password == "" || len(d.EmbedOrigins) == 0,
 		"password: a frame of another site takes none: leave out password or embed_origins")
-	if d.Password != "" && auth.CheckPassword(d.Password, minPassword, link.Title) != nil {
+	if d.Password != "" && auth.CheckPassword(d.Password, minPassword, d.Title) != nil {
 		mistakes = append(mistakes, "password: want at least 8 characters that are hard to guess, such as some words")
 	}
 	filters, parameters := map[string]string{}, url.Values{}
@@ -122,7 +115,7 @@ func (d Draft) check(link postgres.NewShareLink, now time.Time) (filters map[str
 	if err := metrics.CheckFilters(parameters, now); err != nil {
 		want(false, "filters: "+err.Error())
 	}
-	want(filters["platform"] == "" || len(link.Screens) == 1 || !slices.Contains(link.Screens, "traffic"),
+	want(filters["platform"] == "" || len(d.Screens) == 1 || !slices.Contains(d.Screens, "traffic"),
 		"filters: platform is of answers, and visits have others: share traffic by a link of its own")
 	if len(mistakes) > 0 {
 		return nil, problem.New(problem.Invalid, "%s", strings.Join(mistakes, "; "))
@@ -151,13 +144,13 @@ func (l *Links) add(c *fiber.Ctx) error {
 	if !caller.AtLeast(identity.Member) {
 		return problem.New(problem.Forbidden, "a viewer shares nothing: want the role member or one above it")
 	}
-	draft := NewDraft(time.Now())
+	draft := NewDraft(caller.OrganizationID, caller.UserID, time.Now())
 	err := httpd.ReadJSON(c, &draft, `{"brand_id": UUID}, and as needed "title" and "password", texts, "screens" and `+
 		`"embed_origins", lists of texts, "filters", an object, "expires_at", a time or null`)
 	if err != nil {
 		return err
 	}
-	id, path, err := Add(c.UserContext(), l.db, caller.OrganizationID, caller.UserID, draft, time.Now())
+	id, path, err := Add(c.UserContext(), l.db, draft, time.Now())
 	if err != nil {
 		return err
 	}

@@ -9,16 +9,16 @@ import (
 
 // NewShareLink is a share link to be stored.
 type NewShareLink struct {
-	OrganizationID uuid.UUID
-	BrandID        uuid.UUID
-	CreatedBy      uuid.UUID // uuid.Nil: the command line
-	Title          string
-	Screens        []string
-	Filters        map[string]string // parameters of /api/v1, and last_days
-	EmbedOrigins   []string
-	ExpiresAt      *time.Time // nil: never
-	Hash           [32]byte   // SHA-256 of the token
-	PasswordHash   string     // "": no password
+	OrganizationID uuid.UUID         `json:"-"`
+	CreatedBy      uuid.UUID         `json:"-"` // uuid.Nil: the command line
+	Hash           [32]byte          `json:"-"` // SHA-256 of the token
+	PasswordHash   string            `json:"-"` // "": no password
+	BrandID        uuid.UUID         `json:"brand_id"`
+	Title          string            `json:"title"` // "": the brand's name
+	Screens        []string          `json:"screens"`
+	Filters        map[string]string `json:"-"` // parameters of /api/v1, and last_days
+	EmbedOrigins   []string          `json:"embed_origins"`
+	ExpiresAt      *time.Time        `json:"expires_at"` // nil: never
 }
 
 // ShareLink is a link that works, with its brand.
