@@ -1479,11 +1479,10 @@ CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW
 CREATE TRIGGER limit_rows BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.address IS NOT NULL)) EXECUTE FUNCTION private.limit_rows('20', 'a brand has at most 20 addresses: remove one first', 'r.organization_id = ($1).organization_id AND r.brand_id IS NOT DISTINCT FROM ($1).brand_id AND r.address IS NOT NULL');
 ALTER TABLE public.subscriptions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.subscriptions FORCE ROW LEVEL SECURITY;
-CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
-CREATE POLICY inserts ON public.subscriptions FOR INSERT TO authenticated WITH CHECK (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))));
-CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
+CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY own ON public.subscriptions FOR ALL TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))));
+CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
 CREATE POLICY service ON public.subscriptions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.subscriptions FOR UPDATE TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id)))) WITH CHECK (((organization_id = ( SELECT private.org_id() AS org_id)) AND (user_id = ( SELECT private.user_id() AS user_id))));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.subscriptions TO answerscope_service;
 GRANT DELETE, SELECT ON public.subscriptions TO authenticated;
 GRANT INSERT (brand_id, events, drops_only) ON public.subscriptions TO authenticated;

@@ -110,17 +110,10 @@ CREATE TRIGGER limit_rows BEFORE INSERT ON private.one_time_links
         'AS429');
 
 CALL private.protect('public.subscriptions');
-CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated
-    USING (organization_id = (SELECT private.org_id())
-           AND (user_id = (SELECT private.user_id()) OR organization_id = (SELECT private.org_id('admin'))));
-CREATE POLICY inserts ON public.subscriptions FOR INSERT TO authenticated
-    WITH CHECK (organization_id = (SELECT private.org_id()) AND user_id = (SELECT private.user_id()));
-CREATE POLICY updates ON public.subscriptions FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id()) AND user_id = (SELECT private.user_id()))
-    WITH CHECK (organization_id = (SELECT private.org_id()) AND user_id = (SELECT private.user_id()));
-CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated
-    USING (organization_id = (SELECT private.org_id())
-           AND (user_id = (SELECT private.user_id()) OR organization_id = (SELECT private.org_id('admin'))));
+CREATE POLICY own ON public.subscriptions TO authenticated
+    USING (organization_id = (SELECT private.org_id()) AND user_id = (SELECT private.user_id()));
+CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
+CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.subscriptions TO answerscope_service;
 GRANT SELECT, INSERT (brand_id, events, drops_only), UPDATE (events, drops_only, stopped_at), DELETE ON public.subscriptions TO authenticated;
 
