@@ -21,7 +21,6 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -51,7 +50,6 @@ var (
 type OIDC struct {
 	cfg      config.OIDC
 	provider *Provider
-	ring     secret.Ring
 	client   *http.Client
 	issuer   atomic.Pointer[oidc.Provider] // nil until it was discovered
 }
@@ -61,7 +59,7 @@ func (p *Provider) MountOIDC(server *httpd.Server) {
 	if !p.cfg.OIDC.IsSet() {
 		return
 	}
-	o := &OIDC{cfg: p.cfg.OIDC, provider: p, ring: p.ring, client: &http.Client{Timeout: oidcTimeout / 2}}
+	o := &OIDC{cfg: p.cfg.OIDC, provider: p, client: &http.Client{Timeout: oidcTimeout / 2}}
 	surface := server.Mount(httpd.Surface{Prefix: oidcPath, Error: PageRefusal})
 	surface.Get("", httpd.Within(oidcTimeout, o.begin))
 	surface.Get("/callback", httpd.Within(oidcTimeout, o.finish))
@@ -101,7 +99,7 @@ func (o *OIDC) begin(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("begin sign-in: %w", err)
 	}
-	setCookie(c, o.cookieName(), url.QueryEscape(o.ring.Seal(text, oidcSealName)), oidcAttempt)
+	setCookie(c, o.cookieName(), url.QueryEscape(o.provider.ring.Seal(text, oidcSealName)), oidcAttempt)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.Redirect(exchange.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)),
 		http.StatusFound)
@@ -172,7 +170,7 @@ func (o *OIDC) attemptOf(c *fiber.Ctx) (a attempt, err error) {
 	if err != nil || cookie == "" {
 		return a, errors.New("the browser sent no cookie of a sign-in")
 	}
-	text, err := o.ring.Open(cookie, oidcSealName)
+	text, err := o.provider.ring.Open(cookie, oidcSealName)
 	if err == nil {
 		err = json.Unmarshal(text, &a)
 	}
