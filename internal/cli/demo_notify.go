@@ -30,7 +30,6 @@ const (
 type demoReceiver struct {
 	verifier *standardwebhooks.Webhook
 	say      func(format string, args ...any)
-	verified chan struct{}
 }
 
 func (r *demoReceiver) receive(w http.ResponseWriter, request *http.Request) {
@@ -46,25 +45,6 @@ func (r *demoReceiver) receive(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 	r.say("webhook %s, %s: verified by the demo's receiver", event.Type,
 		request.Header.Get(standardwebhooks.HeaderWebhookSignature))
-	select {
-	case r.verified <- struct{}{}:
-	default: // those that are awaited have come
-	}
-}
-
-// await waits until webhooks have been verified.
-func (r *demoReceiver) await(ctx context.Context) error {
-	late := time.After(time.Minute)
-	for range demoWebhooks {
-		select {
-		case <-r.verified:
-		case <-late:
-			return errors.New("no webhook came within a minute; answerscope webhook list has the endpoint")
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // notify emits an alert and the report of last week, whose mail it writes to the data directory. Where secrets can be
@@ -91,13 +71,19 @@ func (d *demo) notify(ctx context.Context, page *demoPage) error {
 	}
 	sent, err := d.DB.WebhookDeliveries(ctx, endpoint.ID, demoWebhooks)
 	for range demoWebhooks - len(sent) {
-		_, test := webhooks.Test(ctx, endpoint)
-		err = errors.Join(err, test)
+		test, failed := webhooks.Test(ctx, endpoint)
+		sent, err = append(sent, postgres.WebhookDelivery{ID: test}), errors.Join(err, failed)
 	}
-	if err != nil {
-		return err
+	for _, delivery := range sent {
+		if err != nil {
+			return err
+		}
+		delivery, err = awaitDelivery(ctx, d.DB, endpoint.ID, delivery.ID, time.Minute)
+		if delivery.Error != nil {
+			err = fmt.Errorf("webhook %s: %s", delivery.Event, *delivery.Error)
+		}
 	}
-	return page.receiver.Load().await(ctx)
+	return err
 }
 
 // addReceiver adds the endpoint of the page's receiver, and removes others of that description.
@@ -119,7 +105,7 @@ func (d *demo) addReceiver(
 	}
 	endpoint.ID = added.ID
 	verifier, err := standardwebhooks.NewWebhook(added.Secret)
-	page.receiver.Store(&demoReceiver{verifier, d.p.say, make(chan struct{}, demoWebhooks)})
+	page.receiver.Store(&demoReceiver{verifier, d.p.say})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/queryapi/webhook"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -109,10 +110,7 @@ type webhookTest struct {
 	JSON bool `name:"json" help:"One JSON document."`
 }
 
-const (
-	testWait = 20 * time.Second // for a response, of which the endpoint has 15
-	testPoll = 200 * time.Millisecond
-)
+const testWait = 20 * time.Second // for a response, of which the endpoint has 15
 
 func (c *webhookTest) Run(
 	ctx context.Context, p *process, db *postgres.DB, webhooks *webhook.Manager, e postgres.WebhookEndpoint,
@@ -121,28 +119,33 @@ func (c *webhookTest) Run(
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, testWait)
+	d, err := awaitDelivery(ctx, db, e.ID, id, testWait)
+	if err != nil {
+		return err
+	}
+	if d.Error == nil {
+		return p.printResult(c.JSON, d, fmt.Sprintf("delivered: status %d after %d ms", *d.ResponseStatus, *d.DurationMS))
+	}
+	if err := p.printResult(c.JSON, d, "not delivered: "+*d.Error); err != nil {
+		return err
+	}
+	return errors.New("the endpoint did not take the event; docs/webhooks.md explains the error")
+}
+
+// awaitDelivery waits until an attempt of a delivery has ended; its Error says whether it failed.
+func awaitDelivery(
+	ctx context.Context, db *postgres.DB, endpoint, id uuid.UUID, limit time.Duration,
+) (postgres.WebhookDelivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		d, err := db.WebhookDelivery(ctx, e.ID, id)
-		if err != nil {
-			return err
+		d, err := db.WebhookDelivery(ctx, endpoint, id)
+		if err != nil || d.Status == "delivered" || d.Error != nil {
+			return d, err
 		}
-		switch {
-		case d.Status == "delivered":
-			return p.printResult(c.JSON, d,
-				fmt.Sprintf("delivered: status %d after %d ms", *d.ResponseStatus, *d.DurationMS))
-		case d.Error != nil:
-			if err := p.printResult(c.JSON, d, "not delivered: "+*d.Error); err != nil {
-				return err
-			}
-			return errors.New("the endpoint did not take the event; docs/webhooks.md explains the error")
-		}
-		select {
-		case <-ctx.Done():
-			return errors.New("nothing was sent within 20 s: the endpoint is busy with earlier deliveries, or no " +
-				"pipeline runs; see answerscope status")
-		case <-time.After(testPoll):
+		if lifecycle.Pause(ctx, 200*time.Millisecond) != nil {
+			return d, fmt.Errorf("nothing was sent within %v: the endpoint is busy with earlier deliveries, or no "+
+				"pipeline runs; see answerscope status", limit)
 		}
 	}
 }
