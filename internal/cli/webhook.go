@@ -124,7 +124,8 @@ func (c *webhookTest) Run(
 		return err
 	}
 	if d.Error == nil {
-		return p.printResult(c.JSON, d, fmt.Sprintf("delivered: status %d after %d ms", *d.ResponseStatus, *d.DurationMS))
+		text := fmt.Sprintf("delivered: status %d after %d ms", *d.ResponseStatus, *d.DurationMS)
+		return p.printResult(c.JSON, d, text)
 	}
 	if err := p.printResult(c.JSON, d, "not delivered: "+*d.Error); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (c *webhookTest) Run(
 	return errors.New("the endpoint did not take the event; docs/webhooks.md explains the error")
 }
 
-// awaitDelivery waits until an attempt of a delivery has ended; its Error says whether it failed.
+// awaitDelivery waits until an attempt of a delivery has ended; it has an Error if that failed.
 func awaitDelivery(
 	ctx context.Context, db *postgres.DB, endpoint, id uuid.UUID, limit time.Duration,
 ) (postgres.WebhookDelivery, error) {
