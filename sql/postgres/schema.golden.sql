@@ -800,9 +800,9 @@ ALTER TABLE public.annotations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.annotations FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.annotations FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.annotations FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.annotations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT ON public.annotations TO answerscope_service;
 GRANT UPDATE (day, day_to, text, url) ON public.annotations TO answerscope_service;
 GRANT DELETE, INSERT, SELECT ON public.annotations TO authenticated;
@@ -911,9 +911,9 @@ ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.brand_domains FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.brand_domains FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO authenticated;
 
@@ -956,9 +956,9 @@ ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_platforms FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brand_platforms FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.brand_platforms FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.brand_platforms FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_platforms TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_platforms TO authenticated;
 
@@ -1010,9 +1010,9 @@ ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brands FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.brands FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.brands FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.brands FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.brands FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brands TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brands TO authenticated;
 
@@ -1061,9 +1061,9 @@ ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.competitors FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.competitors FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.competitors FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO authenticated;
 
@@ -1105,9 +1105,9 @@ ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.content_briefs FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.content_briefs FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.content_briefs FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.content_briefs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO authenticated;
 
@@ -1297,7 +1297,7 @@ COMMENT ON COLUMN public.prompt_results.updated_at IS 'When the row was written,
 CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.prompt_results ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompt_results FORCE ROW LEVEL SECURITY;
-CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.prompt_results FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;
@@ -1328,9 +1328,9 @@ ALTER TABLE public.prompt_sets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompt_sets FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.prompt_sets FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.prompt_sets FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.prompt_sets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_sets TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_sets TO authenticated;
 
@@ -1387,9 +1387,9 @@ ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompts FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.prompts FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.prompts FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.prompts FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.prompts FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.prompts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO authenticated;
 
@@ -1528,9 +1528,9 @@ ALTER TABLE public.suggestions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.suggestions FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.suggestions FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.suggestions FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.suggestions FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.suggestions FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.suggestions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.suggestions FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.suggestions FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.suggestions TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.suggestions TO authenticated;
 
@@ -1563,9 +1563,9 @@ ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.topics FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 CREATE POLICY inserts ON public.topics FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
-CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.topics FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO authenticated;
 
@@ -1628,7 +1628,7 @@ CREATE TRIGGER judge_platforms AFTER UPDATE OF phase ON public.tracking_jobs FOR
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
-CREATE POLICY reads ON public.tracking_jobs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.tracking_jobs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.tracking_jobs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.tracking_jobs TO answerscope_service;
 GRANT SELECT ON public.tracking_jobs TO authenticated;
@@ -1695,7 +1695,7 @@ COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the 
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_runs FORCE ROW LEVEL SECURITY;
-CREATE POLICY reads ON public.tracking_runs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.tracking_runs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('viewer'::text) AS org_id)));
 CREATE POLICY service ON public.tracking_runs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.tracking_runs TO answerscope_service;
 GRANT SELECT ON public.tracking_runs TO authenticated;
@@ -1790,9 +1790,10 @@ CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints FOR EAC
 ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.webhook_endpoints FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.webhook_endpoints FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY inserts ON public.webhook_endpoints FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
 CREATE POLICY reads ON public.webhook_endpoints FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
 CREATE POLICY service ON public.webhook_endpoints FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-CREATE POLICY updates ON public.webhook_endpoints FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY updates ON public.webhook_endpoints FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.webhook_endpoints TO answerscope_service;
 GRANT DELETE, SELECT ON public.webhook_endpoints TO authenticated;
 GRANT UPDATE (brand_id, description, events, is_active) ON public.webhook_endpoints TO authenticated;
@@ -1888,6 +1889,36 @@ END
 $function$;
 ALTER FUNCTION private.add_organization_tombstone() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.add_organization_tombstone() IS NULL;
+
+-- function private.admit(IN name regclass, IN reader text, IN writer text)
+CREATE OR REPLACE PROCEDURE private.admit(IN name regclass, IN reader text, IN writer text DEFAULT NULL::text)
+ LANGUAGE plpgsql
+AS $procedure$
+BEGIN
+    EXECUTE format('CREATE POLICY reads ON %s FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, reader);
+    IF writer IS NOT NULL THEN
+        EXECUTE format('CREATE POLICY inserts ON %s FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id(%L)))', name, writer);
+        EXECUTE format('CREATE POLICY updates ON %s FOR UPDATE TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, writer);
+        EXECUTE format('CREATE POLICY deletes ON %s FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, writer);
+    END IF;
+END
+$procedure$;
+ALTER FUNCTION private.admit(regclass,text,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.admit(regclass,text,text) IS NULL;
+
+-- function private.anchor(IN name regclass)
+CREATE OR REPLACE PROCEDURE private.anchor(IN name regclass)
+ LANGUAGE plpgsql
+AS $procedure$
+BEGIN
+    EXECUTE format('CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION private.stamp()', name);
+    EXECUTE format('CREATE TRIGGER stay BEFORE UPDATE ON %s FOR EACH ROW
+        WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+        EXECUTE FUNCTION private.refuse_move()', name);
+END
+$procedure$;
+ALTER FUNCTION private.anchor(regclass) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.anchor(regclass) IS NULL;
 
 -- function private.are_hosts(hosts text[])
 CREATE OR REPLACE FUNCTION private.are_hosts(hosts text[])

@@ -47,6 +47,17 @@ BEGIN
 END
 $$;
 
+-- Rows of a table keep their id and owner, and have their times from the clock.
+CREATE PROCEDURE private.anchor(name regclass)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION private.stamp()', name);
+    EXECUTE format('CREATE TRIGGER stay BEFORE UPDATE ON %s FOR EACH ROW
+        WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+        EXECUTE FUNCTION private.refuse_move()', name);
+END
+$$;
+
 CREATE FUNCTION private.slug_of(name text, kind text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
 DECLARE

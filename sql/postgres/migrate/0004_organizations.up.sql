@@ -56,6 +56,19 @@ $$;
 COMMENT ON FUNCTION private.org_id(text) IS
     'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
 
+-- Admits members to their organization's rows of a table: to read from one role on, to write from another, null: nobody.
+CREATE PROCEDURE private.admit(name regclass, reader text, writer text DEFAULT NULL)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE POLICY reads ON %s FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, reader);
+    IF writer IS NOT NULL THEN
+        EXECUTE format('CREATE POLICY inserts ON %s FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id(%L)))', name, writer);
+        EXECUTE format('CREATE POLICY updates ON %s FOR UPDATE TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, writer);
+        EXECUTE format('CREATE POLICY deletes ON %s FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, writer);
+    END IF;
+END
+$$;
+
 CREATE FUNCTION private.caller_rank() RETURNS int
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
     SELECT private.rank(role) FROM public.members WHERE user_id = private.user_id()

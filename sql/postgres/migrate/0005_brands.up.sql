@@ -134,11 +134,7 @@ CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
 CALL private.protect('public.brands');
-CREATE POLICY reads ON public.brands FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.brands FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.brands FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.brands', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.brands TO answerscope_service, authenticated;
 
 -- A row of a brand belongs to the brand's organization, whatever the client writes. If the brand does not exist it is

@@ -26,11 +26,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_domains
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.brand_domains');
 CREATE TRIGGER keep_domain BEFORE INSERT OR UPDATE OF domain ON public.brand_domains
     FOR EACH ROW EXECUTE FUNCTION private.keep_domain();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains
@@ -48,9 +44,5 @@ CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
 CALL private.protect('public.brand_domains');
-CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.brand_domains FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.brand_domains', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_domains TO answerscope_service, authenticated;

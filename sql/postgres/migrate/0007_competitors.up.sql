@@ -54,11 +54,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.competitors
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.competitors
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.competitors
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.competitors');
 CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors
     FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors
@@ -75,9 +71,5 @@ CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
 
 CALL private.protect('public.competitors');
-CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.competitors FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.competitors FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.competitors', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.competitors TO answerscope_service, authenticated;

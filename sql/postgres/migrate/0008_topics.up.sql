@@ -32,11 +32,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.topics
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.topics
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.topics
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.topics');
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.topics
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 CREATE TRIGGER write_changes_update AFTER UPDATE ON public.topics
@@ -45,9 +41,5 @@ CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 
 CALL private.protect('public.topics');
-CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.topics FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.topics FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.topics', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.topics TO answerscope_service, authenticated;

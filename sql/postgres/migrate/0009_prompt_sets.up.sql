@@ -16,16 +16,8 @@ COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; filled.';
 
 CREATE TRIGGER fill BEFORE INSERT ON public.prompt_sets
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompt_sets
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.prompt_sets
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.prompt_sets');
 
 CALL private.protect('public.prompt_sets');
-CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.prompt_sets FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.prompt_sets FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.prompt_sets', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_sets TO answerscope_service, authenticated;

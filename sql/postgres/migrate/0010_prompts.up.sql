@@ -72,11 +72,7 @@ CREATE TRIGGER fill BEFORE INSERT ON public.prompts
 CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts -- not when a deleted topic leaves null, since the set may be deleted too
     FOR EACH ROW WHEN (OLD.prompt_set_id <> NEW.prompt_set_id OR OLD.topic_id IS DISTINCT FROM NEW.topic_id AND NEW.topic_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_from_prompt_set();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompts
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.prompts
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.prompts');
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.prompts
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 CREATE TRIGGER write_changes_update AFTER UPDATE ON public.prompts
@@ -85,9 +81,5 @@ CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 
 CALL private.protect('public.prompts');
-CREATE POLICY reads ON public.prompts FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.prompts FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.prompts FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.prompts', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompts TO answerscope_service, authenticated;

@@ -47,7 +47,7 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 
 CALL private.protect('public.prompt_results');
-CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CALL private.admit('public.prompt_results', 'viewer');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;
 

@@ -49,16 +49,8 @@ CREATE TRIGGER keep_checked BEFORE INSERT OR UPDATE OF last_checked_at ON public
 CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms
     FOR EACH ROW WHEN ((OLD.check_frequency, OLD.is_enabled) IS DISTINCT FROM (NEW.check_frequency, NEW.is_enabled))
     EXECUTE FUNCTION private.reschedule();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_platforms
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.brand_platforms');
 
 CALL private.protect('public.brand_platforms');
-CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.brand_platforms FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.brand_platforms FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.brand_platforms', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_platforms TO answerscope_service, authenticated;

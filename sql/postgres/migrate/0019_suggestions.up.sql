@@ -39,19 +39,11 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.suggestions
     FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.suggestions
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.suggestions
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.suggestions');
 CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions -- not when a deleted prompt leaves null
     FOR EACH ROW WHEN (OLD.added_prompt_id IS DISTINCT FROM NEW.added_prompt_id AND NEW.added_prompt_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_suggestion();
 
 CALL private.protect('public.suggestions');
-CREATE POLICY reads ON public.suggestions FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.suggestions FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.suggestions FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.suggestions FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.suggestions', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.suggestions TO answerscope_service, authenticated;

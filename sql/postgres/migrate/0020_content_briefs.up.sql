@@ -37,19 +37,11 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs
     FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
-CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.content_briefs
-    FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs
-    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
-    EXECUTE FUNCTION private.refuse_move();
+CALL private.anchor('public.content_briefs');
 CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not when a deleted suggestion leaves null
     FOR EACH ROW WHEN (OLD.suggestion_id IS DISTINCT FROM NEW.suggestion_id AND NEW.suggestion_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_content_brief();
 
 CALL private.protect('public.content_briefs');
-CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.content_briefs FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.content_briefs FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.content_briefs', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.content_briefs TO answerscope_service, authenticated;

@@ -103,11 +103,11 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 
 CALL private.protect('public.tracking_jobs');
-CREATE POLICY reads ON public.tracking_jobs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CALL private.admit('public.tracking_jobs', 'viewer');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_jobs TO answerscope_service;
 GRANT SELECT ON public.tracking_jobs TO authenticated;
 
 CALL private.protect('public.tracking_runs');
-CREATE POLICY reads ON public.tracking_runs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CALL private.admit('public.tracking_runs', 'viewer');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_runs TO answerscope_service;
 GRANT SELECT ON public.tracking_runs TO authenticated;

@@ -66,11 +66,5 @@ CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, 
     FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 
 CALL private.protect('public.annotations');
-CREATE POLICY reads ON public.annotations FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
-CREATE POLICY inserts ON public.annotations FOR INSERT TO authenticated
-    WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY updates ON public.annotations FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
-CREATE POLICY deletes ON public.annotations FOR DELETE TO authenticated
-    USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.annotations', 'viewer', 'member');
 GRANT SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE ON public.annotations TO answerscope_service, authenticated;

@@ -144,10 +144,7 @@ CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not 
     EXECUTE FUNCTION private.log_endpoint();
 
 CALL private.protect('public.webhook_endpoints');
-CREATE POLICY reads ON public.webhook_endpoints FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
-CREATE POLICY updates ON public.webhook_endpoints FOR UPDATE TO authenticated
-    USING (organization_id = (SELECT private.org_id('admin'))) WITH CHECK (organization_id = (SELECT private.org_id('admin')));
-CREATE POLICY deletes ON public.webhook_endpoints FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
+CALL private.admit('public.webhook_endpoints', 'admin', 'admin');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_endpoints TO answerscope_service;
 GRANT SELECT, UPDATE (description, events, brand_id, is_active), DELETE ON public.webhook_endpoints TO authenticated;
 
@@ -155,7 +152,7 @@ CALL private.protect('private.webhook_secrets');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.webhook_secrets TO answerscope_service;
 
 CALL private.protect('public.webhook_deliveries');
-CREATE POLICY reads ON public.webhook_deliveries FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
+CALL private.admit('public.webhook_deliveries', 'admin');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_deliveries TO answerscope_service;
 GRANT SELECT ON public.webhook_deliveries TO authenticated;
 

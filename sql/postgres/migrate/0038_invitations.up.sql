@@ -16,7 +16,7 @@ COMMENT ON TABLE public.invitations IS 'Who was invited to an organization. Made
 COMMENT ON COLUMN public.invitations.invited_by IS 'A user, without whose membership and rank it does not work; null: the command line.';
 
 CALL private.protect('public.invitations');
-CREATE POLICY reads ON public.invitations FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
+CALL private.admit('public.invitations', 'admin');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.invitations TO answerscope_service;
 GRANT SELECT ON public.invitations TO authenticated;
 

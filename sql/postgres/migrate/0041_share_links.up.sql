@@ -58,7 +58,7 @@ CREATE TRIGGER log_audit_revoked AFTER UPDATE OF revoked_at ON public.share_link
     FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION private.log_share_link();
 
 CALL private.protect('public.share_links');
-CREATE POLICY reads ON public.share_links FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+CALL private.admit('public.share_links', 'member');
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.share_links TO answerscope_service;
 GRANT SELECT ON public.share_links TO authenticated;
 
