@@ -10,6 +10,7 @@ import (
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
 	"github.com/answerscope/answerscope/pipeline/notify/mail"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 type mailCmd struct {
@@ -31,7 +32,7 @@ func (c *mailTest) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	reply, err := sender.Hand(ctx, mail.Letter{
+	reply, err := sender.Hand(ctx, postgres.Mail{
 		ID: uuid.Must(uuid.NewV4()), Recipient: c.Address, Template: feed.TestMail, Data: []byte("{}")})
 	if err != nil {
 		return err

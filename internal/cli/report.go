@@ -52,6 +52,6 @@ func weekly(
 	if err != nil {
 		return report, message, err
 	}
-	message, err = mail.Letter{Template: feed.ReportWeekly, Data: data}.Write(base)
+	message, err = mail.Write(postgres.Mail{Template: feed.ReportWeekly, Data: data}, base)
 	return report, message, err
 }

@@ -52,9 +52,7 @@ func (m *Manager) Add(ctx context.Context, user uuid.UUID, e postgres.WebhookEnd
 	if e.URL, err = m.check(e); err != nil {
 		return a, err
 	}
-	if e.ID, err = uuid.NewV4(); err != nil {
-		return a, err
-	}
+	e.ID = uuid.Must(uuid.NewV4())
 	hidden := e.URL
 	if e.Kind == postgres.KindSlack {
 		e.URL = shortened(e.URL)

@@ -14,22 +14,12 @@ import (
 	text "text/template"
 	"time"
 
-	"github.com/gofrs/uuid/v5"
-
 	"github.com/answerscope/answerscope/internal/verdict"
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A Letter is a mail to write. The same letter makes the same message.
-type Letter struct {
-	ID           uuid.UUID
-	Recipient    string
-	Template     string          // the type of its event, or a template of feed
-	Data         json.RawMessage // of the event, or the unsealed data of a link
-	Subscription uuid.UUID       // that one click stops; Nil without one
-}
-
-// A Message is a letter as it is read.
+// A Message is a mail as it is read.
 type Message struct{ Subject, Text, HTML string }
 
 //go:embed letter.html letter.txt letters.tmpl
@@ -40,17 +30,17 @@ var (
 	pages = html.Must(html.New("").Funcs(functions).ParseFS(files, "letter.html", "letters.tmpl"))
 )
 
-// Write writes the letter. All of its links begin with publicURL.
-func (l Letter) Write(publicURL string) (Message, error) {
-	data, err := feed.Read(l.Template, onOneLine(l.Data))
+// Write writes a mail, the same each time. All of its links begin with publicURL.
+func Write(m postgres.Mail, publicURL string) (Message, error) {
+	data, err := feed.Read(m.Template, onOneLine(m.Data))
 	if err != nil {
-		return Message{}, fmt.Errorf("write mail %s: %w", l.ID, err)
+		return Message{}, fmt.Errorf("write mail %s: %w", m.ID, err)
 	}
-	v := &view{Subject: data.Headline(), Data: data, Base: publicURL, Stop: l.stopURL(publicURL)}
+	v := &view{Subject: data.Headline(), Data: data, Base: publicURL, Stop: stopURL(m, publicURL)}
 	var plain, page, aligned strings.Builder
-	err = errors.Join(texts.ExecuteTemplate(&plain, l.Template, v), pages.ExecuteTemplate(&page, l.Template, v))
+	err = errors.Join(texts.ExecuteTemplate(&plain, m.Template, v), pages.ExecuteTemplate(&page, m.Template, v))
 	if err != nil {
-		return Message{}, fmt.Errorf("write mail %s: %w", l.ID, err)
+		return Message{}, fmt.Errorf("write mail %s: %w", m.ID, err)
 	}
 	columns := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	_, _ = columns.Write(continued.ReplaceAll([]byte(plain.String()), []byte(" "))) // to memory
@@ -61,12 +51,12 @@ func (l Letter) Write(publicURL string) (Message, error) {
 // continued matches the break before an indented line, where a template continues a paragraph.
 var continued = regexp.MustCompile(` *\n +`)
 
-// stopURL returns the address that stops the subscription; "" without one.
-func (l Letter) stopURL(publicURL string) string {
-	if l.Subscription.IsNil() {
+// stopURL returns the address that stops the subscription of a mail; "" without one.
+func stopURL(m postgres.Mail, publicURL string) string {
+	if !m.SubscriptionID.Valid {
 		return ""
 	}
-	return publicURL + "/unsubscribe/" + l.Subscription.String()
+	return publicURL + "/unsubscribe/" + m.SubscriptionID.UUID.String()
 }
 
 // control matches in JSON what would break a line, hide text or turn its direction; first an escaped backslash, so that

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/pipeline/notify/feed"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 var update = flag.Bool("update", false, "rewrite the letters of testdata")
@@ -29,13 +30,13 @@ var (
 )
 
 // letters returns a letter for each file of testdata: its name is a template, behind a dash a variant.
-func letters(t *testing.T) map[string]Letter {
+func letters(t *testing.T) map[string]postgres.Mail {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no letters: %v", err)
 	}
-	list := map[string]Letter{}
+	list := map[string]postgres.Mail{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -43,18 +44,18 @@ func letters(t *testing.T) map[string]Letter {
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		template, _, _ := strings.Cut(name, "-")
-		letter := Letter{ID: mailID, Recipient: "ann@acme.example", Template: template, Data: data}
+		letter := postgres.Mail{ID: mailID, Recipient: "ann@acme.example", Template: template, Data: data}
 		if strings.Contains(template, ".") && template != feed.EndpointDisabled {
-			letter.Subscription = subscription
+			letter.SubscriptionID = uuid.NullUUID{UUID: subscription, Valid: true}
 		}
 		list[name] = letter
 	}
 	return list
 }
 
-func write(t *testing.T, l Letter) Message {
+func write(t *testing.T, l postgres.Mail) Message {
 	t.Helper()
-	message, err := l.Write(publicURL)
+	message, err := Write(l, publicURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestTheLargestReportIsShownWhole(t *testing.T) {
 		report.Moves = append(report.Moves, row)
 		data, _ = json.Marshal(report)
 	}
-	if message := write(t, Letter{Template: feed.ReportWeekly, Data: data}); len(message.HTML) > maxBytes {
+	if message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: data}); len(message.HTML) > maxBytes {
 		t.Errorf("%d bytes of data are %d of HTML", len(data), len(message.HTML))
 	}
 }
@@ -148,7 +149,7 @@ func TestTheLargestReportIsShownWhole(t *testing.T) {
 // A report whose lists did not fit an event does not say that nothing moved.
 func TestATruncatedReportSaysSo(t *testing.T) {
 	data := `{"answers": 112, "moves": [], "truncated": true}`
-	message := write(t, Letter{Template: feed.ReportWeekly, Data: []byte(data)})
+	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})
 	if strings.Contains(message.Text, "Nothing moved") || !strings.Contains(message.Text, "too long for a mail: see the dashboard.") {
 		t.Error(message.Text)
 	}
@@ -168,8 +169,8 @@ func TestControlCharactersAreSpaces(t *testing.T) {
 }
 
 func TestAnUnknownTemplateOrOtherDataIsAnError(t *testing.T) {
-	for _, letter := range []Letter{{Template: "brand.created", Data: []byte("{}")}, {Template: feed.ReportWeekly, Data: []byte("[]")}} {
-		if message, err := letter.Write(publicURL); err == nil {
+	for _, letter := range []postgres.Mail{{Template: "brand.created", Data: []byte("{}")}, {Template: feed.ReportWeekly, Data: []byte("[]")}} {
+		if message, err := Write(letter, publicURL); err == nil {
 			t.Errorf("%s: %+v", letter.Template, message)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // before that, to our login or sender, is the operator's to mend, so such a mail is tried again.
 var errRefused = errors.New("refused")
 
-// A Sender hands letters to a relay.
+// A Sender hands mails to a relay.
 type Sender struct {
 	relay     config.Relay
 	from      *netmail.Address
@@ -57,23 +57,21 @@ func New(settings config.Mail, publicURL string, ring secret.Ring) (*Sender, err
 
 // Send makes one attempt to send a mail.
 func (s *Sender) Send(ctx context.Context, m postgres.Mail) postgres.Outcome {
-	letter := Letter{ID: m.ID, Recipient: m.Recipient, Template: m.Template, Data: m.Data,
-		Subscription: m.SubscriptionID.UUID}
 	if m.Sealed != nil {
 		plain, err := s.ring.Open(*m.Sealed, m.Recipient)
 		if err != nil {
 			return postgres.Outcome{Error: "open its link: " + err.Error()}
 		}
-		letter.Data = plain
+		m.Data = plain
 	}
 	var link struct {
 		Expires time.Time `json:"expires_at"`
 	}
-	_ = json.Unmarshal(letter.Data, &link) // a mail without a link has no end; Hand reads the data again
+	_ = json.Unmarshal(m.Data, &link) // a mail without a link has no end; Hand reads the data again
 	if !link.Expires.IsZero() && time.Now().After(link.Expires) {
 		return postgres.Outcome{Error: "the link has expired", Final: true}
 	}
-	reply, err := s.Hand(ctx, letter)
+	reply, err := s.Hand(ctx, m)
 	if err == nil {
 		return postgres.Outcome{Code: reply.Code}
 	}
@@ -90,9 +88,9 @@ type Reply struct {
 	Text string
 }
 
-// Hand writes a letter and hands it to the relay, within 45 s.
-func (s *Sender) Hand(ctx context.Context, l Letter) (Reply, error) {
-	msg, err := s.message(l)
+// Hand writes a mail and hands it to the relay, within 45 s.
+func (s *Sender) Hand(ctx context.Context, m postgres.Mail) (Reply, error) {
+	msg, err := s.message(m)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -114,24 +112,24 @@ func (s *Sender) Hand(ctx context.Context, l Letter) (Reply, error) {
 	if ok && refusal.ErrorCode() >= 500 && refusal.Reason != mail.ErrSMTPMailFrom {
 		err = fmt.Errorf("%w: %w", errRefused, err)
 	}
-	return Reply{Code: codeOf(err)}, fmt.Errorf("send mail %s: %w", l.ID, err)
+	return Reply{Code: codeOf(err)}, fmt.Errorf("send mail %s: %w", m.ID, err)
 }
 
-// message returns the letter with its headers.
-func (s *Sender) message(l Letter) (*mail.Msg, error) {
-	written, err := l.Write(s.publicURL)
+// message returns a mail with its headers.
+func (s *Sender) message(m postgres.Mail) (*mail.Msg, error) {
+	written, err := Write(m, s.publicURL)
 	if err != nil {
 		return nil, err
 	}
 	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(s.from)
-	if err := msg.To(l.Recipient); err != nil {
-		return nil, fmt.Errorf("%w: read recipient of mail %s: %w", errRefused, l.ID, err)
+	if err := msg.To(m.Recipient); err != nil {
+		return nil, fmt.Errorf("%w: read recipient of mail %s: %w", errRefused, m.ID, err)
 	}
 	msg.Subject(written.Subject)
-	msg.SetMessageIDWithValue(l.ID.String() + s.from.Address[strings.LastIndexByte(s.from.Address, '@'):])
+	msg.SetMessageIDWithValue(m.ID.String() + s.from.Address[strings.LastIndexByte(s.from.Address, '@'):])
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	if stop := l.stopURL(s.publicURL); stop != "" { // RFC 8058
+	if stop := stopURL(m, s.publicURL); stop != "" { // RFC 8058
 		msg.SetGenHeader(mail.HeaderListUnsubscribe, "<"+stop+">")
 		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
 	}

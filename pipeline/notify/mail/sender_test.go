@@ -163,7 +163,7 @@ func (r *relay) sender(t *testing.T, address string, ring secret.Ring) *Sender {
 	return sender
 }
 
-func (r *relay) send(t *testing.T, address string, l Letter) (Reply, error) {
+func (r *relay) send(t *testing.T, address string, l postgres.Mail) (Reply, error) {
 	t.Helper()
 	return r.sender(t, address, secret.Ring{}).Hand(t.Context(), l)
 }
@@ -221,8 +221,8 @@ func joined(raw []byte) string {
 	return strings.NewReplacer("=\r\n", "", "\r\n ", " ").Replace(string(raw))
 }
 
-func to(recipient string) Letter {
-	return Letter{ID: mailID, Recipient: recipient, Template: feed.TestMail, Data: []byte("{}")}
+func to(recipient string) postgres.Mail {
+	return postgres.Mail{ID: mailID, Recipient: recipient, Template: feed.TestMail, Data: []byte("{}")}
 }
 
 // trusted returns a CA that this process trusts.
@@ -296,7 +296,7 @@ func TestReceiversReadTheLetters(t *testing.T) {
 		t.Fatalf("the receiver is not here: run `make clients`: %v", err)
 	}
 	r := newRelay(t, nil, false)
-	var sent []Letter
+	var sent []postgres.Mail
 	for _, l := range letters(t) {
 		if reply, err := r.send(t, local, l); err != nil {
 			t.Fatal(reply, err)
@@ -334,7 +334,7 @@ func TestReceiversReadTheLetters(t *testing.T) {
 		if l.Template == feed.ReportWeekly {
 			stop, oneClick = "<"+publicURL+"/unsubscribe/"+subscription.String()+">", "List-Unsubscribe=One-Click"
 		}
-		if l.Template == feed.ReportWeekly || l.Subscription.IsNil() {
+		if l.Template == feed.ReportWeekly || l.SubscriptionID.UUID.IsNil() {
 			if got.Headers["list-unsubscribe"] != stop || got.Headers["list-unsubscribe-post"] != oneClick {
 				t.Errorf("%s: %v", l.Template, got.Headers)
 			}
