@@ -46,13 +46,13 @@ func slackBody(d postgres.Delivery, link string) []byte {
 
 // describe returns the headline of an event, and the lines below it.
 func describe(event string, data []byte) (headline string, lines []string) {
-	if subject, err := feed.Read(event, data); err == nil {
-		if moved, ok := subject.(*feed.Moved); ok {
+	if content, err := feed.Read(event, data); err == nil {
+		if moved, ok := content.(*feed.Moved); ok {
 			for _, move := range moved.Moves {
 				lines = append(lines, move.Sentence(moved.Brand))
 			}
 		}
-		return subject.Headline(), lines
+		return content.Headline(), lines
 	}
 	var facts struct {
 		Brand        feed.Brand              `json:"brand"`

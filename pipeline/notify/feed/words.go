@@ -10,33 +10,32 @@ import (
 	"github.com/answerscope/answerscope/internal/verdict"
 )
 
-// A Subject is the data of an event or a link that has a headline: the subject of its mail, the header of Slack's
-// message.
-type Subject interface{ Headline() string }
+// Content is the data of an event or a link that has a headline: the subject of its mail, the header of Slack's message.
+type Content interface{ Headline() string }
 
 // Read reads the data of a type of event that has a headline, or of a template.
-func Read(name string, data []byte) (Subject, error) {
-	var subject Subject
+func Read(name string, data []byte) (Content, error) {
+	var content Content
 	switch name {
 	case VisibilityMoved:
-		subject = new(Moved)
+		content = new(Moved)
 	case PlatformDegraded, PlatformRecovered:
-		subject = &Degraded{IsOver: name == PlatformRecovered}
+		content = &Degraded{IsOver: name == PlatformRecovered}
 	case TrackingSkipped:
-		subject = new(Skipped)
+		content = new(Skipped)
 	case EndpointDisabled:
-		subject = new(Disabled)
+		content = new(Disabled)
 	case ReportWeekly:
-		subject = new(Report)
+		content = new(Report)
 	case Confirm, Invite, ResetPassword, PasswordChanged, TestMail:
-		subject = &Link{Template: name}
+		content = &Link{Template: name}
 	default:
 		return nil, fmt.Errorf("no headline is known for %q", name)
 	}
-	if err := json.Unmarshal(data, subject); err != nil {
+	if err := json.Unmarshal(data, content); err != nil {
 		return nil, fmt.Errorf("read data of %s: %w", name, err)
 	}
-	return subject, nil
+	return content, nil
 }
 
 // Headline is the week in a sentence.

@@ -77,7 +77,7 @@ func onOneLine(data json.RawMessage) []byte {
 // A view is the data of the templates.
 type view struct {
 	Subject string
-	Data    feed.Subject
+	Data    feed.Content
 	Base    string // PUBLIC_URL
 	Stop    string // address that stops the subscription
 }
