@@ -654,7 +654,6 @@ ALTER TABLE private.user_identities OWNER TO answerscope_owner;
 CREATE INDEX user_identities_user_id_idx ON private.user_identities USING btree (user_id);
 COMMENT ON TABLE private.user_identities IS 'Who a user is at an OpenID provider.';
 COMMENT ON COLUMN private.user_identities.subject IS 'The sub of the issuer''s tokens.';
-CREATE TRIGGER log_audit AFTER INSERT ON private.user_identities FOR EACH ROW EXECUTE FUNCTION private.log_identity();
 ALTER TABLE private.user_identities ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.user_identities FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.user_identities FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -1960,10 +1959,19 @@ CREATE OR REPLACE FUNCTION private.bounded(value jsonb, items integer, bytes int
  IMMUTABLE
  SET search_path TO ''
 AS $function$
+DECLARE
+    encoded bytea;
 BEGIN
     CASE jsonb_typeof(value)
         WHEN 'string' THEN
-            RETURN to_jsonb(private.cut(value #>> '{}', bytes));
+            encoded := convert_to(value #>> '{}', 'UTF8');
+            IF octet_length(encoded) <= bytes THEN
+                RETURN value;
+            END IF;
+            WHILE get_byte(encoded, bytes) & 192 = 128 LOOP -- within a character
+                bytes := bytes - 1;
+            END LOOP;
+            RETURN to_jsonb(convert_from(substring(encoded FOR bytes), 'UTF8'));
         WHEN 'array' THEN
             RETURN (
                 SELECT coalesce(jsonb_agg(private.bounded(item, items, bytes) ORDER BY place), '[]')
@@ -2027,28 +2035,6 @@ ALTER FUNCTION private.check_events(text[],text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.check_events(text[],text[]) IS 'True for known types of events; others are refused by an error that lists these.';
 GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.check_events(text[],text[]) TO authenticated;
-
--- function private.cut(value text, bytes integer)
-CREATE OR REPLACE FUNCTION private.cut(value text, bytes integer)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE
- SET search_path TO ''
-AS $function$
-DECLARE
-    encoded bytea := convert_to(value, 'UTF8');
-BEGIN
-    IF octet_length(encoded) <= bytes THEN
-        RETURN value;
-    END IF;
-    WHILE get_byte(encoded, bytes) & 192 = 128 LOOP -- within a character
-        bytes := bytes - 1;
-    END LOOP;
-    RETURN convert_from(substring(encoded FOR bytes), 'UTF8');
-END
-$function$;
-ALTER FUNCTION private.cut(text,integer) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.cut(text,integer) IS 'As much of the beginning of a text as has at most so many bytes.';
 
 -- function private.domain_of(address text)
 CREATE OR REPLACE FUNCTION private.domain_of(address text)
@@ -2812,24 +2798,6 @@ END
 $function$;
 ALTER FUNCTION private.log_endpoint() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_endpoint() IS NULL;
-
--- function private.log_identity()
-CREATE OR REPLACE FUNCTION private.log_identity()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-BEGIN
-    PERFORM private.log_audit('identity linked', m.organization_id, u.email::text || ' to ' || NEW.issuer)
-    FROM private.users AS u
-    LEFT JOIN public.members AS m ON m.user_id = u.id
-    WHERE u.id = NEW.user_id;
-    RETURN NULL;
-END
-$function$;
-ALTER FUNCTION private.log_identity() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.log_identity() IS NULL;
 
 -- function private.log_invitation()
 CREATE OR REPLACE FUNCTION private.log_invitation()

@@ -42,28 +42,21 @@ CREATE POLICY reads ON public.events FOR SELECT TO authenticated
 GRANT SELECT, DELETE ON public.events TO answerscope_service;
 GRANT SELECT ON public.events TO authenticated;
 
-CREATE FUNCTION private.cut(value text, bytes int) RETURNS text
-LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
-DECLARE
-    encoded bytea := convert_to(value, 'UTF8');
-BEGIN
-    IF octet_length(encoded) <= bytes THEN
-        RETURN value;
-    END IF;
-    WHILE get_byte(encoded, bytes) & 192 = 128 LOOP -- within a character
-        bytes := bytes - 1;
-    END LOOP;
-    RETURN convert_from(substring(encoded FOR bytes), 'UTF8');
-END
-$$;
-COMMENT ON FUNCTION private.cut(text, int) IS 'As much of the beginning of a text as has at most so many bytes.';
-
 CREATE FUNCTION private.bounded(value jsonb, items int, bytes int) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
+DECLARE
+    encoded bytea;
 BEGIN
     CASE jsonb_typeof(value)
         WHEN 'string' THEN
-            RETURN to_jsonb(private.cut(value #>> '{}', bytes));
+            encoded := convert_to(value #>> '{}', 'UTF8');
+            IF octet_length(encoded) <= bytes THEN
+                RETURN value;
+            END IF;
+            WHILE get_byte(encoded, bytes) & 192 = 128 LOOP -- within a character
+                bytes := bytes - 1;
+            END LOOP;
+            RETURN to_jsonb(convert_from(substring(encoded FOR bytes), 'UTF8'));
         WHEN 'array' THEN
             RETURN (
                 SELECT coalesce(jsonb_agg(private.bounded(item, items, bytes) ORDER BY place), '[]')

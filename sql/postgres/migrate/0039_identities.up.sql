@@ -14,18 +14,5 @@ COMMENT ON COLUMN private.user_identities.subject IS 'The sub of the issuer''s t
 CALL private.protect('private.user_identities');
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.user_identities TO answerscope_service;
 
-CREATE FUNCTION private.log_identity() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
-BEGIN
-    PERFORM private.log_audit('identity linked', m.organization_id, u.email::text || ' to ' || NEW.issuer)
-    FROM private.users AS u
-    LEFT JOIN public.members AS m ON m.user_id = u.id
-    WHERE u.id = NEW.user_id;
-    RETURN NULL;
-END
-$$;
-CREATE TRIGGER log_audit AFTER INSERT ON private.user_identities
-    FOR EACH ROW EXECUTE FUNCTION private.log_identity();
-
 ALTER TABLE private.sessions ADD COLUMN expires_at timestamptz;
 COMMENT ON COLUMN private.sessions.expires_at IS 'Null: 30 days after its last use.';

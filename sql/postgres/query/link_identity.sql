@@ -8,8 +8,13 @@ WITH linked AS (
     SET revoked_at = now()
     WHERE user_id = $3
       AND revoked_at IS NULL
+), cleared AS (
+    UPDATE private.users
+    SET password_hash = NULL
+    WHERE id = $3
+      AND password_hash IS NOT NULL
 )
-UPDATE private.users
-SET password_hash = NULL
-WHERE id = $3
-  AND password_hash IS NOT NULL
+SELECT private.log_audit('identity linked', m.organization_id, u.email::text || ' to ' || $1)
+FROM private.users AS u
+LEFT JOIN public.members AS m ON m.user_id = u.id
+WHERE u.id = $3
