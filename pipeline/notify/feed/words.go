@@ -10,7 +10,7 @@ import (
 	"github.com/answerscope/answerscope/internal/verdict"
 )
 
-// Content is the data of an event or a link that has a headline: the subject of its mail, the header of Slack's message.
+// Content is the data of an event or a link that has a headline: the subject of its mail, the header in Slack.
 type Content interface{ Headline() string }
 
 // Read reads the data of a type of event that has a headline, or of a template.
