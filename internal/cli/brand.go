@@ -228,11 +228,7 @@ type brandPlatformList struct {
 }
 
 func (c *brandPlatformList) Run(ctx context.Context, p *process, db *postgres.DB, brand postgres.Brand) error {
-	list, err := db.TrackedPlatforms(ctx, brand.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(t postgres.TrackedPlatform) string {
+	return listed(db.TrackedPlatforms(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPlatform) string {
 		state, last := "enabled", "never"
 		if !t.IsEnabled {
 			state = "disabled"

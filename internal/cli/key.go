@@ -89,11 +89,7 @@ type keyList struct {
 }
 
 func (c *keyList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	list, err := db.ListKeys(ctx, organization.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(k postgres.Key) string {
+	return listed(db.ListKeys(ctx, organization.ID)).print(p, c.JSON, func(k postgres.Key) string {
 		state := useOf(k.RevokedAt, k.ExpiresAt, k.LastUsedAt)
 		return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.Email, state)
 	})

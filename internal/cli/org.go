@@ -72,11 +72,7 @@ type orgList struct {
 }
 
 func (c *orgList) Run(ctx context.Context, p *process, db *postgres.DB) error {
-	list, err := db.ListOrganizations(ctx)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(o postgres.Organization) string {
+	return listed(db.ListOrganizations(ctx)).print(p, c.JSON, func(o postgres.Organization) string {
 		return fmt.Sprintf("%s\t%s\t%s", o.ID,
 			o.Slug, o.Name)
 	})
@@ -117,11 +113,8 @@ type budgetList struct {
 }
 
 func (c *budgetList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	list, err := db.BudgetUsage(ctx, organization.ID, time.Now())
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, budgetLine, "platform", "runs today", "this month", "USD today", "this month")
+	return listed(db.BudgetUsage(ctx, organization.ID, time.Now())).print(p, c.JSON, budgetLine,
+		"platform", "runs today", "this month", "USD today", "this month")
 }
 
 func budgetLine(b postgres.BudgetUsage) string {
@@ -147,11 +140,7 @@ type accessCmd struct {
 }
 
 func (c *accessCmd) Run(ctx context.Context, p *process, db *postgres.DB) error {
-	list, err := db.AuditLog(ctx, c.Limit)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(a postgres.AuditLine) string {
+	return listed(db.AuditLog(ctx, c.Limit)).print(p, c.JSON, func(a postgres.AuditLine) string {
 		return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor,
 			a.Address}, "\t")
 	}, "AT", "ACTION", "ORGANIZATION", "SUBJECT", "BY", "ADDRESS")

@@ -110,6 +110,22 @@ func (p *process) printResult(asJSON bool, document any, line string) error {
 	return p.print(line)
 }
 
+// A listing is what a query returned, to be printed.
+type listing[T any] struct {
+	list []T
+	err  error
+}
+
+func listed[T any](list []T, err error) listing[T] { return listing[T]{list, err} }
+
+// print is printList, unless the query failed.
+func (l listing[T]) print(p *process, asJSON bool, line func(T) string, columns ...string) error {
+	if l.err != nil {
+		return l.err
+	}
+	return printList(p, asJSON, l.list, line, columns...)
+}
+
 // printList prints one JSON object a line, or a table whose columns a line separates by tabs.
 func printList[T any](p *process, asJSON bool, list []T, line func(T) string, columns ...string) error {
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)

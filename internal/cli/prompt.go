@@ -141,11 +141,7 @@ type promptList struct {
 }
 
 func (c *promptList) Run(ctx context.Context, p *process, db *postgres.DB, brand postgres.Brand) error {
-	list, err := db.Prompts(ctx, brand.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(t postgres.TrackedPrompt) string {
+	return listed(db.Prompts(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPrompt) string {
 		state := "active"
 		if !t.IsActive {
 			state = "inactive"

@@ -49,12 +49,8 @@ func (c *rereadCmd) Run(ctx context.Context, p *process, db *postgres.DB) error 
 		}
 		p.say("asked for %d brands; answerscope reread --list shows their progress", n)
 	}
-	states, err := db.Rereads(ctx, organization, brand)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE",
-		"LAST ERROR")
+	return listed(db.Rereads(ctx, organization, brand)).print(p, c.JSON, rereadLine,
+		"ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
 }
 
 // scope returns the ids of --org and --brand, nil for all.

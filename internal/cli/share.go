@@ -88,11 +88,7 @@ type shareList struct {
 }
 
 func (c *shareList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	list, err := db.ShareLinks(ctx, organization.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(l postgres.ListedShareLink) string {
+	return listed(db.ShareLinks(ctx, organization.ID)).print(p, c.JSON, func(l postgres.ListedShareLink) string {
 		state := useOf(l.RevokedAt, l.ExpiresAt, l.LastUsedAt)
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", l.ID, l.Brand, l.Title, strings.Join(l.Screens, ","), state)
 	})

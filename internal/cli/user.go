@@ -143,11 +143,7 @@ type userList struct {
 }
 
 func (c *userList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	list, err := db.ListUsers(ctx, organization.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(u postgres.OrganizationUser) string {
+	return listed(db.ListUsers(ctx, organization.ID)).print(p, c.JSON, func(u postgres.OrganizationUser) string {
 		state := "never signed in"
 		switch {
 		case !u.IsActive:

@@ -64,11 +64,7 @@ type webhookList struct {
 }
 
 func (c *webhookList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	list, err := db.WebhookEndpoints(ctx, organization.ID)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(e postgres.WebhookEndpoint) string {
+	return listed(db.WebhookEndpoints(ctx, organization.ID)).print(p, c.JSON, func(e postgres.WebhookEndpoint) string {
 		state := "active"
 		switch {
 		case e.DisabledAt != nil:
@@ -221,11 +217,7 @@ type webhookDeliveries struct {
 }
 
 func (c *webhookDeliveries) Run(ctx context.Context, p *process, db *postgres.DB, e postgres.WebhookEndpoint) error {
-	list, err := db.WebhookDeliveries(ctx, e.ID, c.Limit)
-	if err != nil {
-		return err
-	}
-	return printList(p, c.JSON, list, func(d postgres.WebhookDelivery) string {
+	return listed(db.WebhookDeliveries(ctx, e.ID, c.Limit)).print(p, c.JSON, func(d postgres.WebhookDelivery) string {
 		response := ""
 		if d.ResponseStatus != nil {
 			response = fmt.Sprintf("%d in %d ms", *d.ResponseStatus, *d.DurationMS)
