@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/pipeline/canary"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
@@ -110,6 +111,10 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	// Collectors drop salts, too; but salts must also go when no collector runs any more.
 	table.Every("visitor salts", timetable.Hourly(7), d.DB.DropSalts)
 	table.Every("prune events", timetable.Daily(3, 50), d.DB.PruneEvents)
+
+	advisor := advice.New(d.DB, d.Warehouse, time.Now, d.Log)
+	table.Every("changed suggestions", timetable.Interval(5*time.Minute), advisor.Changed)
+	table.Every("suggestions", timetable.Daily(3, 0), advisor.Nightly)
 
 	judge := canary.New(d.DB, d.Warehouse, time.Now, d.Metrics, d.Log)
 	table.Every("canary", timetable.Daily(2, 10), judge.Nightly)

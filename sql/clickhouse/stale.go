@@ -12,6 +12,7 @@ type StaleBrand struct {
 	OrganizationID UUID `ch:"organization_id"`
 	BrandID        UUID `ch:"brand_id"`
 	ReadingVersion
+	Checksum uint64 `ch:"checksum"` // of all readings: it changes with each that lands
 }
 
 // A StaleFilter selects answers of a brand whose current reading is older than this version.

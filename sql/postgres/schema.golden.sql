@@ -29,6 +29,32 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
+-- table private.advice_runs
+CREATE TABLE private.advice_runs (
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    inputs jsonb NOT NULL,
+    rules_version integer NOT NULL,
+    date_from date NOT NULL,
+    date_to date NOT NULL,
+    totals jsonb NOT NULL,
+    reasons jsonb NOT NULL,
+    computed_at timestamp with time zone NOT NULL,
+    CONSTRAINT advice_runs_pkey PRIMARY KEY (brand_id),
+    CONSTRAINT advice_runs_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT advice_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+ALTER TABLE private.advice_runs OWNER TO answerscope_owner;
+CREATE INDEX advice_runs_organization_id_idx ON private.advice_runs USING btree (organization_id);
+COMMENT ON TABLE private.advice_runs IS 'The last computation of each brand''s suggestions.';
+COMMENT ON COLUMN private.advice_runs.inputs IS 'What it depends on beside the window; when that differs the brand is computed again.';
+COMMENT ON COLUMN private.advice_runs.totals IS 'By kind: how many there were, are stored, were tried, and are expected by chance.';
+COMMENT ON COLUMN private.advice_runs.reasons IS 'Why a kind has none, or may lack some.';
+ALTER TABLE private.advice_runs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.advice_runs FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.advice_runs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.advice_runs TO answerscope_service;
+
 -- table private.anon_key
 CREATE TABLE private.anon_key (
     is_only boolean NOT NULL DEFAULT true,
@@ -1501,26 +1527,44 @@ CREATE TABLE public.suggestions (
     expires_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    key text NOT NULL DEFAULT ''::text,
+    score numeric,
+    origin text NOT NULL DEFAULT 'person'::text,
+    computed_at timestamp with time zone,
+    dismissed_at timestamp with time zone,
+    dismissed_score numeric,
     CONSTRAINT suggestions_pkey PRIMARY KEY (id),
-    CONSTRAINT suggestions_brand_id_kind_text_key UNIQUE (brand_id, kind, text),
     CONSTRAINT suggestions_added_prompt_id_fkey FOREIGN KEY (added_prompt_id) REFERENCES prompts(id) ON DELETE SET NULL,
     CONSTRAINT suggestions_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT suggestions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT suggestions_evidence_length CHECK ((octet_length((evidence)::text) <= 65536)),
-    CONSTRAINT suggestions_kind_is_known CHECK ((kind = ANY (ARRAY['prompt'::text, 'topic'::text, 'gap'::text, 'source'::text]))),
+    CONSTRAINT suggestions_key_is_computed CHECK (((key <> ''::text) = (origin = 'computed'::text))),
+    CONSTRAINT suggestions_key_length CHECK ((octet_length(key) <= 512)),
+    CONSTRAINT suggestions_kind_is_known CHECK ((kind = ANY (ARRAY['prompt'::text, 'topic'::text, 'gap'::text, 'source'::text, 'competitor'::text, 'page'::text, 'theme'::text, 'alias'::text]))),
+    CONSTRAINT suggestions_origin_is_known CHECK ((origin = ANY (ARRAY['computed'::text, 'person'::text]))),
     CONSTRAINT suggestions_reason_length CHECK ((octet_length(reason) <= 8192)),
     CONSTRAINT suggestions_status_is_known CHECK ((status = ANY (ARRAY['new'::text, 'added'::text, 'dismissed'::text]))),
     CONSTRAINT suggestions_text_length CHECK (((octet_length(text) >= 1) AND (octet_length(text) <= 2000)))
 );
 ALTER TABLE public.suggestions OWNER TO answerscope_owner;
 CREATE INDEX suggestions_added_prompt_id_idx ON public.suggestions USING btree (added_prompt_id);
+CREATE INDEX suggestions_brand_id_kind_idx ON public.suggestions USING btree (brand_id, kind);
+CREATE UNIQUE INDEX suggestions_brand_id_kind_key_key ON public.suggestions USING btree (brand_id, kind, key) WHERE (key <> ''::text);
+CREATE UNIQUE INDEX suggestions_brand_id_kind_text_key ON public.suggestions USING btree (brand_id, kind, text) WHERE (key = ''::text);
 CREATE INDEX suggestions_organization_id_idx ON public.suggestions USING btree (organization_id);
 COMMENT ON TABLE public.suggestions IS 'What a brand might ask or do next, and why.';
 COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.suggestions.added_prompt_id IS 'The prompt that was made of it, one of the same brand.';
+COMMENT ON COLUMN public.suggestions.expires_at IS 'From then on it no longer holds; null: it stays.';
+COMMENT ON COLUMN public.suggestions.key IS 'Identifies a computed one within its brand and kind; empty: a person''s.';
+COMMENT ON COLUMN public.suggestions.score IS 'Ranks it within its kind; null: not known.';
+COMMENT ON COLUMN public.suggestions.origin IS 'Who made it. Of a computed one clients change status and added_prompt_id alone.';
+COMMENT ON COLUMN public.suggestions.computed_at IS 'When the counts were last computed; null: a person''s.';
+COMMENT ON COLUMN public.suggestions.dismissed_at IS 'Filled when it is dismissed, as dismissed_score.';
 CREATE TRIGGER emit AFTER INSERT ON public.suggestions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION private.emit_suggestions();
 CREATE TRIGGER fill BEFORE INSERT ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
 CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN (((old.added_prompt_id IS DISTINCT FROM new.added_prompt_id) AND (new.added_prompt_id IS NOT NULL))) EXECUTE FUNCTION private.fill_suggestion();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.guard_suggestion();
 CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.suggestions ENABLE ROW LEVEL SECURITY;
@@ -2436,6 +2480,38 @@ AS $function$
 $function$;
 ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
+
+-- function private.guard_suggestion()
+CREATE OR REPLACE FUNCTION private.guard_suggestion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+DECLARE
+    free CONSTANT text[] := '{status, added_prompt_id, updated_at}';
+BEGIN
+    IF current_user = 'authenticated' AND (
+        TG_OP = 'INSERT' AND NEW.origin = 'computed'
+        OR TG_OP = 'UPDATE' AND 'computed' IN (OLD.origin, NEW.origin) AND to_jsonb(OLD) - free <> to_jsonb(NEW) - free)
+    THEN
+        RAISE EXCEPTION 'of a computed suggestion only status and added_prompt_id may be changed'
+            USING ERRCODE = 'insufficient_privilege', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    IF NEW.status <> 'dismissed' THEN
+        NEW.dismissed_at := NULL;
+        NEW.dismissed_score := NULL;
+    ELSIF TG_OP = 'INSERT' OR OLD.status <> 'dismissed' THEN
+        NEW.dismissed_at := now();
+        NEW.dismissed_score := NEW.score;
+    END IF;
+    IF TG_OP = 'UPDATE' AND OLD.status = 'dismissed' AND NEW.status = 'new' AND OLD.origin = 'computed' THEN
+        NEW.expires_at := greatest(NEW.expires_at, now() + INTERVAL '1 day'); -- until the nightly computation
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.guard_suggestion() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.guard_suggestion() IS NULL;
 
 -- function private.host_of(url text)
 CREATE OR REPLACE FUNCTION private.host_of(url text)

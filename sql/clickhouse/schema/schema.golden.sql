@@ -4261,26 +4261,30 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, and the oldest version of their current readings. [fabdf124ff22]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [fb6e064452b5]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
     organization_id,
     brand_id,
     oldest.1 AS revision,
-    oldest.2 AS extract_version
+    oldest.2 AS extract_version,
+    groupBitXor(sipHash64(day, standing.revision, standing.extract_version, answers)) AS checksum
 FROM
 (
     SELECT
         organization_id,
         brand_id,
+        day,
         revision,
-        extract_version
+        extract_version,
+        sum(sign) AS answers
     FROM answers
     WHERE day >= {since:Date}
     GROUP BY
         organization_id,
         brand_id,
+        day,
         revision,
         extract_version
     HAVING sum(sign) > 0

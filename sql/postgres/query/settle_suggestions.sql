@@ -1,0 +1,22 @@
+-- settle_suggestions: what edits make of a brand's suggestions at $3: a name that is tracked now, among the folded $2,
+-- was added; a row of a prompt or a rival that was deleted has expired.
+UPDATE public.suggestions AS s
+SET
+    status = CASE WHEN edited.is_added THEN 'added' ELSE s.status END,
+    expires_at = CASE WHEN edited.is_lost THEN $3::timestamptz ELSE s.expires_at END
+FROM (
+    SELECT
+        id,
+        status = 'new' AND kind IN ('competitor', 'alias') AND key = ANY ($2::text[]) AS is_added,
+        expires_at > $3::timestamptz
+            AND (kind = 'gap' AND NOT EXISTS (
+                     SELECT FROM public.prompts AS p WHERE p.brand_id = $1 AND p.id::text = f.key)
+                 OR evidence #>> '{rival,id}' NOT IN (
+                     SELECT c.id::text FROM public.competitors AS c WHERE c.brand_id = $1)) AS is_lost
+    FROM public.suggestions AS f
+    WHERE brand_id = $1::uuid
+      AND origin = 'computed'
+      AND status <> 'dismissed'
+) AS edited
+WHERE s.id = edited.id
+  AND (edited.is_added OR edited.is_lost)
