@@ -1949,19 +1949,22 @@ $procedure$;
 ALTER FUNCTION private.admit(regclass,text,text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.admit(regclass,text,text) IS NULL;
 
--- function private.anchor(IN name regclass)
-CREATE OR REPLACE PROCEDURE private.anchor(IN name regclass)
+-- function private.anchor(IN name regclass, IN fill text)
+CREATE OR REPLACE PROCEDURE private.anchor(IN name regclass, IN fill text DEFAULT NULL::text)
  LANGUAGE plpgsql
 AS $procedure$
 BEGIN
+    IF fill IS NOT NULL THEN
+        EXECUTE format('CREATE TRIGGER fill BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION private.%I()', name, fill);
+    END IF;
     EXECUTE format('CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION private.stamp()', name);
     EXECUTE format('CREATE TRIGGER stay BEFORE UPDATE ON %s FOR EACH ROW
         WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
         EXECUTE FUNCTION private.refuse_move()', name);
 END
 $procedure$;
-ALTER FUNCTION private.anchor(regclass) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.anchor(regclass) IS NULL;
+ALTER FUNCTION private.anchor(regclass,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.anchor(regclass,text) IS NULL;
 
 -- function private.are_hosts(hosts text[])
 CREATE OR REPLACE FUNCTION private.are_hosts(hosts text[])
@@ -2463,6 +2466,22 @@ END
 $function$;
 ALTER FUNCTION private.fill_suggestion() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_suggestion() IS NULL;
+
+-- function private.follow(IN name regclass, IN trigger text, IN function text)
+CREATE OR REPLACE PROCEDURE private.follow(IN name regclass, IN trigger text, IN function text)
+ LANGUAGE plpgsql
+AS $procedure$
+DECLARE
+    change text;
+BEGIN
+    FOREACH change IN ARRAY ARRAY['insert', 'update', 'delete'] LOOP
+        EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s REFERENCING %s TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.%I()',
+            trigger || '_' || change, change, name, CASE change WHEN 'delete' THEN 'OLD' ELSE 'NEW' END, function);
+    END LOOP;
+END
+$procedure$;
+ALTER FUNCTION private.follow(regclass,text,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.follow(regclass,text,text) IS NULL;
 
 -- function private.free_slug(slug text, taken text[])
 CREATE OR REPLACE FUNCTION private.free_slug(slug text, taken text[])

@@ -47,14 +47,30 @@ BEGIN
 END
 $$;
 
--- Rows of a table keep their id and owner, and have their times from the clock.
-CREATE PROCEDURE private.anchor(name regclass)
+-- Anchors the rows of a table: they keep their id and owner, which the function fill finds, and their times are now.
+CREATE PROCEDURE private.anchor(name regclass, fill text DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 BEGIN
+    IF fill IS NOT NULL THEN
+        EXECUTE format('CREATE TRIGGER fill BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION private.%I()', name, fill);
+    END IF;
     EXECUTE format('CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION private.stamp()', name);
     EXECUTE format('CREATE TRIGGER stay BEFORE UPDATE ON %s FOR EACH ROW
         WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
         EXECUTE FUNCTION private.refuse_move()', name);
+END
+$$;
+
+-- Follows a table: after each statement on it a function gets the rows, changed, as they are now or were when deleted.
+CREATE PROCEDURE private.follow(name regclass, trigger text, function text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    change text;
+BEGIN
+    FOREACH change IN ARRAY ARRAY['insert', 'update', 'delete'] LOOP
+        EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s REFERENCING %s TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.%I()',
+            trigger || '_' || change, change, name, CASE change WHEN 'delete' THEN 'OLD' ELSE 'NEW' END, function);
+    END LOOP;
 END
 $$;
 

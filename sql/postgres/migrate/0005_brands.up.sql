@@ -122,12 +122,7 @@ CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands
     FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
 CREATE TRIGGER refuse_deleted AFTER INSERT ON public.brands
     FOR EACH ROW EXECUTE FUNCTION private.refuse_deleted('brand');
-CREATE TRIGGER write_changes_insert AFTER INSERT ON public.brands
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
-CREATE TRIGGER write_changes_update AFTER UPDATE ON public.brands
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
-CREATE TRIGGER write_changes_delete AFTER DELETE ON public.brands
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CALL private.follow('public.brands', 'write_changes', 'write_brand_changes');
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands

@@ -24,9 +24,7 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains
-    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CALL private.anchor('public.brand_domains');
+CALL private.anchor('public.brand_domains', 'fill_from_brand');
 CREATE TRIGGER keep_domain BEFORE INSERT OR UPDATE OF domain ON public.brand_domains
     FOR EACH ROW EXECUTE FUNCTION private.keep_domain();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains
@@ -36,12 +34,7 @@ CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains
     EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
 CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
-CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brand_domains
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
-CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
-CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CALL private.follow('public.brand_domains', 'notify_sites', 'notify_sites');
 
 CALL private.protect('public.brand_domains');
 CALL private.admit('public.brand_domains', 'viewer', 'member');

@@ -52,9 +52,7 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER fill BEFORE INSERT ON public.competitors
-    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CALL private.anchor('public.competitors');
+CALL private.anchor('public.competitors', 'fill_from_brand');
 CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors
     FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors
@@ -63,12 +61,7 @@ CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors
     REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
-CREATE TRIGGER write_changes_insert AFTER INSERT ON public.competitors
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
-CREATE TRIGGER write_changes_update AFTER UPDATE ON public.competitors
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
-CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
+CALL private.follow('public.competitors', 'write_changes', 'write_competitor_changes');
 
 CALL private.protect('public.competitors');
 CALL private.admit('public.competitors', 'viewer', 'member');

@@ -30,15 +30,8 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER fill BEFORE INSERT ON public.topics
-    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CALL private.anchor('public.topics');
-CREATE TRIGGER write_changes_insert AFTER INSERT ON public.topics
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
-CREATE TRIGGER write_changes_update AFTER UPDATE ON public.topics
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
-CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
+CALL private.anchor('public.topics', 'fill_from_brand');
+CALL private.follow('public.topics', 'write_changes', 'write_topic_changes');
 
 CALL private.protect('public.topics');
 CALL private.admit('public.topics', 'viewer', 'member');

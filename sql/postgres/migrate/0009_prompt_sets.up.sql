@@ -14,9 +14,7 @@ CREATE INDEX prompt_sets_organization_id_idx ON public.prompt_sets (organization
 COMMENT ON TABLE public.prompt_sets IS 'Prompts that are kept together.';
 COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; filled.';
 
-CREATE TRIGGER fill BEFORE INSERT ON public.prompt_sets
-    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CALL private.anchor('public.prompt_sets');
+CALL private.anchor('public.prompt_sets', 'fill_from_brand');
 
 CALL private.protect('public.prompt_sets');
 CALL private.admit('public.prompt_sets', 'viewer', 'member');

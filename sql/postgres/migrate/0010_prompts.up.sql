@@ -73,12 +73,7 @@ CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts -- not when a deleted 
     FOR EACH ROW WHEN (OLD.prompt_set_id <> NEW.prompt_set_id OR OLD.topic_id IS DISTINCT FROM NEW.topic_id AND NEW.topic_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_from_prompt_set();
 CALL private.anchor('public.prompts');
-CREATE TRIGGER write_changes_insert AFTER INSERT ON public.prompts
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
-CREATE TRIGGER write_changes_update AFTER UPDATE ON public.prompts
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
-CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
+CALL private.follow('public.prompts', 'write_changes', 'write_prompt_changes');
 
 CALL private.protect('public.prompts');
 CALL private.admit('public.prompts', 'viewer', 'member');

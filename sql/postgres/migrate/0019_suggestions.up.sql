@@ -37,9 +37,7 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER fill BEFORE INSERT ON public.suggestions
-    FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
-CALL private.anchor('public.suggestions');
+CALL private.anchor('public.suggestions', 'fill_suggestion');
 CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions -- not when a deleted prompt leaves null
     FOR EACH ROW WHEN (OLD.added_prompt_id IS DISTINCT FROM NEW.added_prompt_id AND NEW.added_prompt_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_suggestion();

@@ -35,9 +35,7 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs
-    FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
-CALL private.anchor('public.content_briefs');
+CALL private.anchor('public.content_briefs', 'fill_content_brief');
 CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not when a deleted suggestion leaves null
     FOR EACH ROW WHEN (OLD.suggestion_id IS DISTINCT FROM NEW.suggestion_id AND NEW.suggestion_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_content_brief();
