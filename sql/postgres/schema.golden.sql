@@ -3025,18 +3025,19 @@ ALTER FUNCTION private.org_id(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.org_id(text) IS 'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
 GRANT EXECUTE ON FUNCTION private.org_id(text) TO authenticated;
 
--- function private.protect(IN name regclass)
-CREATE OR REPLACE PROCEDURE private.protect(IN name regclass)
+-- function private.protect(IN name regclass, IN rights text)
+CREATE OR REPLACE PROCEDURE private.protect(IN name regclass, IN rights text DEFAULT 'SELECT, INSERT, UPDATE, DELETE'::text)
  LANGUAGE plpgsql
 AS $procedure$
 BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY service ON %s TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true)', name);
+    EXECUTE format('GRANT %s ON %s TO answerscope_service', rights, name);
 END
 $procedure$;
-ALTER FUNCTION private.protect(regclass) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.protect(regclass) IS NULL;
+ALTER FUNCTION private.protect(regclass,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.protect(regclass,text) IS NULL;
 
 -- function private.punycode(label text)
 CREATE OR REPLACE FUNCTION private.punycode(label text)

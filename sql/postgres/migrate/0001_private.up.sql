@@ -3,13 +3,15 @@
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
 
--- Protects a table: nobody reads or writes a row without a policy, its owner included. Our processes have one.
-CREATE PROCEDURE private.protect(name regclass)
+-- Protects a table: nobody reads or writes a row without a policy, its owner included. Our processes have one, with some
+-- rights.
+CREATE PROCEDURE private.protect(name regclass, rights text DEFAULT 'SELECT, INSERT, UPDATE, DELETE')
 LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY service ON %s TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true)', name);
+    EXECUTE format('GRANT %s ON %s TO answerscope_service', rights, name);
 END
 $$;
 

@@ -15,5 +15,4 @@ CREATE TABLE private.outbox (
 COMMENT ON TABLE private.outbox IS 'Changes that the warehouse lacks.';
 COMMENT ON COLUMN private.outbox.payload IS 'The row as it is, or as it last was when deleted.';
 
-CALL private.protect('private.outbox');
-GRANT SELECT, DELETE ON private.outbox TO answerscope_service;
+CALL private.protect('private.outbox', 'SELECT, DELETE');

@@ -11,7 +11,7 @@ CREATE TABLE private.tombstones (
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
 COMMENT ON COLUMN private.tombstones.purged_at IS 'Start of its last complete purge; null: none.';
 
-CALL private.protect('private.tombstones');
+CALL private.protect('private.tombstones', 'SELECT, UPDATE (purged_at)');
 -- A client may choose a row's id, even one that it deleted. Records of an id with a tombstone are always dropped, so
 -- the id is refused: after the insert, which waits for a deletion that is under way.
 CREATE FUNCTION private.refuse_deleted() RETURNS trigger
@@ -25,4 +25,3 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (purged_at) ON private.tombstones TO answerscope_service;

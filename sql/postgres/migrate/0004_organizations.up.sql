@@ -132,11 +132,9 @@ CALL private.protect('public.organizations');
 CREATE POLICY reads ON public.organizations FOR SELECT TO authenticated USING (id = (SELECT private.org_id()));
 CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated
     USING (id = (SELECT private.org_id('admin'))) WITH CHECK (id = (SELECT private.org_id('admin')));
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.organizations TO answerscope_service;
 GRANT SELECT, UPDATE (name, time_zone) ON public.organizations TO authenticated; -- a taken slug would reveal another organization
 
 CALL private.protect('private.users');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.users TO answerscope_service;
 
 -- An admin writes members, but neither adds nor removes an owner.
 CALL private.protect('public.members');
@@ -148,4 +146,4 @@ CREATE POLICY updates ON public.members FOR UPDATE TO authenticated
     WITH CHECK (organization_id = (SELECT private.org_id('admin')) AND private.rank(role) <= (SELECT private.caller_rank()));
 CREATE POLICY deletes ON public.members FOR DELETE TO authenticated
     USING (organization_id = (SELECT private.org_id('admin')) AND private.rank(role) <= (SELECT private.caller_rank()));
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.members TO answerscope_service, authenticated;
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.members TO authenticated;

@@ -18,4 +18,4 @@ CALL private.anchor('public.prompt_sets', 'fill_from_brand');
 
 CALL private.protect('public.prompt_sets');
 CALL private.admit('public.prompt_sets', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_sets TO answerscope_service, authenticated;
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_sets TO authenticated;

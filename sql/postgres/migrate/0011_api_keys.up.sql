@@ -33,8 +33,6 @@ CALL private.protect('public.api_keys');
 CREATE POLICY reads ON public.api_keys FOR SELECT TO authenticated
     USING (organization_id = (SELECT private.org_id())
            AND (user_id = (SELECT private.user_id()) OR organization_id = (SELECT private.org_id('admin'))));
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.api_keys TO answerscope_service;
 GRANT SELECT ON public.api_keys TO authenticated;
 
-CALL private.protect('private.api_key_hashes');
-GRANT SELECT, INSERT ON private.api_key_hashes TO answerscope_service;
+CALL private.protect('private.api_key_hashes', 'SELECT, INSERT');

@@ -42,7 +42,6 @@ COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it
 COMMENT ON COLUMN private.rereads.holder IS 'The process that holds its lease, until held_until.';
 
 CALL private.protect('private.rereads');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.rereads TO answerscope_service;
 
 -- Many edits in a row make one run: it is due 5 s after the last of them, and at most 60 s after the first.
 CREATE FUNCTION private.queue_rereads() RETURNS trigger

@@ -48,7 +48,6 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results
 
 CALL private.protect('public.prompt_results');
 CALL private.admit('public.prompt_results', 'viewer');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;
 
 -- The newest result of each prompt and platform is found in the index alone, a prompt at a time and so without a sort,

@@ -9,5 +9,4 @@ CREATE TABLE private.frozen_months (
 COMMENT ON TABLE private.frozen_months IS 'Months whose raw facts expire, by topic without its prefix.';
 COMMENT ON COLUMN private.frozen_months.month IS 'Its first day, UTC.';
 
-CALL private.protect('private.frozen_months');
-GRANT SELECT, INSERT ON private.frozen_months TO answerscope_service;
+CALL private.protect('private.frozen_months', 'SELECT, INSERT');

@@ -9,5 +9,4 @@ COMMENT ON TABLE private.tasks IS 'When each scheduled task last succeeded.';
 COMMENT ON COLUMN private.tasks.known_since IS 'When a process first added it.';
 COMMENT ON COLUMN private.tasks.succeeded_at IS 'When its last successful run ended; null: it never succeeded.';
 
-CALL private.protect('private.tasks');
-GRANT SELECT, INSERT, UPDATE ON private.tasks TO answerscope_service;
+CALL private.protect('private.tasks', 'SELECT, INSERT, UPDATE');

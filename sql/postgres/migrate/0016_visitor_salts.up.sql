@@ -15,5 +15,4 @@ COMMENT ON TABLE private.visitor_salts IS 'Keys of the daily visitor hash; none 
 COMMENT ON COLUMN private.visitor_salts.day IS 'The UTC day whose visits it hashes.';
 ALTER TABLE private.visitor_salts ALTER COLUMN salt SET STATISTICS 0;
 
-CALL private.protect('private.visitor_salts');
-GRANT SELECT, INSERT, TRUNCATE ON private.visitor_salts TO answerscope_service;
+CALL private.protect('private.visitor_salts', 'SELECT, INSERT, TRUNCATE');

@@ -30,12 +30,11 @@ COMMENT ON TABLE private.audit_origins IS 'Where the changes of the audit log ca
 COMMENT ON COLUMN private.audit_origins.actor IS 'The user of a token, through the system''s user, host and command, or the login.';
 COMMENT ON COLUMN private.audit_origins.address IS 'Where the connection came from; null: from a local socket.';
 
-CALL private.protect('public.audit_log');
+CALL private.protect('public.audit_log', 'SELECT');
 CALL private.admit('public.audit_log', 'admin');
-GRANT SELECT ON public.audit_log TO answerscope_service, authenticated;
+GRANT SELECT ON public.audit_log TO authenticated;
 
-CALL private.protect('private.audit_origins');
-GRANT SELECT ON private.audit_origins TO answerscope_service;
+CALL private.protect('private.audit_origins', 'SELECT');
 
 CREATE FUNCTION private.log_audit(action text, organization uuid, subject text, detail jsonb DEFAULT '{}') RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = '' AS $$

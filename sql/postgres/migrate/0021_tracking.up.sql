@@ -104,10 +104,8 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs
 
 CALL private.protect('public.tracking_jobs');
 CALL private.admit('public.tracking_jobs', 'viewer');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_jobs TO answerscope_service;
 GRANT SELECT ON public.tracking_jobs TO authenticated;
 
 CALL private.protect('public.tracking_runs');
 CALL private.admit('public.tracking_runs', 'viewer');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.tracking_runs TO answerscope_service;
 GRANT SELECT ON public.tracking_runs TO authenticated;

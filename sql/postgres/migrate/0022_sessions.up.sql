@@ -52,10 +52,7 @@ CREATE TRIGGER end_access AFTER DELETE ON public.members
     FOR EACH ROW EXECUTE FUNCTION private.end_access();
 
 CALL private.protect('private.sessions');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.sessions TO answerscope_service;
 
 CALL private.protect('private.refresh_tokens');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.refresh_tokens TO answerscope_service;
 
 CALL private.protect('private.signing_keys');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.signing_keys TO answerscope_service;

@@ -11,5 +11,4 @@ COMMENT ON COLUMN private.anon_key.signing_key IS
     'The kid of key. It stays in signing_keys as long as key is used; if it is deleted, another key is made.';
 COMMENT ON COLUMN private.anon_key.earlier IS 'Keys whose signing key was deleted: clients still send them, and /rest/v1 takes them.';
 
-CALL private.protect('private.anon_key');
-GRANT SELECT, INSERT, UPDATE ON private.anon_key TO answerscope_service;
+CALL private.protect('private.anon_key', 'SELECT, INSERT, UPDATE');

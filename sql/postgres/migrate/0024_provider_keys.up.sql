@@ -13,7 +13,6 @@ COMMENT ON COLUMN private.provider_keys.sealed IS 'The key, encrypted with a key
 COMMENT ON COLUMN private.provider_keys.last_characters IS 'By which people know the key; empty: it is too short to show any.';
 
 CALL private.protect('private.provider_keys');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.provider_keys TO answerscope_service;
 
 CREATE FUNCTION private.log_provider_key() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

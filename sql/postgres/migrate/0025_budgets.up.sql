@@ -24,10 +24,8 @@ COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which
 COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then its cost, or the estimate where the platform reports no usage.';
 
 CALL private.protect('private.budgets');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.budgets TO answerscope_service;
 
 CALL private.protect('private.spending');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.spending TO answerscope_service;
 
 CREATE FUNCTION private.log_budget() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

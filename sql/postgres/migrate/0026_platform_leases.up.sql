@@ -11,7 +11,6 @@ COMMENT ON TABLE private.platform_leases IS 'Shares of the limits of accounts at
 COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, from which the key cannot be computed.';
 
 CALL private.protect('private.platform_leases');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.platform_leases TO answerscope_service;
 
 -- Processes that work on tracking jobs, so that no job is started that they cannot ask.
 CREATE TABLE private.tracking_workers (
@@ -23,4 +22,3 @@ COMMENT ON TABLE private.tracking_workers IS 'Processes that work on tracking jo
 COMMENT ON COLUMN private.tracking_workers.platforms IS 'Those whose keys are in the process''s environment.';
 
 CALL private.protect('private.tracking_workers');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.tracking_workers TO answerscope_service;

@@ -5,7 +5,6 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY['river_job', 'river_leader', 'river_migration', 'river_notification', 'river_queue'] LOOP
         CALL private.protect(format('private.%I', name)::regclass);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON private.%I TO answerscope_service', name);
     END LOOP;
 END
 $queue$;

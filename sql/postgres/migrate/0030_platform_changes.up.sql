@@ -12,5 +12,4 @@ COMMENT ON COLUMN private.platform_changes.day IS 'The first UTC day of the new 
 COMMENT ON COLUMN private.platform_changes.e_value IS 'The largest so far.';
 COMMENT ON COLUMN private.platform_changes.judged_on IS 'The last compared day of the night that found it last.';
 
-CALL private.protect('private.platform_changes');
-GRANT SELECT, INSERT, UPDATE ON private.platform_changes TO answerscope_service;
+CALL private.protect('private.platform_changes', 'SELECT, INSERT, UPDATE');

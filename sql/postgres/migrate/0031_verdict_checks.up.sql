@@ -24,5 +24,4 @@ COMMENT ON COLUMN private.verdict_checks.alarmed_row_quarters IS 'Rows with such
 COMMENT ON COLUMN private.verdict_checks.moves IS 'Moves seen 28 days ago or earlier that can be compared with their next 14 days.';
 COMMENT ON COLUMN private.verdict_checks.held_moves IS 'Moves whose next 14 days differ from before in the same direction, at least half as much.';
 
-CALL private.protect('private.verdict_checks');
-GRANT SELECT, INSERT, UPDATE ON private.verdict_checks TO answerscope_service;
+CALL private.protect('private.verdict_checks', 'SELECT, INSERT, UPDATE');

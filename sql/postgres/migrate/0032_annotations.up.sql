@@ -65,6 +65,6 @@ CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.annotations
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, url ON public.annotations
     FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 
-CALL private.protect('public.annotations');
+CALL private.protect('public.annotations', 'SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE');
 CALL private.admit('public.annotations', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE ON public.annotations TO answerscope_service, authenticated;
+GRANT SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE ON public.annotations TO authenticated;

@@ -36,10 +36,9 @@ COMMENT ON COLUMN public.events.key IS 'By which an event that was computed is a
 COMMENT ON COLUMN public.events.admin_only IS 'Whether only admins see it.';
 COMMENT ON COLUMN public.events.at IS 'When it happened. Events may appear later, out of order: a reader overlaps by a minute.';
 
-CALL private.protect('public.events');
+CALL private.protect('public.events', 'SELECT, DELETE');
 CREATE POLICY reads ON public.events FOR SELECT TO authenticated
     USING (organization_id = (SELECT private.org_id()) AND (NOT admin_only OR organization_id = (SELECT private.org_id('admin'))));
-GRANT SELECT, DELETE ON public.events TO answerscope_service;
 GRANT SELECT ON public.events TO authenticated;
 
 CREATE FUNCTION private.bounded(value jsonb, items int, bytes int) RETURNS jsonb

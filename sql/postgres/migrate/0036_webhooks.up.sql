@@ -145,15 +145,12 @@ CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not 
 
 CALL private.protect('public.webhook_endpoints');
 CALL private.admit('public.webhook_endpoints', 'admin', 'admin');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_endpoints TO answerscope_service;
 GRANT SELECT, UPDATE (description, events, brand_id, is_active), DELETE ON public.webhook_endpoints TO authenticated;
 
 CALL private.protect('private.webhook_secrets');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.webhook_secrets TO answerscope_service;
 
 CALL private.protect('public.webhook_deliveries');
 CALL private.admit('public.webhook_deliveries', 'admin');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.webhook_deliveries TO answerscope_service;
 GRANT SELECT ON public.webhook_deliveries TO authenticated;
 
 CREATE FUNCTION private.next_daytime(organization uuid) RETURNS timestamptz

@@ -114,14 +114,11 @@ CREATE POLICY own ON public.subscriptions TO authenticated
     USING (organization_id = (SELECT private.org_id()) AND user_id = (SELECT private.user_id()));
 CREATE POLICY reads ON public.subscriptions FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
 CREATE POLICY deletes ON public.subscriptions FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('admin')));
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.subscriptions TO answerscope_service;
 GRANT SELECT, INSERT (brand_id, events, drops_only), UPDATE (events, drops_only, stopped_at), DELETE ON public.subscriptions TO authenticated;
 
 CALL private.protect('private.mails');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.mails TO answerscope_service;
 
 CALL private.protect('private.one_time_links');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.one_time_links TO answerscope_service;
 
 -- An address has its subscription's mails once it is confirmed, a user while they are an active member. That an
 -- endpoint was disabled is mailed to every admin.

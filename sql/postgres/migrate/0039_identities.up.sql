@@ -12,7 +12,6 @@ COMMENT ON TABLE private.user_identities IS 'Who a user is at an OpenID provider
 COMMENT ON COLUMN private.user_identities.subject IS 'The sub of the issuer''s tokens.';
 
 CALL private.protect('private.user_identities');
-GRANT SELECT, INSERT, UPDATE, DELETE ON private.user_identities TO answerscope_service;
 
 ALTER TABLE private.sessions ADD COLUMN expires_at timestamptz;
 COMMENT ON COLUMN private.sessions.expires_at IS 'Null: 30 days after its last use.';

@@ -33,11 +33,9 @@ COMMENT ON COLUMN private.episodes.scope IS 'A platform; empty: all answers of t
 COMMENT ON COLUMN private.episodes.direction IS 'Of a move; null: an outage.';
 COMMENT ON COLUMN private.episodes.reference IS 'Of a move: its days, and by how many points it differs from the days before.';
 
-CALL private.protect('private.judged_days');
-GRANT SELECT, INSERT, DELETE ON private.judged_days TO answerscope_service;
+CALL private.protect('private.judged_days', 'SELECT, INSERT, DELETE');
 
-CALL private.protect('private.episodes');
-GRANT SELECT, INSERT, UPDATE ON private.episodes TO answerscope_service;
+CALL private.protect('private.episodes', 'SELECT, INSERT, UPDATE');
 
 -- A platform is degraded when a job gave up over 20 % of five runs or more, until one does not.
 CREATE FUNCTION private.judge_platforms() RETURNS trigger
