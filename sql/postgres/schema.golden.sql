@@ -1933,11 +1933,12 @@ $function$;
 ALTER FUNCTION private.add_organization_tombstone() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.add_organization_tombstone() IS NULL;
 
--- function private.admit(IN name regclass, IN reader text, IN writer text)
-CREATE OR REPLACE PROCEDURE private.admit(IN name regclass, IN reader text, IN writer text DEFAULT NULL::text)
+-- function private.admit(IN name regclass, IN reader text, IN writer text, IN rights text)
+CREATE OR REPLACE PROCEDURE private.admit(IN name regclass, IN reader text, IN writer text DEFAULT NULL::text, IN rights text DEFAULT 'SELECT, INSERT, UPDATE, DELETE'::text)
  LANGUAGE plpgsql
 AS $procedure$
 BEGIN
+    EXECUTE format('GRANT %s ON %s TO authenticated', CASE WHEN writer IS NULL THEN 'SELECT' ELSE rights END, name);
     EXECUTE format('CREATE POLICY reads ON %s FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, reader);
     IF writer IS NOT NULL THEN
         EXECUTE format('CREATE POLICY inserts ON %s FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id(%L)))', name, writer);
@@ -1946,8 +1947,8 @@ BEGIN
     END IF;
 END
 $procedure$;
-ALTER FUNCTION private.admit(regclass,text,text) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.admit(regclass,text,text) IS NULL;
+ALTER FUNCTION private.admit(regclass,text,text,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.admit(regclass,text,text,text) IS NULL;
 
 -- function private.anchor(IN name regclass, IN fill text)
 CREATE OR REPLACE PROCEDURE private.anchor(IN name regclass, IN fill text DEFAULT NULL::text)

@@ -57,9 +57,10 @@ COMMENT ON FUNCTION private.org_id(text) IS
     'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
 
 -- Admits members to their organization's rows of a table: to read from one role on, to write from another, null: nobody.
-CREATE PROCEDURE private.admit(name regclass, reader text, writer text DEFAULT NULL)
+CREATE PROCEDURE private.admit(name regclass, reader text, writer text DEFAULT NULL, rights text DEFAULT 'SELECT, INSERT, UPDATE, DELETE')
 LANGUAGE plpgsql AS $$
 BEGIN
+    EXECUTE format('GRANT %s ON %s TO authenticated', CASE WHEN writer IS NULL THEN 'SELECT' ELSE rights END, name);
     EXECUTE format('CREATE POLICY reads ON %s FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id(%L)))', name, reader);
     IF writer IS NOT NULL THEN
         EXECUTE format('CREATE POLICY inserts ON %s FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id(%L)))', name, writer);

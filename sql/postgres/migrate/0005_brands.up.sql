@@ -130,7 +130,6 @@ CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands
 
 CALL private.protect('public.brands');
 CALL private.admit('public.brands', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.brands TO authenticated;
 
 -- A row of a brand belongs to the brand's organization, whatever the client writes. If the brand does not exist it is
 -- the nil organization's, so that a client gets the same refusal as for another organization's brand.

@@ -38,4 +38,3 @@ CALL private.follow('public.brand_domains', 'notify_sites', 'notify_sites');
 
 CALL private.protect('public.brand_domains');
 CALL private.admit('public.brand_domains', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_domains TO authenticated;

@@ -65,4 +65,3 @@ CALL private.follow('public.competitors', 'write_changes', 'write_competitor_cha
 
 CALL private.protect('public.competitors');
 CALL private.admit('public.competitors', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.competitors TO authenticated;

@@ -35,4 +35,3 @@ CALL private.follow('public.topics', 'write_changes', 'write_topic_changes');
 
 CALL private.protect('public.topics');
 CALL private.admit('public.topics', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.topics TO authenticated;

@@ -18,4 +18,3 @@ CALL private.anchor('public.prompt_sets', 'fill_from_brand');
 
 CALL private.protect('public.prompt_sets');
 CALL private.admit('public.prompt_sets', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_sets TO authenticated;

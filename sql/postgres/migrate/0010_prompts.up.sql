@@ -77,4 +77,3 @@ CALL private.follow('public.prompts', 'write_changes', 'write_prompt_changes');
 
 CALL private.protect('public.prompts');
 CALL private.admit('public.prompts', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompts TO authenticated;

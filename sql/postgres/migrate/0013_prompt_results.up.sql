@@ -48,7 +48,6 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results
 
 CALL private.protect('public.prompt_results');
 CALL private.admit('public.prompt_results', 'viewer');
-GRANT SELECT ON public.prompt_results TO authenticated;
 
 -- The newest result of each prompt and platform is found in the index alone, a prompt at a time and so without a sort,
 -- with any statistics of the planner; only those rows are read.

@@ -32,7 +32,6 @@ COMMENT ON COLUMN private.audit_origins.address IS 'Where the connection came fr
 
 CALL private.protect('public.audit_log', 'SELECT');
 CALL private.admit('public.audit_log', 'admin');
-GRANT SELECT ON public.audit_log TO authenticated;
 
 CALL private.protect('private.audit_origins', 'SELECT');
 

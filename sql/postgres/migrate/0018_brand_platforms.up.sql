@@ -53,4 +53,3 @@ CALL private.anchor('public.brand_platforms');
 
 CALL private.protect('public.brand_platforms');
 CALL private.admit('public.brand_platforms', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_platforms TO authenticated;

@@ -44,4 +44,3 @@ CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions -- not when a dele
 
 CALL private.protect('public.suggestions');
 CALL private.admit('public.suggestions', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.suggestions TO authenticated;

@@ -42,4 +42,3 @@ CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not whe
 
 CALL private.protect('public.content_briefs');
 CALL private.admit('public.content_briefs', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.content_briefs TO authenticated;

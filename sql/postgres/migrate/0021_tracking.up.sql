@@ -104,8 +104,6 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs
 
 CALL private.protect('public.tracking_jobs');
 CALL private.admit('public.tracking_jobs', 'viewer');
-GRANT SELECT ON public.tracking_jobs TO authenticated;
 
 CALL private.protect('public.tracking_runs');
 CALL private.admit('public.tracking_runs', 'viewer');
-GRANT SELECT ON public.tracking_runs TO authenticated;

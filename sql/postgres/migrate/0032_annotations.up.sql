@@ -66,5 +66,4 @@ CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF day, day_to, text, 
     FOR EACH ROW EXECUTE FUNCTION private.log_annotation();
 
 CALL private.protect('public.annotations', 'SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE');
-CALL private.admit('public.annotations', 'viewer', 'member');
-GRANT SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE ON public.annotations TO authenticated;
+CALL private.admit('public.annotations', 'viewer', 'member', 'SELECT, INSERT, UPDATE (day, day_to, text, url), DELETE');

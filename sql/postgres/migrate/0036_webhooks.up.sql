@@ -144,14 +144,12 @@ CREATE TRIGGER log_audit_change AFTER UPDATE ON public.webhook_endpoints -- not 
     EXECUTE FUNCTION private.log_endpoint();
 
 CALL private.protect('public.webhook_endpoints');
-CALL private.admit('public.webhook_endpoints', 'admin', 'admin');
-GRANT SELECT, UPDATE (description, events, brand_id, is_active), DELETE ON public.webhook_endpoints TO authenticated;
+CALL private.admit('public.webhook_endpoints', 'admin', 'admin', 'SELECT, UPDATE (description, events, brand_id, is_active), DELETE');
 
 CALL private.protect('private.webhook_secrets');
 
 CALL private.protect('public.webhook_deliveries');
 CALL private.admit('public.webhook_deliveries', 'admin');
-GRANT SELECT ON public.webhook_deliveries TO authenticated;
 
 CREATE FUNCTION private.next_daytime(organization uuid) RETURNS timestamptz
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$

@@ -17,7 +17,6 @@ COMMENT ON COLUMN public.invitations.invited_by IS 'A user, without whose member
 
 CALL private.protect('public.invitations');
 CALL private.admit('public.invitations', 'admin');
-GRANT SELECT ON public.invitations TO authenticated;
 
 CREATE FUNCTION private.rank_of_inviter(i public.invitations) RETURNS int
 LANGUAGE sql STABLE SET search_path = '' AS $$

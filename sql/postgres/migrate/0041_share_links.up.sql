@@ -59,6 +59,5 @@ CREATE TRIGGER log_audit_revoked AFTER UPDATE OF revoked_at ON public.share_link
 
 CALL private.protect('public.share_links');
 CALL private.admit('public.share_links', 'member');
-GRANT SELECT ON public.share_links TO authenticated;
 
 CALL private.protect('private.share_link_hashes', 'SELECT, INSERT');
