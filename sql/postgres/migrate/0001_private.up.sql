@@ -55,6 +55,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
     IF fill IS NOT NULL THEN
         EXECUTE format('CREATE TRIGGER fill BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION private.%I()', name, fill);
+        EXECUTE format('COMMENT ON COLUMN %s.organization_id IS %L', name, 'The brand''s; filled.');
     END IF;
     EXECUTE format('CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION private.stamp()', name);
     EXECUTE format('CREATE TRIGGER stay BEFORE UPDATE ON %s FOR EACH ROW

@@ -14,7 +14,6 @@ CREATE TABLE public.brand_domains (
 CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains (organization_id);
 COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
 COMMENT ON COLUMN public.brand_domains.domain IS 'A host as private.domain_of has it; what is written may be any address of it.';
-COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.';
 
 CREATE FUNCTION private.keep_domain() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

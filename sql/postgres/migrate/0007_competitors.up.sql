@@ -17,7 +17,6 @@ CREATE INDEX competitors_organization_id_idx ON public.competitors (organization
 COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
 COMMENT ON COLUMN public.competitors.domains IS 'Hosts as private.domain_of has them, each once; what is written may be any addresses of them.';
-COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 
 -- domain is the first of domains. A client that writes only domain replaces the first.
 CREATE FUNCTION private.keep_domains() RETURNS trigger

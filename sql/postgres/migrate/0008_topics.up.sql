@@ -12,7 +12,6 @@ CREATE TABLE public.topics (
 );
 CREATE INDEX topics_organization_id_idx ON public.topics (organization_id);
 COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
-COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
 
 CREATE FUNCTION private.write_topic_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

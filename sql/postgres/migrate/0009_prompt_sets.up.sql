@@ -12,7 +12,6 @@ CREATE TABLE public.prompt_sets (
 CREATE INDEX prompt_sets_brand_id_idx ON public.prompt_sets (brand_id);
 CREATE INDEX prompt_sets_organization_id_idx ON public.prompt_sets (organization_id);
 COMMENT ON TABLE public.prompt_sets IS 'Prompts that are kept together.';
-COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; filled.';
 
 CALL private.anchor('public.prompt_sets', 'fill_from_brand');
 

@@ -19,7 +19,6 @@ CREATE TABLE public.suggestions (
 CREATE INDEX suggestions_organization_id_idx ON public.suggestions (organization_id);
 CREATE INDEX suggestions_added_prompt_id_idx ON public.suggestions (added_prompt_id);
 COMMENT ON TABLE public.suggestions IS 'What a brand might ask or do next, and why.';
-COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.suggestions.added_prompt_id IS 'The prompt that was made of it, one of the same brand.';
 
 -- As private.fill_from_brand; the prompt is the brand's.

@@ -17,7 +17,6 @@ CREATE INDEX content_briefs_brand_id_idx ON public.content_briefs (brand_id);
 CREATE INDEX content_briefs_organization_id_idx ON public.content_briefs (organization_id);
 CREATE INDEX content_briefs_suggestion_id_idx ON public.content_briefs (suggestion_id);
 COMMENT ON TABLE public.content_briefs IS 'What is to be written so that answers name the brand.';
-COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
 
 -- As private.fill_from_brand; the suggestion is the brand's.

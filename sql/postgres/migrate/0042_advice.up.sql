@@ -67,5 +67,4 @@ COMMENT ON COLUMN private.advice_runs.inputs IS 'What it depends on beside the w
 COMMENT ON COLUMN private.advice_runs.totals IS 'By kind: how many there were, are stored, were tried, and are expected by chance.';
 COMMENT ON COLUMN private.advice_runs.reasons IS 'Why a kind has none, or may lack some.';
 
-CALL private.protect('private.advice_runs');
-GRANT SELECT, INSERT, UPDATE ON private.advice_runs TO answerscope_service;
+CALL private.protect('private.advice_runs', 'SELECT, INSERT, UPDATE');
