@@ -145,7 +145,7 @@ func dataDir(t *testing.T) string {
 // migratedDir is a dataDir whose ClickHouse and PostgreSQL have their schemas: a copy of one that was migrated once.
 func migratedDir(t *testing.T) string {
 	t.Helper()
-	archive := testkit.Once(t, "cli-migrated.tar", func() ([]byte, error) {
+	archive := testkit.Once(t, "cli-migrated-"+store.Fingerprint(t, "sql")+".tar", func() ([]byte, error) {
 		dir := dataDir(t)
 		must(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "migrate")
 		return exec.CommandContext(t.Context(), "tar", "-C", dir, "--exclude=*.port", "-c", "clickhouse", "postgres").Output()

@@ -21,7 +21,7 @@ func CompleteWarehouse(t testing.TB) clickhouse.Config { return copyWarehouse(t,
 
 func copyWarehouse(t testing.TB, complete bool) clickhouse.Config {
 	t.Helper()
-	dump := testkit.Once(t, "warehouse_"+fingerprint(t, "sql/clickhouse"), func() ([]byte, error) { return dumpSchema(t) })
+	dump := testkit.Once(t, "warehouse_"+Fingerprint(t, "sql/clickhouse"), func() ([]byte, error) { return dumpSchema(t) })
 	var statements []string
 	if err := json.Unmarshal(dump, &statements); err != nil {
 		t.Fatal(err)

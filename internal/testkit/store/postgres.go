@@ -11,7 +11,7 @@ import (
 // Its login is a superuser. The database is dropped when the test passed.
 func ControlPlane(t testing.TB) postgres.Config {
 	t.Helper()
-	template := "control_plane_" + fingerprint(t, "sql/postgres")
+	template := "control_plane_" + Fingerprint(t, "sql/postgres")
 	testkit.Once(t, template, func() ([]byte, error) {
 		dsn, err := testkit.CreatePostgres(t, template)
 		if err != nil {

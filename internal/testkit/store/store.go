@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// fingerprint is a hash of the sources of a store's package, below the module's root, so
+// Fingerprint is a hash of the sources of a store's package, below the module's root, so
 // that a copy is never of another version of the schema.
-func fingerprint(t testing.TB, dir string) string {
+func Fingerprint(t testing.TB, dir string) string {
 	t.Helper()
 	root, err := os.Getwd()
 	if err != nil {
