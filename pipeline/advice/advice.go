@@ -19,7 +19,7 @@ const RulesVersion = 1
 // windowDays is the length of the window, which ends with yesterday.
 const windowDays = 90
 
-// The kinds of what is computed.
+// The kinds that are computed.
 const (
 	KindGap        = "gap"        // a prompt whose answers name a rival and not the brand
 	KindSource     = "source"     // a domain that such answers cite

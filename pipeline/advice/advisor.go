@@ -124,7 +124,7 @@ func (a *Advisor) landed(ctx context.Context) ([]postgres.LandedBrand, error) {
 	return landed, err
 }
 
-// advise computes a brand and stores what was found.
+// advise computes a brand and stores its suggestions.
 func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, brandTimeout,
 		fmt.Errorf("suggestions of brand %s took over %v", due.BrandID, brandTimeout))

@@ -53,6 +53,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 		URLs:        q.texts("url", "a URL that GET /api/v1/citations lists"),
 		Pages:       q.texts("page", "a page that GET /api/v1/ai-pages lists"),
 		Categories:  q.words("category", clickhouse.SourceTypes...),
+		Names:       q.texts("name", "a name as an answer writes it"),
+		Searches:    q.lines("search", "searches as platforms issued them, one a line"),
 	}
 	for i, domain := range filter.Domains {
 		filter.Domains[i] = strings.ToLower(domain)
@@ -62,7 +64,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	}
 	limit := q.number("limit", 50, 1, 200)
 	filters := digest("answers", filter.Filter, filter.Sort, filter.Prompts, filter.Samples, filter.Sentiments,
-		filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
+		filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories,
+		filter.Names, filter.Searches)
 	if after := readCursor[answerPosition](q, filters); after != nil {
 		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.Prompt, after.ID)
 	}

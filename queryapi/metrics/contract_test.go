@@ -300,4 +300,7 @@ func (s *stage) fill(t *testing.T) {
 	listed := answerFact{On: dayText(today), Branded: new(true), Products: []event.Product{{Title: "Lumen One"}}}
 	s.addFacts(t, append(facts, shown, own, listed)...)
 	s.fillTraffic(t)
+	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'gap', n::text FROM generate_series(1, 60) AS n", s.id("lumen")); err != nil {
+		t.Fatal(err)
+	}
 }

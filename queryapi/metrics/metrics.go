@@ -100,6 +100,7 @@ var endpoints = []endpoint{
 	{path: "/prompt-matrix", answer: (*API).promptMatrix, tables: tablesOf[matrixBody]()},
 	{path: "/shopping-cards", answer: (*API).shoppingCards, tables: tablesOf[cardsBody]()},
 	{path: "/shopping-summary", answer: (*API).shoppingSummary, tables: tablesOf[shoppingSummaryBody]()},
+	{path: "/suggestions", answer: (*API).suggestions, tables: tablesOf[Suggestions](), withoutWarehouse: true},
 	{path: "/answers", answer: (*API).answers, tables: tablesOf[answersBody]()},
 	{path: "/answers/{id}", answer: (*API).answer, tables: tablesOf[answerBody]()},
 }

@@ -191,6 +191,12 @@ func (p parameter) examples() (right, wrong []string) {
 	case p.Name == "group_by": // a list of words
 		right = []string{"platform", "platform,topic", "prompt,competitor", "competitor,prompt,topic,platform"}
 		wrong = append(wrong, ",", "model", "platforms", "Platform", "platform,,topic", "platform,model")
+	case p.Name == "kind":
+		right = []string{"gap", "gap,source", "theme,alias,page"}
+		wrong = append(wrong, ",", "gaps", "Gap", "gap,,source", "gap,model")
+	case p.Name == "status":
+		right = []string{"new", "added,closed", "dismissed,new"}
+		wrong = append(wrong, ",", "open", "New", "new,,added")
 	case p.Name == "platform":
 		right = []string{"openai, Gemini"}
 		wrong = append(wrong, "a\x00b", ",", "openai,,gemini")
@@ -390,7 +396,7 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 		return dayText(time.Unix(rapid.Int64Range(firstYear.Unix(), lastYear.Unix()).Draw(r, p.Name), 0).UTC())
 	case p.Name == "cursor":
 		return ""
-	case p.Name == "group_by":
+	case p.Name == "group_by", p.Name == "kind", p.Name == "status":
 		right, _ := p.examples()
 		return rapid.SampledFrom(right).Draw(r, p.Name)
 	}

@@ -266,6 +266,14 @@ func (q *query) texts(name, want string) []string {
 	return nil
 }
 
+// lines is texts with a value a line.
+func (q *query) lines(name, want string) []string {
+	if text, ok := q.text(name, want); ok {
+		return strings.Split(text, "\n")
+	}
+	return nil
+}
+
 // ids reads a UUID in its canonical form as a filter: empty where it is missing or invalid.
 func (q *query) ids(name, want string) []clickhouse.UUID {
 	text, ok := q.text(name, want)

@@ -23,6 +23,8 @@ type AnswerFilter struct {
 	URLs        []string   `ch:"urls"`
 	Pages       []string   `ch:"pages"`
 	Categories  []string   `ch:"categories"` // source types
+	Names       []string   `ch:"names"`      // any of these is in the text, as it is written
+	Searches    []string   `ch:"searches"`   // any of these was issued, as it is written
 	Limit       uint32     `ch:"limit"`
 }
 

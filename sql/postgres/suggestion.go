@@ -55,7 +55,7 @@ type Advice struct {
 	ComputedAt   time.Time
 }
 
-// StoreAdvice stores a computation, all or nothing. Suggestions that say the same as before stay unchanged, and a
+// StoreAdvice stores a computation, all or nothing. Unchanged suggestions keep their rows, and a
 // person's decision about one stays. ErrNotFound if the brand was deleted.
 func (db *DB) StoreAdvice(ctx context.Context, a Advice) error {
 	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
@@ -74,7 +74,7 @@ func (db *DB) StoreAdvice(ctx context.Context, a Advice) error {
 	return wrap(err, "store suggestions of brand %s", a.BrandID)
 }
 
-// PruneSuggestions deletes suggestions that nobody decided on and that expired more than 30 days ago.
+// PruneSuggestions deletes undecided suggestions that expired more than 30 days ago.
 func (db *DB) PruneSuggestions(ctx context.Context, now time.Time) error {
 	return exec(ctx, db, "prune_suggestions", now)
 }
@@ -118,8 +118,7 @@ type AdviceRun struct {
 	From         string          `db:"date_from"`
 	To           string          `db:"date_to"`
 	Reasons      json.RawMessage `db:"reasons"`
-	Totals       json.RawMessage `db:"totals"`
-	Counts       json.RawMessage `db:"counts"` // by kind: suggestions that are new, added, closed and dismissed
+	Totals       json.RawMessage `db:"totals"` // by kind, with how many are in each state
 }
 
 // AdviceRun returns the last computation of a brand of the organization; ErrNotFound without the brand.

@@ -38,6 +38,18 @@ WITH
           AND (empty({categories:Array(String)})
             OR arrayExists((is_cited, owned, rival, listed) -> is_cited AND has({categories:Array(String)}, answerscope_source_type(owned, rival, listed)),
                 citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+          AND (empty({names:Array(String)}) AND empty({searches:Array(String)})
+            OR id IN
+            (
+                SELECT id -- text and searches are on an id's first row
+                FROM answers
+                WHERE notEmpty(arrayConcat({names:Array(String)}, {searches:Array(String)}))
+                  AND organization_id = {organization_id:UUID}
+                  AND brand_id = {brand_id:UUID}
+                  AND day BETWEEN {date_from:Date} AND {date_to:Date}
+                  AND (empty({names:Array(String)}) OR arrayExists(name -> answerscope_holds(text, name), {names:Array(String)}))
+                  AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
+            ))
     ),
     (
         SELECT groupArray((day, n))
