@@ -105,7 +105,7 @@ type rule func(context.Context, *clickhouse.Conn, Brand, Window) (Found, error)
 // rules are in the order in which their kinds are listed.
 var rules = []rule{}
 
-// find applies all rules to a brand.
+// find applies all rules to a brand, last those that read texts.
 func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Found, err error) {
 	for _, r := range rules {
 		finding, err := r(ctx, warehouse, brand, window)
@@ -114,7 +114,8 @@ func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window W
 		}
 		all = append(all, finding)
 	}
-	return all, nil
+	inTexts, err := texts(ctx, warehouse, brand, window)
+	return append(all, inTexts...), err
 }
 
 // rank sorts suggestions of a kind by score, then key, and cuts them.

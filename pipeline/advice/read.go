@@ -15,7 +15,7 @@ import (
 // completePrompts is how many prompts the list of names needs to be complete.
 const completePrompts = 10
 
-// nameEvidence is about a name that nobody tracks. It opens the answers that hold the name.
+// nameEvidence is about a name that has no tracked owner. It opens the answers that hold the name.
 type nameEvidence struct {
 	name.Name
 
@@ -23,7 +23,7 @@ type nameEvidence struct {
 	Open  string `json:"open"`
 }
 
-// texts reads the texts of a brand's answers once: names that nobody tracks, and criticism of the brand.
+// texts reads the texts of a brand's answers once: untracked names, and criticism of the brand.
 func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
 	filter := clickhouse.ExportFilter{
 		OrganizationID: clickhouse.UUID(brand.OrganizationID), BrandID: clickhouse.UUID(brand.BrandID),
@@ -59,21 +59,24 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
 	for _, b := range brands {
 		cards[extract.Fold(b.Name)] += b.Lists
 	}
-	found := Found{Kind: KindCompetitor, Of: len(r.Names), Tried: r.Phrases, Reasons: reasonsOf(KindCompetitor, r)}
+	names := Found{
+		Kind: KindCompetitor, Of: len(r.Names), Tried: r.Phrases, Reasons: reasonsOf(KindCompetitor, r),
+	}
 	if r.Prompts < completePrompts {
-		found.Reasons = append(found.Reasons, Reason{KindCompetitor, "too_few_prompts", r.Prompts, completePrompts})
+		names.Reasons = append(names.Reasons, Reason{KindCompetitor, "too_few_prompts", r.Prompts, completePrompts})
 	}
 	for _, n := range r.Names {
-		found.Suggestions = append(found.Suggestions, Suggestion{
+		names.Suggestions = append(names.Suggestions, Suggestion{
 			Kind: KindCompetitor, Key: n.Key, Score: n.Score,
-			Text: fmt.Sprintf("%s is named beside the brands that you track in %d answers to %d prompts.", n.Name, n.Beside, n.Prompts),
-			Reason: fmt.Sprintf("It heads a line, a list item, a heading or a cell in %d of the %d answers that name it.",
+			Text: fmt.Sprintf("%s is named beside the brands that you track in %d answers to %d prompts.",
+				n.Name, n.Beside, n.Prompts),
+			Reason: fmt.Sprintf("It heads a line, an item, a heading or a cell in %d of the %d answers that name it.",
 				n.Leading, n.Answers),
 			Evidence: nameEvidence{n, cards[n.Key], url.Values{"name": {n.Name}}.Encode()},
 		})
 	}
-	found.Suggestions = rank(found.Suggestions)
-	return found
+	names.Suggestions = rank(names.Suggestions)
+	return names
 }
 
 // themeEvidence is about criticism of the brand.
@@ -84,17 +87,17 @@ type themeEvidence struct {
 }
 
 func foundThemes(r name.Result, brand string) Found {
-	found := Found{Kind: KindTheme, Of: len(r.Themes), Tried: r.Critics, Reasons: reasonsOf(KindTheme, r)}
+	themes := Found{Kind: KindTheme, Of: len(r.Themes), Tried: r.Critics, Reasons: reasonsOf(KindTheme, r)}
 	for _, t := range r.Themes {
-		found.Suggestions = append(found.Suggestions, Suggestion{
+		themes.Suggestions = append(themes.Suggestions, Suggestion{
 			Kind: KindTheme, Key: t.Key, Score: t.Score,
-			Text:     fmt.Sprintf("%d answers to %d prompts criticise %s with %q.", t.Answers, t.Prompts, brand, t.Words),
+			Text:     fmt.Sprintf("%d answers to %d prompts criticise %s: %q.", t.Answers, t.Prompts, brand, t.Words),
 			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, t.Score),
 			Evidence: themeEvidence{t, ""},
 		})
 	}
-	found.Suggestions = rank(found.Suggestions)
-	return found
+	themes.Suggestions = rank(themes.Suggestions)
+	return themes
 }
 
 // reasonsOf returns why not all texts were read.

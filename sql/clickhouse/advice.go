@@ -39,11 +39,11 @@ func AdvisedTexts(
 	return advisedTexts.each(ctx, conn, advisedParams{filter, competitors}, settings, take)
 }
 
-// CardBrand is a brand of products that nobody tracks.
+// CardBrand is an untracked brand of products.
 type CardBrand struct {
 	Name  string `ch:"product_brand"`
 	Lists uint64 `ch:"lists"` // product lists that show one
 }
 
-// AdvisedCards returns the brands of products that nobody tracks, the most frequent first.
+// AdvisedCards returns the untracked brands of products, the most frequent first.
 var AdvisedCards = query[ExportFilter, CardBrand]("advised_cards")

@@ -192,9 +192,8 @@ func (t *Texts) themes(beginnings *tree, stats map[uint32]*stat) (themes []Theme
 		t.criticisms = t.criticisms[n:]
 	}
 	same := map[string]*Theme{}
-	for _, word := range slices.SortedFunc(maps.Keys(byWord), func(a, b uint32) int {
-		return strings.Compare(t.folds[a].text, t.folds[b].text)
-	}) {
+	inOrder := func(a, b uint32) int { return strings.Compare(t.folds[a].text, t.folds[b].text) }
+	for _, word := range slices.SortedFunc(maps.Keys(byWord), inOrder) {
 		theme, answers := t.themeOf(word, byWord[word])
 		if theme.Answers < leastCriticism || theme.Prompts < leastThemed {
 			continue
@@ -208,12 +207,13 @@ func (t *Texts) themes(beginnings *tree, stats map[uint32]*stat) (themes []Theme
 	for _, theme := range same {
 		themes = append(themes, *theme)
 	}
-	slices.SortFunc(themes, func(a, b Theme) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(themes, func(a, b Theme) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	})
 	return themes, judged
 }
 
-// ofBrand returns those criticisms of a text that are about the brand: the entity that the text named last before is the
-// brand, alone in its sentence.
+// ofBrand returns the criticisms of a text that are about the brand: the text named it last, alone in its sentence.
 func (t *Texts) ofBrand(criticisms []criticism, beginnings *tree, stats map[uint32]*stat) (about []criticism) {
 	tokens := t.texts[criticisms[0].text].tokens
 	heads := map[int]bool{} // where names start that nobody tracks
@@ -233,10 +233,10 @@ func (t *Texts) ofBrand(criticisms []criticism, beginnings *tree, stats map[uint
 		}
 		hasOther = hasOther && !tokens[i].is(sentence)
 		isBrand = isBrand && !tokens[i].is(heading)
-		switch own, other := t.trackedAt(tokens[i:]); {
-		case other || heads[i]:
+		switch brand, rival := t.trackedAt(tokens[i:]); {
+		case rival || heads[i]:
 			isBrand, hasOther = false, true
-		case own:
+		case brand:
 			isBrand = !hasOther
 		}
 	}
@@ -252,16 +252,16 @@ func (c criticism) judgedAt() int {
 }
 
 // trackedAt reports whether a name of the brand begins a text, or one of a competitor.
-func (t *Texts) trackedAt(tokens []token) (own, other bool) {
+func (t *Texts) trackedAt(tokens []token) (brand, rival bool) {
 	for _, n := range t.byFirst[t.of(tokens[0]).fold] {
 		if t.begins(tokens, t.tracked[n]) {
-			own, other = own || n < t.ownNames, other || n >= t.ownNames
+			brand, rival = brand || n < t.ownNames, rival || n >= t.ownNames
 		}
 	}
-	return own, other && !own
+	return brand, rival && !brand
 }
 
-// themeWords returns the words of a criticism that say what it is about, each once.
+// themeWords returns the words of a criticism that name its subject, each once.
 func (t *Texts) themeWords(c criticism) (words []uint32) {
 	for i, token := range t.texts[c.text].tokens[c.from:c.to] {
 		word := t.of(token)

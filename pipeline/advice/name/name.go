@@ -15,7 +15,7 @@ const (
 	leastPrompts = 3 // of these
 )
 
-// Name is a name that nobody tracks.
+// Name is an untracked name.
 type Name struct {
 	Key       string   `json:"-"`    // folded
 	Name      string   `json:"name"` // its most frequent spelling
@@ -103,9 +103,10 @@ func (t *Texts) nameLength(beginnings *tree, folds []uint32) int {
 		here := &beginnings.nodes[beginnings.find(folds[:length])]
 		longer := &beginnings.nodes[beginnings.find(folds[:length+1])]
 		first := &t.folds[folds[0]]
-		weak := length == 1 && (utf8.RuneCountInString(first.text) <= 2 || first.lower > 0) && 5*longer.answers >= 4*here.answers
-		always := longer.answers == here.answers && longer.next >= 2 && !t.folds[folds[length]].anyDigit
-		if !weak && !always {
+		isWeak := utf8.RuneCountInString(first.text) <= 2 || first.lower > 0
+		weak := length == 1 && isWeak && 5*longer.answers >= 4*here.answers
+		always := longer.answers == here.answers && longer.next >= 2
+		if !weak && (!always || t.folds[folds[length]].anyDigit) {
 			break
 		}
 	}
@@ -164,9 +165,13 @@ func (t *Texts) names(beginnings *tree, stats map[uint32]*stat) (names []Name) {
 		if !s.isName() {
 			continue
 		}
-		spelling := slices.MinFunc(slices.Sorted(maps.Keys(s.spellings)), func(a, b string) int { return s.spellings[b] - s.spellings[a] })
-		name := Name{Key: t.keyOf(beginnings, node), Name: spelling, Answers: s.answers.answers, Leading: s.leading.answers,
-			Beside: s.beside.answers, Prompts: len(s.prompts), Score: percent(s.beside.answers, t.answers)}
+		name := Name{
+			Key: t.keyOf(beginnings, node), Answers: s.answers.answers, Leading: s.leading.answers,
+			Beside: s.beside.answers, Prompts: len(s.prompts), Score: percent(s.beside.answers, t.answers),
+		}
+		name.Name = slices.MinFunc(slices.Sorted(maps.Keys(s.spellings)), func(a, b string) int {
+			return s.spellings[b] - s.spellings[a]
+		})
 		for n := range s.platforms {
 			name.Platforms = append(name.Platforms, platforms[n])
 		}
@@ -182,7 +187,9 @@ func (t *Texts) names(beginnings *tree, stats map[uint32]*stat) (names []Name) {
 		}
 	}
 	names = slices.DeleteFunc(names, func(n Name) bool { return parts[n.Key] > 0 })
-	slices.SortFunc(names, func(a, b Name) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(names, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	})
 	return names
 }
 

@@ -2,6 +2,7 @@ package name
 
 import (
 	_ "embed" // the lists of words
+	"slices"
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
@@ -57,7 +58,7 @@ type Texts struct {
 	perText    int // criticisms of the last text
 }
 
-// A text is what is kept of an answer.
+// A text holds the words of an answer.
 type text struct {
 	id               uuid.UUID
 	tokens           []token
@@ -107,7 +108,8 @@ func (t *Texts) Add(a Answer) {
 		return
 	}
 	t.texts = append(t.texts, text{
-		a.ID, append([]token(nil), tokens...), numberOf(t.prompts, a.PromptID), numberOf(t.platforms, a.Platform), a.Tracked,
+		id: a.ID, tokens: slices.Clone(tokens), tracked: a.Tracked,
+		prompt: numberOf(t.prompts, a.PromptID), platform: numberOf(t.platforms, a.Platform),
 	})
 	if a.Brand {
 		t.findCriticism(a.Text, prose, tokens)
@@ -161,7 +163,8 @@ func (t *Texts) Result() Result {
 	t.countCases()
 	beginnings, stats := t.countNames()
 	r := Result{
-		Answers: t.answers, Read: len(t.texts), Prompts: len(t.prompts), Phrases: len(stats), Names: t.names(beginnings, stats),
+		Answers: t.answers, Read: len(t.texts), Prompts: len(t.prompts), Phrases: len(stats),
+		Names:     t.names(beginnings, stats),
 		Forgotten: beginnings.forgotten || t.isFull || t.isCut,
 	}
 	r.Themes, r.Critics = t.themes(beginnings, stats)

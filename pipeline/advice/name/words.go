@@ -1,9 +1,10 @@
-// Package name reads the texts of a brand's answers: names that nobody tracks and that stand where tracked names
-// stand, and criticism of the brand. It is pure: the same answers in the same order give the same result. All counts
+// Package name reads the texts of a brand's answers: untracked names that stand where tracked names stand, and
+// criticism of the brand. It is pure: the same answers in the same order give the same result. All counts
 // belong to one Texts, thus to one brand.
 package name
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,18 +16,26 @@ import (
 type token uint32
 
 const (
-	wordBits        = 19
-	blank     token = 1 << (wordBits + iota - 1) // the gap is one space
-	opens                                        // a line, list item, heading, bold span, link or cell begins after the gap
-	closes                                       // one of these ends before the gap
-	labelled                                     // the gap ends in ": "
-	priced                                       // the gap starts with : or $
-	colon                                        // the gap has a colon or ends a line
-	sentence                                     // a sentence, line or cell ends
-	line                                         // a line ends
-	paragraph                                    // a blank line or a heading follows
-	heading                                      // a heading follows
-	cut                                          // the word belongs to a run that its platform writes under most answers
+	wordBits       = 19
+	blank    token = 1 << (wordBits + iota - 1) // the gap is one space
+	// opens: a line, list item, heading, bold span, link or cell begins after the gap.
+	opens
+	// closes: one of these ends before the gap.
+	closes
+	// labelled: the gap ends in ": ".
+	labelled
+	// priced: the gap starts with : or $.
+	priced
+	// colon: the gap has a colon or ends a line.
+	colon
+	// sentence: a sentence, line or cell ends.
+	sentence
+	line
+	// paragraph: a blank line or a heading follows.
+	paragraph
+	heading
+	// cut: the word belongs to a run that its platform writes under most answers.
+	cut
 )
 
 // Limits of one Texts. Words beyond them are read as noWord.
@@ -160,10 +169,10 @@ func (v *vocabulary) cut(text string) []token {
 			return v.tokens
 		}
 		next := wordEnd(text, at)
-		found := strings.TrimSuffix(text[at:next], "'s")
-		n := v.number(found)
+		spelling := strings.TrimSuffix(text[at:next], "'s")
+		n := v.number(spelling)
 		v.tokens = append(v.tokens, n|marks)
-		end, before, afterDigits = at+len(found), text[end:at], v.words[n].digits
+		end, before, afterDigits = at+len(spelling), text[end:at], v.words[n].digits
 		at = nextWord(text, next)
 	}
 }
@@ -177,7 +186,8 @@ func (v *vocabulary) foldsOf(name string) (folds []uint32) {
 	return folds
 }
 
-// plain puts a line break before a text, drops ® and writes other signs beside names as spaces, quotes and dashes as ASCII.
+// plain puts a line break before a text, drops ®, and writes other signs beside names as spaces, quotes and dashes as
+// ASCII.
 func plain(text string) string { return strings.Map(plainRune, "\n"+text) }
 
 func plainRune(r rune) rune {
@@ -253,8 +263,8 @@ func isClosing(gap string) bool {
 	if gap == "" || strings.ContainsRune("]|:$(\n", rune(gap[0])) {
 		return true
 	}
-	dash := strings.TrimPrefix(strings.TrimPrefix(gap, "—"), "-")
-	return strings.HasPrefix(gap, "**") || strings.HasPrefix(gap, "__") || len(dash) < len(gap) && strings.HasPrefix(dash, " ")
+	isClosing := func(mark string) bool { return strings.HasPrefix(gap, mark) }
+	return slices.ContainsFunc([]string{"**", "__", "— ", "- "}, isClosing)
 }
 
 // openMarks returns the marks that depend on a list number before the gap too.
