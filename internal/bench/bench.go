@@ -16,6 +16,7 @@ import (
 // Options are settings of a run.
 type Options struct {
 	Broker   string                           // embedded or apache, for benches that need one; "" is embedded
+	Answers  string                           // a folder with real answers, for bench advice
 	Progress func(format string, args ...any) // reports the steps of a long bench
 }
 
@@ -37,6 +38,7 @@ type bench struct {
 }
 
 var benches = map[string]bench{
+	"advice":     {engines{}, measureAdvice},
 	"answers":    {engines{clickhouse: true, broker: true}, answers},
 	"collector":  {engines{postgres: true, broker: true}, collectors},
 	"deliveries": {engines{postgres: true}, measureDeliveries},

@@ -20,10 +20,11 @@ import (
 
 // flags are the arguments of the program.
 type flags struct {
-	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
-	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
-	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
-	Part   string `hidden:"" help:"Run a part of a bench, which starts it."`
+	Name    string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
+	Broker  string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
+	JSON    bool   `name:"json" help:"One JSON document a line for each bench."`
+	Answers string `default:"../shared/data/real-answers" type:"path" placeholder:"DIR" help:"Folder of brands.json and *.ndjson in the import format, in which advice hides competitors (default beside the checkout)."`
+	Part    string `hidden:"" help:"Run a part of a bench, which starts it."`
 }
 
 func main() {
@@ -59,7 +60,7 @@ func (f *flags) run(ctx context.Context) error {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	for _, name := range names {
 		say("bench %s …", name)
-		result, err := Run(ctx, name, Options{Broker: f.Broker, Progress: say})
+		result, err := Run(ctx, name, Options{Broker: f.Broker, Answers: f.Answers, Progress: say})
 		if err != nil {
 			return err
 		}
