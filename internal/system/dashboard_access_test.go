@@ -38,6 +38,7 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/settings?tab=budgets", "Settings"},
 		{"/settings?tab=webhooks", "Settings"},
 		{"/brands/fernwood", "Overview"},
+		{"/brands/fernwood/opportunities", "Opportunities"},
 		{"/brands/fernwood/alerts", "Alerts"},
 		{"/brands/fernwood/competitors", "Competitors"},
 		{"/brands/fernwood/prompts", "Prompts"},

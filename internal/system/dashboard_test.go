@@ -87,6 +87,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("topics", d.proposesTopics)
 	t.Run("pages", d.pagesPerformance)
 	t.Run("organization", d.runsAnOrganization)
+	t.Run("opportunities", d.showsOpportunities)
 	t.Run("alerts", d.alerts)
 	t.Run("webhooks", d.sendsWebhooks)
 	t.Run("invitations", d.invites)

@@ -5,8 +5,9 @@
 // committed, so that Go alone builds the binary. A test fails when it does not match the sources. In page/:
 //
 //   - route.ts is the address: path and query as signals, and go to change them. The address has all state of a screen.
-//   - main.tsx is the entry. The script is in four parts, by what their barrels export: first.ts (the frame, Brands,
-//     Overview, and what all share), look.ts, manage.ts and tell.ts, which come when a screen of theirs is shown.
+//   - main.tsx is the entry. The script is in five parts, by what their barrels export: first.ts (the frame, Brands,
+//     Overview, and what all share), look.ts, manage.ts, tell.ts and advice.ts, which come when a screen of theirs is
+//     shown.
 //   - api.ts sends all requests: useAnswer reads, write changes, after which everything is read again. It turns errors
 //     into messages, and a lost session into a sign-in that returns to the screen.
 //   - bodies.ts has the shapes of bodies, format.ts writes figures. The page computes none: it shows the API's.
@@ -62,8 +63,8 @@ var served embed.FS
 
 // screens of a brand are below /brands/{slug}.
 var screens = []string{
-	"", "alerts", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking", "settings",
-	"report",
+	"", "opportunities", "alerts", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking",
+	"settings", "report",
 }
 
 // policy lets the document load from this host only: no script of its own, no other host. A picture of a chart is drawn

@@ -18,7 +18,7 @@ func TestTheBundleIsOfTheseSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weights := map[string]int{"app.css": 0, "app.js": 0, "first.js": 0, "look.js": 0, "manage.js": 0, "tell.js": 0, "chunk.js": 0}
+	weights := map[string]int{"app.css": 0, "app.js": 0, "first.js": 0, "look.js": 0, "manage.js": 0, "tell.js": 0, "advice.js": 0, "chunk.js": 0}
 	if len(files) != len(weights) {
 		t.Errorf("%d files, want %d", len(files), len(weights))
 	}
@@ -35,8 +35,9 @@ func TestTheBundleIsOfTheseSources(t *testing.T) {
 	}
 	first := weights["app.js"] + weights["first.js"]
 	all := first + weights["look.js"] + weights["manage.js"] + weights["chunk.js"]
-	if first > 45<<10 || all > 80<<10 || weights["tell.js"] > 10<<10 || weights["app.css"] > 8<<10 {
-		t.Errorf("the first part is %d bytes, all but the last %d, that %d, and the style %d: want at most 45, 80, 10 and 8 KB",
-			first, all, weights["tell.js"], weights["app.css"])
+	tell, advice, style := weights["tell.js"], weights["advice.js"], weights["app.css"]
+	if first > 45<<10 || all > 80<<10 || tell > 10<<10 || advice > 10<<10 || style > 8<<10 {
+		t.Errorf("the first part is %d bytes, all but the last two %d, these %d and %d, and the style %d: want at most 45, 80, 10, 10 and 8 KB",
+			first, all, tell, advice, style)
 	}
 }

@@ -1,8 +1,8 @@
 // Command bundle makes the scripts and app.css in served/ of the sources in page/, with what package-lock.json pins. It
 // prints their sizes. Run by `make page`.
 //
-// app.js and first.js are what the first screen needs; look.js, manage.js and tell.js come when a screen of theirs is
-// shown, with what they alone share in chunk.js.
+// app.js and first.js are what the first screen needs; look.js, manage.js, tell.js and advice.js come when a screen of
+// theirs is shown, with what they alone share in chunk.js.
 package main
 
 import (

@@ -358,3 +358,41 @@ export interface Plan {
   needed_clusters: number | null
   reason: "too_little_data" | "noise_of_days" | null
 }
+
+export interface Suggestion {
+  id: string
+  kind: string
+  key: string
+  text: string
+  reason: string | null
+  score: number | null
+  status: "new" | "added" | "closed" | "dismissed"
+  brand_rate_pct: number | null
+  rival_rate_pct: number | null
+  evidence: Evidence
+  answers_url: string | null
+  created_at: string
+}
+// Evidence has of these what the kind has.
+export interface Evidence {
+  name?: string
+  query?: string
+  answers?: number
+  opens?: number
+  brand_answers?: number
+  brand_interval?: Interval
+  rival?: { id: string; name: string }
+  rival_answers?: number
+  rival_interval?: Interval
+  prompt_id?: string
+  topic?: string
+  pages?: { url: string; title: string; answers: number; page_kind: string }[]
+  quotes?: { answer_id: string; text: string }[]
+}
+export interface Suggestions {
+  computed_at: string | null
+  window: { date_from: string; date_to: string } | null
+  reasons: { kind: string; reason: string; have: number; need: number }[]
+  totals: { kind: string; of: number; shown: number; tried: number; expected: number; new: number; added: number; closed: number; dismissed: number }[]
+  suggestions: Suggestion[]
+}

@@ -14,12 +14,14 @@ addEventListener("pageshow", (event) => event.persisted && location.reload())
 const look = () => import("./look.ts")
 const manage = () => import("./manage.ts")
 const tell = () => import("./tell.ts")
+const advice = () => import("./advice.ts")
 const Shared = later(() => tell().then((m) => m.Shared))
 const SetUp = later(() => manage().then((m) => m.SetUp))
 const Settings = later(() => manage().then((m) => m.Settings))
 
 const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Brand; session: Session }>> = {
   "": Overview,
+  opportunities: later(() => advice().then((m) => m.Opportunities)),
   alerts: later(() => tell().then((m) => m.Alerts)),
   competitors: later(() => look().then((m) => m.Competitors)),
   prompts: later(() => look().then((m) => m.Prompts)),

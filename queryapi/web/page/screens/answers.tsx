@@ -98,6 +98,8 @@ function useFilters(brand: Brand, prompt?: string): Filter[] {
     { name: "url", label: "Cites" },
     { name: "page", label: "Cites" },
     { name: "category", label: "Cites a source of type" },
+    { name: "name", label: "Holds" },
+    { name: "search", label: "Searched for" },
   ]
 }
 

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks"
 import { metrics, refresh, useAnswer } from "../api.ts"
 import type { Brand, BrandsOverview, OverviewBrand, Session } from "../bodies.ts"
 import { Chip, signed } from "../chart/chip.tsx"
-import { linear } from "../chart/scale.ts"
 import { Spark } from "../chart/spark.tsx"
 import { date, daysOf, inColumn, money, number, percent, plural, shift, shortDate, time } from "../format.ts"
 import { FormDialog } from "../parts/dialog.tsx"
@@ -11,6 +10,7 @@ import { Button, Field } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
+import { Strip } from "../parts/strip.tsx"
 import { Table, WithN } from "../parts/table.tsx"
 import { Certainty, finding } from "../parts/verdict.tsx"
 import { go, query, withParameters } from "../route.ts"
@@ -116,8 +116,6 @@ const marked = (key: string, x: string, value: number | null, range: OverviewBra
   return { "data-key": key, "data-x": x, "data-value": value ?? undefined, "data-low": ends?.low, "data-high": ends?.high, "data-n": n }
 }
 
-const x = linear([0, 100], [1, 63])
-
 // Rate is the figure, above its interval on an axis from 0 to 100 that all rows share.
 function Rate({ brand: { slug, mention_rate_pct: rate, mention_rate_interval: range, result_count: n } }: { brand: OverviewBrand }) {
   const said = bounds(range, "%")
@@ -125,11 +123,7 @@ function Rate({ brand: { slug, mention_rate_pct: rate, mention_rate_interval: ra
     <span class="rate" title={`${said ? `${said}, ` : ""}n = ${number(n)}`} {...marked(slug, "rate", rate, range, n)}>
       {inColumn(rate)}
       <span class="hidden"> {said ?? "no answers"}</span>
-      <svg class="slot-0" width="64" height="12" aria-hidden="true">
-        <line class="axis" x1="1" x2="63" y1="6" y2="6" />
-        {range && "low" in range && <line class="range" x1={x(range.low)} x2={x(range.high)} y1="6" y2="6" />}
-        {rate !== null && <circle class={range && "low" in range ? "" : "thin"} cx={x(rate)} cy="6" r="2.5" />}
-      </svg>
+      <Strip rate={rate} range={range} />
     </span>
   )
 }

@@ -2,6 +2,7 @@
 // of group 0 are in no group: g and the key, or another screen, lead there.
 export const screens = [
   { path: "", name: "Overview", key: "o", group: 1 },
+  { path: "opportunities", name: "Opportunities", key: "n", group: 1 },
   { path: "alerts", name: "Alerts", key: "l", group: 1 },
   { path: "competitors", name: "Competitors", key: "c", group: 2 },
   { path: "prompts", name: "Prompts", key: "p", group: 2 },

@@ -1,4 +1,4 @@
-import { type Answered, useAnswer } from "../api.ts"
+import { type Answered, metrics, useAnswer } from "../api.ts"
 import type {
   Brand,
   Change,
@@ -6,6 +6,7 @@ import type {
   Compared,
   Comparison,
   Session,
+  Suggestions,
   Summary,
   Trend as TrendBody,
 } from "../bodies.ts"
@@ -32,6 +33,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity }))
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   const changes = useAnswer<Changes>(question("visibility-changes", brand, judged))
+  const next = useAnswer<Suggestions>(token ? null : metrics("suggestions", { brand_id: brand.id, limit: "1" }))
   const by = chosenDimension()
   const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: by }))
   const window = summary.data?.window
@@ -42,7 +44,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
     bar: <Toolbar brand={brand} />,
     tools: !token && <Teller brand={brand} name="Notify me" kind="" dialog="NotifyDialog" />,
   }
-  if ([summary, trend, comparison, changes].some((a) => a.loading && !a.data)) {
+  if ([summary, trend, comparison, changes, next].some((a) => a.loading && !a.data)) {
     return (
       <Screen {...frame}>
         <Skeleton height={900} />
@@ -62,6 +64,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       </Shown>
       {has && (
         <div class="stack overview">
+          {next.data && <Next brand={brand} totals={next.data.totals} />}
           {changes.data && <Whys brand={brand} change={changes.data.change} changes={changes.data.changes} />}
           {summary.data && (
             <Tiles brand={brand} totals={summary.data.totals} change={changes.data?.change} comparison={comparison} />
@@ -88,6 +91,17 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
 }
 
 const chosenGranularity = () => (query.value.get("granularity") === "week" ? "week" : undefined)
+
+// Next leads to what the brand may do, if the answers show something.
+function Next({ brand, totals }: { brand: Brand; totals: Suggestions["totals"] }) {
+  const n = totals.reduce((sum, t) => sum + t.new, 0)
+  if (n === 0) return null
+  return (
+    <p>
+      <a href={screen(brand, "opportunities")}>{plural(n, "new opportunity", "new opportunities")}</a>: what the answers say that you can do
+    </p>
+  )
+}
 
 // NoAnswers says what to do about an empty window.
 export function NoAnswers({ brand }: { brand: Brand }) {
