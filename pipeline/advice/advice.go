@@ -103,7 +103,12 @@ func (b *Brand) foldedNames() []string {
 type rule func(context.Context, *clickhouse.Conn, Brand, Window) (Found, error)
 
 // rules are in the order in which their kinds are listed.
-var rules = []rule{}
+var rules = []rule{
+	gaps,
+	sources,
+	searches,
+	pages,
+}
 
 // find applies all rules to a brand, last those that read texts.
 func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Found, err error) {

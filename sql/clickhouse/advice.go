@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -47,3 +48,70 @@ type CardBrand struct {
 
 // AdvisedCards returns the untracked brands of products, the most frequent first.
 var AdvisedCards = query[ExportFilter, CardBrand]("advised_cards")
+
+type (
+	// NamesFilter is an ExportFilter whose answers are also summed by the domains that they cite.
+	NamesFilter struct {
+		ExportFilter
+		ByDomain bool `ch:"by_domain"`
+	}
+
+	// DomainsFilter is an ExportFilter of the pages of some domains.
+	DomainsFilter struct {
+		ExportFilter
+		Domains []string `ch:"domains"` // registrable
+	}
+)
+
+// AdviceNames returns a row for each domain and prompt, by domain, then by prompt.
+var AdviceNames = query[NamesFilter, PromptNames]("advice_names")
+
+// PromptNames counts whom the answers to a prompt name: all answers, or those that cite a domain's pages of others.
+type PromptNames struct {
+	Domain       string  `ch:"domain"` // registrable; "": all answers
+	PromptID     UUID    `ch:"prompt_id"`
+	Answers      int64   `ch:"answers"`
+	BrandAnswers int64   `ch:"brand_answers"`
+	OnlyRivals   int64   `ch:"only_rivals"`   // name a live competitor and not the brand
+	Unnamed      int64   `ch:"unnamed"`       // do not name the brand, and cite any page of the domain
+	Rivals       []UUID  `ch:"rivals"`        // live competitors, without those that none names
+	RivalAnswers []int64 `ch:"rival_answers"` // of each of Rivals
+	Prompts      uint64  `ch:"prompt_count"`  // of the domain, on each of its rows
+	CriticalT    float64 `ch:"critical_t"`    // of Prompts, for 95 %; 0 under 5
+}
+
+// AdvicePages returns at most five pages of each domain, by domain, then by OnlyRivals descending, then by URL.
+var AdvicePages = query[DomainsFilter, CitedPage]("advice_pages")
+
+// CitedPage is a page that answers cite which name a live competitor and not the brand.
+type CitedPage struct {
+	Domain     string `ch:"domain"`
+	URL        string `ch:"url"`
+	Title      string `ch:"title"`       // "": none
+	OnlyRivals int64  `ch:"only_rivals"` // such answers
+	SourceType string `ch:"source_type"` // of the domain
+}
+
+// AdviceSearches returns the answers for which platforms issued searches, by day, then by id.
+var AdviceSearches = query[ExportFilter, SearchingAnswer]("advice_searches")
+
+// SearchingAnswer has the searches that a platform issued for an answer.
+type SearchingAnswer struct {
+	Platform string    `ch:"asked_platform"`
+	Day      time.Time `ch:"day"`
+	PromptID UUID      `ch:"prompt"`
+	Named    bool      `ch:"named"` // the answer names the brand
+	Searches []string  `ch:"searches"`
+}
+
+// OwnedPages returns the pages of the brand's site that are crawled, cited or visited, by name.
+var OwnedPages = query[ExportFilter, OwnedPage]("owned_pages")
+
+// OwnedPage counts what AI platforms do with a page of the brand's site.
+type OwnedPage struct {
+	Page      string `ch:"page"`       // host and path
+	Crawls    int64  `ch:"crawls"`     // of purpose search or user, answered with status 200
+	CrawlDays int64  `ch:"crawl_days"` // with any
+	Citations int64  `ch:"citations"`  // answers that cite it
+	Visits    int64  `ch:"visits"`
+}

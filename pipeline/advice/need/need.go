@@ -24,7 +24,7 @@ var Stop = func() map[string]bool {
 }()
 
 var (
-	operator = regexp.MustCompile(`\b(?:site|intitle|inurl|filetype):\S+`)
+	operator = regexp.MustCompile(`(?i)\b(?:site|intitle|inurl|filetype):\S+`)
 	word     = regexp.MustCompile(`[\p{L}\p{N}]+(?:['&+.-][\p{L}\p{N}]+)*`)
 	year     = regexp.MustCompile(`^(?:19|20)\d\d$`)
 )
@@ -44,6 +44,12 @@ func Words(text string) []string {
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
+}
+
+// Wording returns a search as a person would ask it: without operators and years.
+func Wording(text string) string {
+	words := strings.Fields(operator.ReplaceAllString(text, " "))
+	return strings.Join(slices.DeleteFunc(words, year.MatchString), " ")
 }
 
 // Alike reports whether two lists of Words have two fifths of all their words in common.
@@ -67,30 +73,47 @@ type Prompts struct {
 }
 
 // NewPrompts returns prompts by their texts.
-func NewPrompts(texts []string) Prompts {
-	p := Prompts{make([]int, len(texts)), map[string][]int{}}
-	for i, text := range texts {
-		words := Words(text)
-		p.lengths[i] = len(words)
-		for _, w := range words {
-			p.with[w] = append(p.with[w], i)
-		}
+func NewPrompts(texts []string) *Prompts {
+	p := &Prompts{with: map[string][]int{}}
+	for _, text := range texts {
+		p.Add(Words(text))
 	}
 	return p
 }
 
+// Add adds a prompt by its words.
+func (p *Prompts) Add(words []string) {
+	for _, w := range words {
+		p.with[w] = append(p.with[w], len(p.lengths))
+	}
+	p.lengths = append(p.lengths, len(words))
+}
+
 // Cover reports whether a prompt has all words of a search or is alike. Any prompt covers a search without words.
-func (p Prompts) Cover(words []string) bool {
-	both := map[int]int{} // words in common, by prompt
+func (p *Prompts) Cover(words []string) bool {
+	_, covered := p.first(words, func(i, both int) bool {
+		return both == len(words) || alike(len(words), p.lengths[i], both)
+	})
+	return covered || len(words) == 0 && len(p.lengths) > 0
+}
+
+// Alike returns the first prompt that is alike.
+func (p *Prompts) Alike(words []string) (i int, ok bool) {
+	return p.first(words, func(i, both int) bool { return alike(len(words), p.lengths[i], both) })
+}
+
+// first returns the first prompt with words in common that fits.
+func (p *Prompts) first(words []string, fits func(i, both int) bool) (int, bool) {
+	both := make([]int, len(p.lengths)) // words in common
 	for _, w := range words {
 		for _, i := range p.with[w] {
 			both[i]++
 		}
 	}
 	for i, n := range both {
-		if n == len(words) || alike(len(words), p.lengths[i], n) {
-			return true
+		if n > 0 && fits(i, n) {
+			return i, true
 		}
 	}
-	return len(words) == 0 && len(p.lengths) > 0
+	return 0, false
 }

@@ -1,0 +1,185 @@
+package advice
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// least is the least number of answers to a prompt, and of prompts whose answers cite a domain, that a rule judges.
+const least = 5
+
+// Interval is a 95 % interval in per cent.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Rival is a live competitor.
+type Rival struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+}
+
+// Comparison counts how many of some answers name the brand, and the competitor that most of them name.
+type Comparison struct {
+	Answers       int64    `json:"answers"`
+	BrandAnswers  int64    `json:"brand_answers"`
+	BrandInterval Interval `json:"brand_interval"` // to one decimal
+	Rival         Rival    `json:"rival"`
+	RivalAnswers  int64    `json:"rival_answers"`
+	RivalInterval Interval `json:"rival_interval"`
+	OnlyRivals    int64    `json:"only_rivals"` // name a competitor and not the brand
+	Link
+}
+
+// Link has the parameters of GET /api/v1/answers that list the answers behind a suggestion, beside brand and window.
+type Link struct {
+	Open  string `json:"open,omitempty"` // "": there are none
+	Opens int64  `json:"opens"`          // how many it lists
+}
+
+// GapEvidence compares the answers to a prompt. Its Link lists those that do not name the brand.
+type GapEvidence struct {
+	Comparison
+	PromptID uuid.UUID `json:"prompt_id"`
+	Topic    string    `json:"topic"` // "": none
+}
+
+// gaps finds prompts whose answers surely name a competitor more often than the brand.
+func gaps(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (Found, error) {
+	rows, err := clickhouse.AdviceNames.All(ctx, warehouse, clickhouse.NamesFilter{ExportFilter: brand.filter(window)})
+	return findGaps(&brand, rows), err
+}
+
+func (b *Brand) filter(window Window) clickhouse.ExportFilter {
+	return clickhouse.ExportFilter{
+		OrganizationID: clickhouse.UUID(b.OrganizationID), BrandID: clickhouse.UUID(b.BrandID),
+		DateFrom: clickhouse.Day(window.From), DateTo: clickhouse.Day(window.To),
+	}
+}
+
+func findGaps(brand *Brand, rows []clickhouse.PromptNames) Found {
+	finding := Found{Kind: KindGap}
+	rivals, all := brand.rivals(), answersOf(rows)
+	byID := map[clickhouse.UUID]GapEvidence{}
+	for _, r := range rows {
+		if r.Domain == "" {
+			byID[r.PromptID] = GapEvidence{Comparison: compare([]clickhouse.PromptNames{r}, rivals)}
+		}
+	}
+	var largest int64
+	for _, prompt := range brand.Prompts {
+		e := byID[clickhouse.UUID(prompt.ID)]
+		if largest = max(largest, e.Answers); e.Answers < least {
+			continue
+		}
+		finding.Tried++
+		brandRate, rivalRate := wilson(e.BrandAnswers, e.Answers), wilson(e.RivalAnswers, e.Answers)
+		if rivalRate.Low <= brandRate.High {
+			continue
+		}
+		e.BrandInterval, e.RivalInterval = brandRate.rounded(), rivalRate.rounded()
+		e.PromptID, e.Topic = prompt.ID, prompt.Topic
+		e.Open = "prompt_id=" + prompt.ID.String() + "&mentioned=false"
+		finding.Suggestions = append(finding.Suggestions, e.suggestion(KindGap, prompt.ID.String(), all, e, fmt.Sprintf(
+			`"%s": %s is named in %d of %d answers, %s in %d.`,
+			shorten(prompt.Text), e.Rival.Name, e.RivalAnswers, e.Answers, brand.Name, e.BrandAnswers)))
+	}
+	return finding.settled(
+		Reason{KindGap, "no_competitors", len(rivals), 1}, Reason{KindGap, "too_few_answers", int(largest), least})
+}
+
+func (b *Brand) rivals() map[clickhouse.UUID]Rival {
+	rivals := map[clickhouse.UUID]Rival{}
+	for _, c := range b.Competitors {
+		rivals[clickhouse.UUID(c.ID)] = Rival{c.ID, c.Name}
+	}
+	return rivals
+}
+
+func answersOf(rows []clickhouse.PromptNames) (n int64) {
+	for _, r := range rows {
+		if r.Domain == "" {
+			n += r.Answers
+		}
+	}
+	return n
+}
+
+// compare sums rows and chooses the rival. Of competitors in as many answers, the first name in code-point order is it.
+func compare(rows []clickhouse.PromptNames, rivals map[clickhouse.UUID]Rival) (c Comparison) {
+	named := map[clickhouse.UUID]int64{}
+	for _, r := range rows {
+		c.Answers += r.Answers
+		c.BrandAnswers += r.BrandAnswers
+		c.OnlyRivals += r.OnlyRivals
+		c.Opens += r.Unnamed
+		for i, id := range r.Rivals {
+			named[id] += r.RivalAnswers[i]
+		}
+	}
+	for id, n := range named {
+		rival, isLive := rivals[id]
+		if isLive && cmp.Or(cmp.Compare(n, c.RivalAnswers), cmp.Compare(c.Rival.Name, rival.Name)) > 0 {
+			c.Rival, c.RivalAnswers = rival, n
+		}
+	}
+	return c
+}
+
+// suggestion scores a comparison by the most that the brand's mention rate over all answers could rise.
+func (c *Comparison) suggestion(kind, key string, all int64, evidence any, text string) Suggestion {
+	score := perCent(c.RivalAnswers-c.BrandAnswers, all)
+	return Suggestion{
+		Kind: kind, Key: key, Text: text, Score: score, Evidence: evidence,
+		Reason: fmt.Sprintf("Named as often, your mention rate would be at most %.1f points higher.", score),
+	}
+}
+
+// settled sorts and cuts the suggestions; a page or search longer than a key is left out. The first reason of which
+// there is too little is why there may be none.
+func (f Found) settled(reasons ...Reason) Found {
+	f.Suggestions = slices.DeleteFunc(f.Suggestions, func(s Suggestion) bool { return len(s.Key) > 512 })
+	f.Of, f.Suggestions = len(f.Suggestions), rank(f.Suggestions)
+	for _, r := range reasons {
+		if r.Have < r.Need {
+			f.Reasons = []Reason{r}
+			break
+		}
+	}
+	return f
+}
+
+// wilson returns the interval of a rate, as answerscope_wilson does.
+func wilson(x, n int64) Interval {
+	const z = 1.96
+	share, total := float64(x), float64(n)
+	middle, half := share+z*z/2, z*math.Sqrt(share*(total-share)/total+z*z/4)
+	return Interval{100 * (middle - half) / (total + z*z), 100 * (middle + half) / (total + z*z)}
+}
+
+func (i Interval) rounded() Interval { return Interval{tenth(i.Low), tenth(i.High)} }
+
+// tenth rounds half up to one decimal, as answerscope_round does with figures from 0 on.
+func tenth(x float64) float64 { return math.Floor(10*max(0, x)+0.5+1e-8) / 10 }
+
+func perCent(count, total int64) float64 {
+	return math.Floor(1000*float64(count)/float64(total)+0.5+1e-9) / 10
+}
+
+// shorten cuts a text that is quoted in another.
+func shorten(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > 300 {
+		line = append(line[:299], '…')
+	}
+	return string(line)
+}

@@ -1,0 +1,57 @@
+-- owned_pages: the pages of a brand's site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that
+-- were answered with status 200, crawl_days the days with any. citations are answers that cite the page.
+SELECT
+    page,
+    toInt64(sum(crawl_count))    AS crawls,
+    toInt64(sum(day_count))      AS crawl_days,
+    toInt64(sum(citation_count)) AS citations,
+    toInt64(sum(visit_count))    AS visits
+FROM
+(
+    SELECT
+        answerscope_page(concat(host, path)) AS page,
+        sum(requests)                        AS crawl_count,
+        uniqExact(day)                       AS day_count,
+        0                                    AS citation_count,
+        0                                    AS visit_count
+    FROM crawl_daily
+    WHERE organization_id = {organization:UUID}
+      AND brand_id = {brand:UUID}
+      AND day BETWEEN {first_day:Date} AND {last_day:Date}
+      AND purpose IN ('search', 'user')
+      AND status = 200
+    GROUP BY page
+    UNION ALL
+    SELECT
+        page,
+        0,
+        0,
+        sum(sign),
+        0
+    FROM answers
+    ARRAY JOIN arrayDistinct(arrayMap(
+        url -> answerscope_page(url),
+        arrayFilter((url, is_cited, is_owned) -> is_cited AND is_owned, citations.url, citations.cited, citations.owned))) AS page
+    WHERE organization_id = {organization:UUID}
+      AND brand_id = {brand:UUID}
+      AND day BETWEEN {first_day:Date} AND {last_day:Date}
+      AND NOT given_up
+      AND NOT endsWith(platform, '-shopping')
+    GROUP BY page
+    UNION ALL
+    SELECT
+        answerscope_page(concat(host, path)) AS page,
+        0,
+        0,
+        0,
+        sum(visit_daily.visits)
+    FROM visit_daily
+    WHERE organization_id = {organization:UUID}
+      AND brand_id = {brand:UUID}
+      AND day BETWEEN {first_day:Date} AND {last_day:Date}
+      AND event = 'view'
+    GROUP BY page
+) AS parts
+GROUP BY page
+HAVING crawls + citations + visits > 0
+ORDER BY page
