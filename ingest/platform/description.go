@@ -1,9 +1,11 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
@@ -44,14 +46,19 @@ type Limits struct {
 
 // String describes the limits to people.
 func (l Limits) String() string {
-	if l.RequestsPerMinute == 0 {
-		return "none"
+	var text []string
+	add := func(limit int, format string) {
+		if limit > 0 {
+			text = append(text, fmt.Sprintf(format, limit))
+		}
 	}
-	tokens := ""
-	if l.TokensPerMinute > 0 {
-		tokens = fmt.Sprintf(" and %d tokens", l.TokensPerMinute)
+	add(l.RequestsPerMinute, "%d requests")
+	add(l.TokensPerMinute, "%d tokens")
+	if len(text) > 0 {
+		text = []string{strings.Join(text, " and ") + " a minute"}
 	}
-	return fmt.Sprintf("%d requests%s a minute, %d at a time", l.RequestsPerMinute, tokens, l.InFlight)
+	add(l.InFlight, "%d at a time")
+	return cmp.Or(strings.Join(text, ", "), "none")
 }
 
 // Requested returns the model of a question: slug, or the default; "" where there is no choice.

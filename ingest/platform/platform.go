@@ -45,9 +45,17 @@ type Reply struct {
 	Usage         *event.Usage
 	Finish        event.Finish
 	Raw           []byte // payload as received; no record has it
+	Allowance     Allowance
 
 	// Unknown names the kinds of items that the reader passed over because it does not know them, one for each item.
 	Unknown []string
+}
+
+// Allowance is what a response says of the limits of its account; 0 is nothing.
+type Allowance struct {
+	RequestsPerMinute int
+	TokensPerMinute   int
+	ClosedFor         time.Duration // until the account may send requests again
 }
 
 // Citation is a URL that the platform lists, with the part of the text that it supports: bytes Start to End of
@@ -98,11 +106,17 @@ func (c Class) Retryable() bool {
 	return c == RateLimited || c == Unavailable || c == Timeout
 }
 
+// Refused reports whether the platform refuses the request before it takes tokens.
+func (c Class) Refused() bool {
+	return c == RateLimited || c == Quota || c == Auth || c == Invalid
+}
+
 // Error is the reason why a platform gave no answer.
 type Error struct {
 	Class      Class
 	RetryAfter time.Duration // the pause that the platform asks for; 0 none
 	Cause      error
+	Allowance  Allowance
 }
 
 func (e *Error) Error() string {

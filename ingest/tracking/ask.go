@@ -45,6 +45,7 @@ func (a *asker) ask(asking, requests context.Context) {
 		a.giveUpAll(asking)
 		return
 	}
+	defer a.limit.join(a.claim.OrganizationID)()
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	unblocking, stop := context.WithCancel(asking)
@@ -55,14 +56,14 @@ func (a *asker) ask(asking, requests context.Context) {
 		if !ok {
 			return
 		}
-		expectedTokens, err := a.acquire(asking, r)
+		reserved, err := a.acquire(asking, r)
 		if err != nil {
 			if asking.Err() == nil { // the run's deadline
 				a.giveUp(r, lastFailure(r))
 			}
 			continue
 		}
-		inFlight.Go(func() { a.sendRequest(requests, r, expectedTokens) })
+		inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
 	}
 }
 
@@ -82,7 +83,7 @@ func (a *asker) unblockRuns(ctx context.Context) {
 }
 
 // acquire waits until a run may be asked. It fails when asking ends, or at the run's deadline.
-func (a *asker) acquire(asking context.Context, r *queuedRun) (expectedTokens int, err error) {
+func (a *asker) acquire(asking context.Context, r *queuedRun) (reserved float64, err error) {
 	timeLeft := r.deadline().Sub(a.Now())
 	if timeLeft <= 0 {
 		return 0, context.DeadlineExceeded
@@ -96,10 +97,10 @@ func (a *asker) acquire(asking context.Context, r *queuedRun) (expectedTokens in
 }
 
 // sendRequest sends a request of a run, and stores its outcome.
-func (a *asker) sendRequest(requests context.Context, r *queuedRun, expectedTokens int) {
+func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved float64) {
 	granted, err := a.writer.ask(r.ID)
 	if err != nil || !granted {
-		a.limit.release(expectedTokens, 0)
+		a.limit.cancel(reserved)
 		if err != nil {
 			a.fail(err)
 		} else {
@@ -113,7 +114,7 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, expectedToke
 	began := time.Now()
 	reply, err := a.client.Ask(limited, a.answerRun(r).Question())
 	took := time.Since(began)
-	a.limit.release(expectedTokens, tokensOf(reply)) // before the write: PostgreSQL's time is not the platform's
+	a.limit.release(reserved, reply, err) // before the write: PostgreSQL's time is not the platform's
 	fault.Pass(fault.Asked)
 	if requests.Err() != nil && err != nil {
 		return // the process stops, and the request's outcome is unknown
@@ -129,14 +130,6 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, expectedToke
 	if failure != nil {
 		a.storeFailure(r, failure)
 	}
-}
-
-// tokensOf returns how many tokens an answer took; 0: not known.
-func tokensOf(reply platform.Reply) int {
-	if reply.Usage == nil {
-		return 0
-	}
-	return int(reply.Usage.InputTokens + reply.Usage.OutputTokens)
 }
 
 // storeAnswer stores the record of an answer, also for runs of other jobs with the same question. It fails if no record

@@ -44,6 +44,8 @@ type workerConfig struct {
 	DSN, Prefix, Service string
 	Brokers              []string
 	Limits               platform.Limits
+	TypicalTokens        int64                // of an answer, as the platforms describe it
+	AnswerTokens         int64                // of an answer, as it says
 	Accounts             map[uuid.UUID]string // by organization
 	MissingKey           string               // a platform whose key this process has not
 	Unusable             string               // a platform that this process cannot open
@@ -348,7 +350,8 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.P
 	}
 	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
 	describe := func(slug string, price *platform.Price) tracking.Platform {
-		models := []platform.Model{{Slug: slug + "-small", Price: price}, {Slug: slug + "-large", Price: price}}
+		typical := event.Usage{OutputTokens: p.TypicalTokens}
+		models := []platform.Model{{Slug: slug + "-small", Price: price, Typical: typical}, {Slug: slug + "-large", Price: price, Typical: typical}}
 		return tracking.Platform{
 			Account: p.Accounts[organization], Description: platform.Description{
 				Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: models,
@@ -357,7 +360,7 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.P
 				if slug == p.Unusable {
 					return nil, errors.New("its key is gone")
 				}
-				return fakePlatform{slug, p.Service}, nil
+				return fakePlatform{slug, p.Service, p.AnswerTokens}, nil
 			},
 		}
 	}
@@ -370,7 +373,10 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.P
 	return list, nil
 }
 
-type fakePlatform struct{ slug, url string }
+type fakePlatform struct {
+	slug, url string
+	tokens    int64
+}
 
 func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platform.Reply, err error) {
 	body, err := json.Marshal(question{a.slug, q.Text, q.Model, q.Region, q.Sample})
@@ -400,7 +406,7 @@ func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platf
 	cause := errors.New(response.Status)
 	switch {
 	case response.StatusCode == http.StatusOK:
-		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{}}, nil
+		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{OutputTokens: a.tokens}}, nil
 	case response.StatusCode == http.StatusNonAuthoritativeInfo: // an answer without usage
 		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text)}, nil
 	case response.StatusCode == http.StatusPartialContent:

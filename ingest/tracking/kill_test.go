@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
@@ -134,6 +135,28 @@ func (e *environment) checkAsked(t *testing.T, r result) {
 	if len(answers) != questions {
 		t.Errorf("%d answers on the log of %d questions", len(answers), questions)
 	}
+}
+
+// A process is killed between a reservation, of half a minute's tokens, and its settlement. The others have them again
+// within a minute.
+func TestTokensOfAKilledProcessComeBack(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	e.Limits = platform.Limits{TokensPerMinute: 60_000}
+	e.TypicalTokens, e.AnswerTokens = 30_000, 10
+	jobs, _ := e.jobs(t)
+	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
+	first := e.work(t, string(fault.Asked)+":1")
+	<-first.ended
+	killed := time.Now()
+	e.work(t, "")
+	if _, r := e.finished(t, id); r.Answered != 3 || time.Since(killed) > time.Minute {
+		t.Errorf("%+v, %s after the kill", r, time.Since(killed))
+	}
+	wait.For(t, "what was learnt of the answers", func() bool {
+		accounts, err := e.db.PlatformAccounts(t.Context(), []string{"alpha"})
+		return err == nil && len(accounts) == 1 && accounts[0].TokensPerAnswer > 10 && accounts[0].TokensPerAnswer < 30_000
+	})
 }
 
 // While Kafka is away answers are kept, and nothing is asked again: what a killed process has left, the next one

@@ -3,15 +3,16 @@ package tracking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -27,6 +28,7 @@ const (
 
 	maxInFlight  = 2000 // at a platform that declares no limit
 	maxPerMinute = 1e6  // the same
+	maxTokens    = 1e9  // the same, a minute
 	// rateMargin leaves a part of a rate unused: clocks differ, and requests take their time to leave.
 	rateMargin = 0.98
 	// Of a rate of tokens tokenBurst may be used at once, and the rest evenly.
@@ -56,136 +58,181 @@ func newRateLimits(db *postgres.DB, log *slog.Logger) *rateLimits {
 
 // rateLimit keeps the requests of one account within its limits.
 type rateLimit struct {
-	account         string
-	limits          postgres.PlatformLease // of all processes
-	tokensPerMinute float64                // of all processes; 0: no limit
-	leaseNeeded     chan<- struct{}
-
-	requests   *rate.Limiter
-	tokens     *rate.Limiter
-	tokenQueue *semaphore.Weighted // held while a request waits for tokens
+	account     string
+	platform    Platform
+	log         *slog.Logger
+	leaseNeeded chan<- struct{}
+	turn        *semaphore.Weighted // of the request that is the next to be sent
 
 	mu             sync.Mutex
+	jobs           map[uuid.UUID]int // that ask, by organization
 	lease          postgres.PlatformLease
 	usableUntil    time.Time // of the lease
-	expectedTokens float64   // of a request
+	requests       bucket
+	tokens         bucket
+	expectedTokens float64                  // of a request
+	learnt         postgres.PlatformAccount // since the last renewal
+	closedUntil    time.Time                // by the platform
 	inFlight       int
 	usedAt         time.Time
 	changed        chan struct{} // closed when a request may have room
 }
 
-// account returns the limit of an account at a platform; "" is an account of the platform's own.
-func (l *rateLimits) account(d platform.Description, account string) *rateLimit {
-	account = cmp.Or(account, d.Slug)
+// account returns the limit of the platform's account; one without a key has an account of its own.
+func (l *rateLimits) account(p Platform) *rateLimit {
+	account := cmp.Or(p.Account, p.Slug)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if limit := l.accounts[account]; limit != nil {
 		return limit
 	}
 	var typicalTokens int64 // of the model that takes most
-	for _, m := range d.Models {
+	for _, m := range p.Models {
 		typicalTokens = max(typicalTokens, m.Typical.InputTokens+m.Typical.OutputTokens)
 	}
 	l.accounts[account] = &rateLimit{
-		account: account, tokensPerMinute: float64(d.Limits.TokensPerMinute), leaseNeeded: l.leaseNeeded,
-		limits: postgres.PlatformLease{
-			InFlight:  cmp.Or(d.Limits.InFlight, maxInFlight),
-			PerMinute: cmp.Or(float64(d.Limits.RequestsPerMinute), maxPerMinute),
-		},
-		requests: rate.NewLimiter(0, 1), tokens: rate.NewLimiter(rate.Inf, 1), tokenQueue: semaphore.NewWeighted(1),
-		expectedTokens: float64(typicalTokens), changed: make(chan struct{}),
+		account: account, platform: p, log: l.log, leaseNeeded: l.leaseNeeded, turn: semaphore.NewWeighted(1),
+		jobs: map[uuid.UUID]int{}, expectedTokens: float64(typicalTokens), changed: make(chan struct{}),
 	}
 	return l.accounts[account]
 }
 
-// acquire waits until a request may be sent. It returns how many tokens the request is expected to take, for release.
-func (l *rateLimit) acquire(ctx context.Context) (expected int, err error) {
+// join adds a job of an organization, whose limits count until leave.
+func (l *rateLimit) join(organization uuid.UUID) (leave func()) {
+	add := func(n int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.jobs[organization] += n; l.jobs[organization] == 0 {
+			delete(l.jobs, organization)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// acquire waits, in turn, until a request may be sent, and reserves the tokens that it is expected to take.
+func (l *rateLimit) acquire(ctx context.Context) (reserved float64, err error) {
+	if l.turn.Acquire(ctx, 1) != nil {
+		return 0, context.Cause(ctx)
+	}
+	defer l.turn.Release(1)
 	for {
-		acquired, changed := l.tryAcquire()
-		if acquired {
-			if expected, err = l.waitForRates(ctx); err != nil {
-				l.release(0, 0)
-			}
-			return expected, err
+		reserved, wait, changed := l.tryAcquire()
+		if wait == 0 {
+			return reserved, nil
 		}
 		select {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		case <-changed:
-		case <-time.After(leaseRetry): // lease expiry is not signalled
+		case <-time.After(min(wait, leaseRetry)): // lease expiry is not signalled
 		}
 	}
 }
 
-// tryAcquire takes a place among the requests in flight. Without a free one it returns a channel that is closed when
-// there may be one.
-func (l *rateLimit) tryAcquire() (acquired bool, changed <-chan struct{}) {
+// tryAcquire takes a place among the requests in flight and reserves tokens. Without room it returns how long to wait,
+// and a channel that is closed when there may be room sooner.
+func (l *rateLimit) tryAcquire() (reserved float64, wait time.Duration, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.usedAt = time.Now()
-	if time.Now().Before(l.usableUntil) && l.inFlight < l.lease.InFlight && l.lease.PerMinute > 0 {
-		l.inFlight++
-		return true, nil
-	}
-	if time.Now().After(l.usableUntil) {
+	now := time.Now()
+	l.usedAt = now
+	if now.After(l.usableUntil) {
 		select {
 		case l.leaseNeeded <- struct{}{}:
 		default:
 		}
+		return 0, leaseRetry, l.changed
 	}
-	return false, l.changed
+	if l.inFlight >= l.lease.InFlight || l.lease.RequestsPerMinute == 0 || l.lease.TokensPerMinute == 0 {
+		return 0, leaseRetry, l.changed
+	}
+	if wait = max(
+		l.closedUntil.Sub(now), l.requests.wait(now, 1), l.tokens.wait(now, l.expectedTokens), 0,
+	); wait > 0 {
+		return 0, wait, l.changed
+	}
+	l.requests.level--
+	l.tokens.level -= l.expectedTokens
+	l.inFlight++
+	return l.expectedTokens, 0, nil
 }
 
-func (l *rateLimit) waitForRates(ctx context.Context) (expected int, err error) {
-	if err := l.requests.Wait(ctx); err != nil || l.tokensPerMinute == 0 {
-		return 0, err
-	}
-	// One by one: many that wait and then give up would leave no tokens used.
-	if l.tokenQueue.Acquire(ctx, 1) != nil {
-		return 0, context.Cause(ctx)
-	}
-	defer l.tokenQueue.Release(1)
-	l.mu.Lock()
-	expected = int(l.expectedTokens)
-	first := min(expected, l.tokens.Burst())
-	delay := l.tokens.ReserveN(time.Now(), first).Delay()
-	l.mu.Unlock()
-	if err := lifecycle.Pause(ctx, delay); err != nil {
-		return 0, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.useTokens(expected - first)
-	return expected, nil
-}
+// cancel ends a request that was not sent.
+func (l *rateLimit) cancel(reserved float64) { l.settle(reserved, platform.Allowance{}) }
 
-// useTokens reserves tokens in pieces of the burst, so that the next request waits until the rate has made up for them.
-func (l *rateLimit) useTokens(tokens int) {
-	for tokens > 0 {
-		piece := min(tokens, l.tokens.Burst())
-		l.tokens.ReserveN(time.Now(), piece)
-		tokens -= piece
-	}
-}
-
-// release ends a request that took so many tokens, 0 if that is not known.
-func (l *rateLimit) release(expected, took int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if took > 0 {
-		l.expectedTokens += learningRate * (float64(took) - l.expectedTokens)
-		if l.tokensPerMinute > 0 {
-			l.useTokens(took - expected)
+// release ends a request. An answer takes the tokens of its usage, a refused request none; where the number is unknown,
+// the request takes all that it has reserved.
+func (l *rateLimit) release(reserved float64, reply platform.Reply, err error) {
+	unused, allowance := 0.0, reply.Allowance
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		allowance = failure.Allowance
+		if failure.Class.Refused() {
+			unused = reserved
 		}
+	} else if u := reply.Usage; u != nil && u.InputTokens+u.OutputTokens > 0 {
+		took := float64(u.InputTokens + u.OutputTokens)
+		unused = reserved - took
+		l.mu.Lock()
+		l.expectedTokens += learningRate * (took - l.expectedTokens)
+		l.learnt.TokensPerAnswer = l.expectedTokens
+		l.mu.Unlock()
 	}
+	l.settle(unused, allowance)
+}
+
+// settle ends a request that took fewer tokens than it had reserved, or more.
+func (l *rateLimit) settle(unused float64, allowance platform.Allowance) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
 	l.inFlight--
-	l.usedAt = time.Now()
+	l.usedAt = now
+	l.tokens.fill(now, unused)
+	l.learnt.RequestsPerMinute = cmp.Or(allowance.RequestsPerMinute, l.learnt.RequestsPerMinute)
+	l.learnt.TokensPerMinute = cmp.Or(allowance.TokensPerMinute, l.learnt.TokensPerMinute)
+	if until := now.Add(allowance.ClosedFor); until.After(l.closedUntil) {
+		if until.Sub(l.closedUntil) > time.Minute && allowance.ClosedFor > time.Minute {
+			l.log.Info("platform takes no requests of an account for a while", "account", l.account, "until", until)
+		}
+		l.closedUntil = until
+	}
 	l.signal()
 }
 
 func (l *rateLimit) signal() {
 	close(l.changed)
 	l.changed = make(chan struct{})
+}
+
+// bucket fills at a rate up to its capacity. A request that takes more than that waits until the bucket is full, and
+// leaves a debt.
+type bucket struct {
+	level, capacity, perSecond float64
+	at                         time.Time // of the level
+}
+
+// fill adds the inflow until now, and more.
+func (b *bucket) fill(now time.Time, more float64) {
+	b.level = min(b.level+b.perSecond*now.Sub(b.at).Seconds()+more, b.capacity)
+	b.at = now
+}
+
+// wait returns how long it takes until n may be taken.
+func (b *bucket) wait(now time.Time, n float64) time.Duration {
+	b.fill(now, 0)
+	return time.Duration(math.Ceil((min(n, b.capacity) - b.level) / b.perSecond * float64(time.Second)))
+}
+
+// set changes the capacity and the rate.
+func (b *bucket) set(now time.Time, capacity, perMinute float64) {
+	if b.at.IsZero() {
+		b.level = capacity
+	} else {
+		b.fill(now, 0)
+	}
+	b.capacity, b.perSecond, b.at = capacity, perMinute/60, now
+	b.level = min(b.level, capacity)
 }
 
 // run renews leases until ctx ends, and then releases them.
@@ -213,7 +260,8 @@ func (l *rateLimits) run(ctx context.Context) {
 	}
 	releasing, done := context.WithTimeout(context.WithoutCancel(ctx), leaseInterval)
 	defer done()
-	if err := l.db.ReleasePlatforms(releasing, l.holder); err != nil {
+	_, err := l.renew(releasing) // stores what was learnt
+	if err = errors.Join(err, l.db.ReleasePlatforms(releasing, l.holder)); err != nil {
 		l.log.Warn("limits of platforms not given back", "cause", err, "next", "nothing: the leases end by themselves")
 	}
 }
@@ -221,41 +269,83 @@ func (l *rateLimits) run(ctx context.Context) {
 // renew renews the lease of every account in use, and reports whether a lease is empty.
 func (l *rateLimits) renew(ctx context.Context) (empty bool, err error) {
 	l.mu.Lock()
-	limits := slices.Collect(maps.Values(l.accounts))
+	accounts := slices.Collect(maps.Values(l.accounts))
 	l.mu.Unlock()
-	for _, limit := range limits {
-		inFlight, inUse := limit.usage()
-		if !inUse {
-			continue
-		}
+	var organizations []uuid.UUID
+	accounts = slices.DeleteFunc(accounts, func(limit *rateLimit) bool {
+		inUse, jobs := limit.usage()
+		organizations = append(organizations, jobs...)
+		return !inUse
+	})
+	if len(accounts) == 0 {
+		return false, nil
+	}
+	settings, err := l.db.ProviderLimits(ctx, organizations)
+	if err != nil {
+		return false, err
+	}
+	for _, limit := range accounts {
 		began := time.Now()
-		lease, err := l.db.LeasePlatform(ctx, limit.account, l.holder, limit.limits, inFlight, leaseDuration)
+		learnt, inFlight := limit.takeLearnt()
+		limits := func(stored postgres.PlatformAccount) postgres.PlatformLease {
+			return limit.largest(settings, stored)
+		}
+		lease, stored, err := l.db.LeasePlatform(ctx, learnt, l.holder, limits, inFlight, leaseDuration)
 		if err != nil {
 			return empty, err
 		}
-		limit.setLease(lease, began.Add(leaseDuration-leaseMargin))
-		empty = empty || lease.InFlight == 0 || lease.PerMinute == 0
+		limit.setLease(lease, stored, began.Add(leaseDuration-leaseMargin))
+		empty = empty || lease.InFlight == 0 || lease.RequestsPerMinute == 0 || lease.TokensPerMinute == 0
 	}
 	return empty, nil
 }
 
-func (l *rateLimit) usage() (inFlight int, inUse bool) {
+// usage returns the organizations whose jobs ask.
+func (l *rateLimit) usage() (inUse bool, organizations []uuid.UUID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.inFlight, l.inFlight > 0 || time.Since(l.usedAt) < leaseIdle
+	return l.inFlight > 0 || time.Since(l.usedAt) < leaseIdle, slices.Collect(maps.Keys(l.jobs))
 }
 
-func (l *rateLimit) setLease(lease postgres.PlatformLease, usableUntil time.Time) {
+// takeLearnt returns the news since the last renewal. The next answers repeat them if a renewal fails.
+func (l *rateLimit) takeLearnt() (learnt postgres.PlatformAccount, inFlight int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	learnt, l.learnt = l.learnt, postgres.PlatformAccount{}
+	learnt.Account, learnt.ClosedSeconds = l.account, max(time.Until(l.closedUntil), 0).Seconds()
+	return learnt, l.inFlight
+}
+
+// largest returns the limits of the account, whose organizations may have set different ones: the largest of each kind.
+func (l *rateLimit) largest(
+	settings []postgres.ProviderLimits, stored postgres.PlatformAccount,
+) (all postgres.PlatformLease) {
+	_, organizations := l.usage()
+	if len(organizations) == 0 {
+		organizations = []uuid.UUID{uuid.Nil} // after its last job
+	}
+	for _, organization := range organizations {
+		limits, _ := l.platform.limits(findLimits(settings, organization, l.platform.Slug), stored)
+		all.InFlight = max(all.InFlight, cmp.Or(limits.InFlight, maxInFlight))
+		all.RequestsPerMinute = max(all.RequestsPerMinute, cmp.Or(float64(limits.RequestsPerMinute), maxPerMinute))
+		all.TokensPerMinute = max(all.TokensPerMinute, cmp.Or(float64(limits.TokensPerMinute), maxTokens))
+	}
+	return all
+}
+
+func (l *rateLimit) setLease(lease postgres.PlatformLease, stored postgres.PlatformAccount, usableUntil time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
 	l.lease, l.usableUntil = lease, usableUntil
-	defer l.signal()
-	if lease.PerMinute == 0 {
-		return // no request gets a place; those that have one keep the rate of their lease
+	l.requests.set(now, 1, lease.RequestsPerMinute*rateMargin)
+	l.tokens.set(now, lease.TokensPerMinute*tokenBurst, lease.TokensPerMinute*tokenRate)
+	if l.learnt.TokensPerAnswer == 0 && stored.TokensPerAnswer > 0 {
+		l.expectedTokens = stored.TokensPerAnswer
 	}
-	l.requests.SetLimit(rate.Limit(lease.PerMinute / 60 * rateMargin))
-	if perMinute := l.tokensPerMinute * lease.PerMinute / l.limits.PerMinute; l.tokensPerMinute > 0 {
-		l.tokens.SetBurst(max(1, int(perMinute*tokenBurst)))
-		l.tokens.SetLimit(rate.Limit(perMinute / 60 * tokenRate))
+	closedFor := time.Duration(stored.ClosedSeconds * float64(time.Second))
+	if until := now.Add(closedFor); until.After(l.closedUntil) {
+		l.closedUntil = until
 	}
+	l.signal()
 }

@@ -47,6 +47,11 @@ type Platform struct {
 	Unavailable          string // why it cannot be asked, and how to change that; "": it can
 	Account              string // shares the limits: the platform's name and a digest of the key; "": it has no key
 
+	LimitsInForce platform.Limits // of the account, in place of the described ones
+	LimitSources  LimitSources
+
+	environmentLimits config.AccountLimits
+
 	// Connect makes the client of a platform that is not unavailable. The simulator's answers name the cast.
 	Connect func(cast simulator.Cast) (platform.Platform, error)
 }
@@ -74,14 +79,16 @@ type View struct {
 	TakesRegion bool             `json:"takes_region"`
 	Models      []platform.Model `json:"models"` // the first is the default
 	Limits      platform.Limits  `json:"limits"`
+	LimitsFrom  LimitSources     `json:"limits_from"`
 }
 
 // View returns the platform without its key.
 func (p Platform) View() View {
 	return View{
 		Platform: p.Slug, Name: p.Name, Available: p.Unavailable == "", Reason: p.Unavailable,
-		KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd, TakesRegion: p.TakesRegion, Limits: p.Limits,
-		Models: append([]platform.Model{}, p.Models...),
+		KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd, TakesRegion: p.TakesRegion, Limits: p.LimitsInForce,
+		LimitsFrom: p.LimitSources,
+		Models:     append([]platform.Model{}, p.Models...),
 	}
 }
 
@@ -102,14 +109,41 @@ func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platf
 		key, hasKey := keys[entry.Slug]
 		platforms = append(platforms, p.platform(entry, key, hasKey))
 	}
-	return platforms, nil
+	return platforms, p.addLimits(ctx, organizationID, platforms)
+}
+
+// addLimits adds the limits in force of the accounts.
+func (p *Platforms) addLimits(ctx context.Context, organizationID uuid.UUID, platforms []Platform) (err error) {
+	var settings []postgres.ProviderLimits
+	stored := map[string]postgres.PlatformAccount{}
+	if p.db != nil {
+		if settings, err = p.db.ProviderLimits(ctx, []uuid.UUID{organizationID}); err != nil {
+			return err
+		}
+		var accounts []string
+		for _, listed := range platforms {
+			accounts = append(accounts, listed.Account)
+		}
+		rows, err := p.db.PlatformAccounts(ctx, accounts)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			stored[row.Account] = row
+		}
+	}
+	for i, listed := range platforms {
+		limits := findLimits(settings, organizationID, listed.Slug)
+		platforms[i].LimitsInForce, platforms[i].LimitSources = listed.limits(limits, stored[listed.Account])
+	}
+	return nil
 }
 
 // platform prefers the organization's key, even one that cannot be decrypted: with the environment's the owner of the
 // other account would pay.
 func (p *Platforms) platform(entry catalog.Entry, organizationKey postgres.ProviderKey, hasKey bool) Platform {
 	env := p.environment.Platform(entry.Slug)
-	result := Platform{Description: entry.Description}
+	result := Platform{Description: entry.Description, environmentLimits: env.Limits()}
 	if len(env.Models) > 0 {
 		result.Models = selectModels(entry.Models, env.Models)
 	}

@@ -192,7 +192,7 @@ func (w *worker) newAsker(slug string, platforms []Platform) *asker {
 	if !ok {
 		p.Slug, p.Unavailable = slug, unknownPlatform(slug).Error()
 	}
-	limit := w.limits.account(p.Description, p.Account)
+	limit := w.limits.account(p)
 	a := &asker{worker: w, queue: newRunQueue(), description: p.Description, limit: limit}
 	var err error
 	a.client, err = p.Open(simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors})

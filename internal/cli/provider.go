@@ -20,6 +20,7 @@ type providerCmd struct {
 	Set    providerSet    `cmd:"" help:"Give an organization its own key of an AI platform, read from stdin."`
 	List   providerList   `cmd:"" help:"List the AI platforms: which can be asked, their models, prices and limits."`
 	Remove providerRemove `cmd:"" help:"Take an organization's key of an AI platform from it."`
+	Limits providerLimits `cmd:"" help:"Set or show the limits of an organization's account at an AI platform."`
 }
 
 type providerSet struct {
@@ -57,6 +58,60 @@ func (c *providerRemove) Run(
 		return err
 	}
 	return asUsage(platforms.RemoveKey(ctx, uuid.Nil, organization.ID, c.Platform))
+}
+
+type providerLimits struct {
+	Platform string `arg:"" help:"Where the account is."`
+	orgFlags
+	Requests *int `placeholder:"N" help:"Requests a minute, 1 to 1000000."`
+	Tokens   *int `placeholder:"N" help:"Tokens a minute, up to 1000000000; 0: no limit."`
+	InFlight *int `placeholder:"N" help:"Requests at one time, 1 to 1000000."`
+	Reset    bool `help:"Remove the limits that the organization has set."`
+}
+
+func (c *providerLimits) limits() postgres.AccountLimits {
+	return postgres.AccountLimits{RequestsPerMinute: c.Requests, TokensPerMinute: c.Tokens, InFlight: c.InFlight}
+}
+
+// Validate checks the limits.
+func (c *providerLimits) Validate() error {
+	if c.Reset && c.limits() != (postgres.AccountLimits{}) {
+		return errors.New("want either limits or --reset")
+	}
+	return tracking.CheckLimits(c.limits())
+}
+
+func (c *providerLimits) Run(
+	ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization,
+) error {
+	platforms, err := newPlatforms(p.Settings, db)
+	if err != nil {
+		return err
+	}
+	limits := postgres.ProviderLimits{
+		OrganizationID: organization.ID, Platform: c.Platform, AccountLimits: c.limits(),
+	}
+	if c.Reset || limits.AccountLimits != (postgres.AccountLimits{}) {
+		if err := platforms.SetLimits(ctx, uuid.Nil, limits); err != nil {
+			return err
+		}
+	}
+	listed, err := platforms.Find(ctx, organization.ID, c.Platform)
+	if err != nil {
+		return err
+	}
+	return p.print(c.Platform + ": " + limitsText(listed.View()))
+}
+
+// limitsText describes limits with the source of each.
+func limitsText(v tracking.View) string {
+	from := v.LimitsFrom
+	source := from.RequestsPerMinute
+	if from.TokensPerMinute != source || from.InFlight != source {
+		source = fmt.Sprintf("requests: %s, tokens: %s, at a time: %s",
+			from.RequestsPerMinute, from.TokensPerMinute, from.InFlight)
+	}
+	return v.Limits.String() + " (" + source + ")"
 }
 
 // asUsage makes a wrong argument the usage error that it is.
@@ -136,7 +191,7 @@ func providerLines(v tracking.View) []string {
 	if !v.Available {
 		key = "unavailable"
 	}
-	limits := v.Limits.String()
+	limits := limitsText(v)
 	var lines []string
 	for i, m := range v.Models {
 		start, end := v.Platform+"\t"+key, limits

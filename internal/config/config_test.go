@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,4 +153,35 @@ func TestPlatformsComeFromTheirVariables(t *testing.T) {
 			t.Errorf("%s shows its value", v.Name)
 		}
 	}
+}
+
+func TestAccountLimitsComeFromTheEnvironment(t *testing.T) {
+	const variable = "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS"
+	right := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	for text, want := range map[string]string{
+		"": "- - -", "requests=5000,tokens=2000000,in-flight=200": "5000 2000000 200", " in-flight = 7 , tokens=0 ": "- 0 7", "requests=1000000": "1000000 - -",
+	} {
+		right.Outside = FromEnvironment([]string{variable + "=" + text})
+		limits := right.Outside.Platform("openai").Limits()
+		got := strings.Join([]string{shown(limits.RequestsPerMinute), shown(limits.TokensPerMinute), shown(limits.InFlight)}, " ")
+		if err := right.Validate(); err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"requests=0", "requests=-1", "requests=1000001", "in-flight=0", "in-flight=1000001", "tokens=-1", "tokens=1000000001", "tokens", "tokens=", "tokens=1.5",
+		"requests=99999999999999999999", "minutes=5", "requests=5,requests=6", "requests=5,", ",", "requests=5;tokens=6", "Requests=5",
+	} {
+		right.Outside = FromEnvironment([]string{variable + "=" + text})
+		if err := right.Validate(); err == nil || !strings.HasPrefix(err.Error(), variable+" is ") || !strings.Contains(err.Error(), "want requests=1 to 1000000") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func shown(limit *int) string {
+	if limit == nil {
+		return "-"
+	}
+	return strconv.Itoa(*limit)
 }

@@ -37,6 +37,13 @@ type Platform struct {
 	APIKey  Secret
 	BaseURL string   // another address for it: a proxy, a gateway, a recorded answer
 	Models  []string // in place of those that it declares, the default first; none: those
+	limits  string
+}
+
+// Limits returns the limits of the account of the key, which Validate has checked.
+func (p Platform) Limits() AccountLimits {
+	limits, _ := parseAccountLimits(p.limits)
+	return limits
 }
 
 // Platform returns the settings of the AI platform of that slug.
@@ -48,7 +55,7 @@ func (o Outside) Platform(slug string) Platform {
 	return Platform{Name: name}
 }
 
-// Variable is the name of one of its variables: KeyVariable, BaseURLVariable or ModelsVariable.
+// Variable is the name of one of its variables: KeyVariable, BaseURLVariable, ModelsVariable or LimitsVariable.
 func (p Platform) Variable(which string) string { return Prefix + "PLATFORM_" + p.Name + "_" + which }
 
 // What the names of a platform's variables end with.
@@ -56,6 +63,7 @@ const (
 	KeyVariable     = "API_KEY"
 	BaseURLVariable = "BASE_URL"
 	ModelsVariable  = "MODELS"
+	LimitsVariable  = "LIMITS"
 )
 
 // A Variable is one name in the environment that is no flag, with what may be shown of its value.
@@ -139,12 +147,13 @@ func (o Outside) Variables() []Variable {
 	for _, p := range o.Platforms {
 		list = append(list, Variable{p.Variable(KeyVariable), p.APIKey.Masked()},
 			Variable{p.Variable(BaseURLVariable), NewDSN(p.BaseURL).Masked()},
-			Variable{p.Variable(ModelsVariable), strings.Join(p.Models, ",")})
+			Variable{p.Variable(ModelsVariable), strings.Join(p.Models, ",")},
+			Variable{p.Variable(LimitsVariable), p.limits})
 	}
 	return list
 }
 
-var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL|MODELS)$`)
+var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL|MODELS|LIMITS)$`)
 
 func platforms(env map[string]string) []Platform {
 	var list []Platform
@@ -163,6 +172,8 @@ func platforms(env map[string]string) []Platform {
 			list[i].APIKey = NewSecret(strings.TrimSpace(value))
 		case BaseURLVariable:
 			list[i].BaseURL = strings.TrimSpace(value)
+		case LimitsVariable:
+			list[i].limits = strings.TrimSpace(value)
 		case ModelsVariable:
 			for model := range strings.SplitSeq(value, ",") {
 				if model = strings.TrimSpace(model); model != "" {
@@ -193,6 +204,9 @@ func (o Outside) validate(m *mistakes) {
 	for _, p := range o.Platforms {
 		m.want(p.BaseURL == "" || IsWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(),
 			"http://… or https://…")
+		if _, err := parseAccountLimits(p.limits); err != nil {
+			m.add(fmt.Errorf("%s is %.100q: %w", p.Variable(LimitsVariable), p.limits, err))
+		}
 	}
 }
 

@@ -59,3 +59,39 @@ func TestAnOrganizationHasKeysOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// The limits of an account come from the organization, the environment or the platform, each for itself.
+func TestAnOrganizationHasLimitsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=requests=900,in-flight=80"}
+	must(t, env, "org", "add", "Acme")
+	must(t, env, "org", "add", "Other")
+	for _, c := range []struct{ args, want string }{
+		{"openai --org acme", "openai: 900 requests and 500000 tokens a minute, 80 at a time (requests: environment, tokens: description, at a time: environment)"},
+		{"openai --org acme --requests 5000 --tokens 2000000", "openai: 5000 requests and 2000000 tokens a minute, 80 at a time (requests: organization, tokens: organization, at a time: environment)"},
+		{"openai --org other", "openai: 900 requests and 500000 tokens a minute, 80 at a time (requests: environment, tokens: description, at a time: environment)"},
+		{"openai --org acme --tokens 0 --in-flight 7 --requests 6", "openai: 6 requests a minute, 7 at a time (organization)"},
+		{"simulator --org acme --in-flight 3", "simulator: 3 at a time (requests: description, tokens: description, at a time: organization)"},
+		{"openai --org acme --reset", "openai: 900 requests and 500000 tokens a minute, 80 at a time (requests: environment, tokens: description, at a time: environment)"},
+	} {
+		if got := must(t, env, append([]string{"provider", "limits"}, strings.Fields(c.args)...)...); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.args, got, c.want)
+		}
+	}
+	if log := must(t, env, "access"); strings.Count(log, "provider limits set") != 4 {
+		t.Errorf("audit log:\n%s", log)
+	}
+	for args, status := range map[string]int{
+		"openai --org acme --requests 0": exitUsage, "openai --org acme --in-flight 0": exitUsage, "openai --org acme --tokens=-1": exitUsage,
+		"openai --org acme --requests 1000001": exitUsage, "openai --org acme --requests many": exitUsage, "openai --org acme --reset --tokens 5": exitUsage,
+		"openai --requests 5": exitUsage, "nowhere --org acme --requests 5": exitFailed, "openai --org nowhere --requests 5": exitFailed,
+	} {
+		if r := run(t, env, "", append([]string{"provider", "limits"}, strings.Fields(args)...)...); r.status != status || r.stdout != "" || !strings.Contains(r.stderr, "want") && status == exitUsage && strings.Contains(args, "--org") && !strings.Contains(args, "many") {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+	wrong := []string{"ANSWERSCOPE_DATA_DIR=" + t.TempDir(), "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=requests=0"}
+	if r := run(t, wrong, "", "provider", "list"); r.status != exitUsage || !strings.Contains(r.stderr, "want requests=1 to 1000000 (a minute)") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}

@@ -71,6 +71,35 @@ func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey)
 	})
 }
 
+// AccountLimits are limits of an account at an AI platform that somebody sets; a nil part is not set.
+type AccountLimits struct {
+	RequestsPerMinute *int `db:"requests_per_minute" json:"requests_per_minute"`
+	TokensPerMinute   *int `db:"tokens_per_minute" json:"tokens_per_minute"` // 0: no limit
+	InFlight          *int `db:"in_flight" json:"in_flight"`
+}
+
+// ProviderLimits are the limits that an organization sets for its account at a platform.
+type ProviderLimits struct {
+	OrganizationID uuid.UUID `db:"organization_id"`
+	Platform       string    `db:"platform"`
+	AccountLimits
+}
+
+// ProviderLimits returns the limits that organizations set, of all platforms.
+func (db *DB) ProviderLimits(ctx context.Context, organizations []uuid.UUID) ([]ProviderLimits, error) {
+	return queryAll[ProviderLimits](ctx, db, "provider_limits", organizations)
+}
+
+// SetProviderLimits replaces the limits of an organization's account; the audit log names the user as for
+// SetProviderKey.
+func (db *DB) SetProviderLimits(ctx context.Context, user uuid.UUID, l ProviderLimits) error {
+	return db.asUser(ctx, user, func(tx Tx) error {
+		err := exec(ctx, tx, "set_provider_limits",
+			l.OrganizationID, l.Platform, l.RequestsPerMinute, l.TokensPerMinute, l.InFlight)
+		return wrap(err, "set limits of %s", l.Platform)
+	})
+}
+
 // RemoveProviderKey deletes a key; the audit log names the user as for SetProviderKey. ErrNotFound if the organization
 // has no key of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {

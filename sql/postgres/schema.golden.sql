@@ -296,6 +296,25 @@ ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
 
+-- table private.platform_accounts
+CREATE TABLE private.platform_accounts (
+    account text NOT NULL,
+    requests_per_minute integer NOT NULL,
+    tokens_per_minute integer NOT NULL,
+    tokens_per_answer double precision NOT NULL,
+    closed_until timestamp with time zone NOT NULL,
+    CONSTRAINT platform_accounts_pkey PRIMARY KEY (account),
+    CONSTRAINT platform_accounts_account_length CHECK (((octet_length(account) >= 1) AND (octet_length(account) <= 200)))
+);
+ALTER TABLE private.platform_accounts OWNER TO answerscope_owner;
+COMMENT ON TABLE private.platform_accounts IS 'What is learnt of accounts at platforms from their answers; 0 is nothing.';
+COMMENT ON COLUMN private.platform_accounts.tokens_per_answer IS 'The average of the last answers, which a request reserves.';
+COMMENT ON COLUMN private.platform_accounts.closed_until IS 'Before, the platform takes no requests of the account.';
+ALTER TABLE private.platform_accounts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.platform_accounts FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.platform_accounts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.platform_accounts TO answerscope_service;
+
 -- table private.platform_changes
 CREATE TABLE private.platform_changes (
     platform text NOT NULL,
@@ -320,7 +339,11 @@ CREATE TABLE private.platform_leases (
     account text NOT NULL,
     holder uuid NOT NULL,
     in_flight integer NOT NULL,
-    per_minute double precision NOT NULL,
+    requests_per_minute double precision NOT NULL,
+    tokens_per_minute double precision NOT NULL,
+    max_in_flight integer NOT NULL,
+    max_requests_per_minute double precision NOT NULL,
+    max_tokens_per_minute double precision NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT platform_leases_pkey PRIMARY KEY (account, holder),
     CONSTRAINT platform_leases_account_length CHECK (((octet_length(account) >= 1) AND (octet_length(account) <= 200)))
@@ -328,6 +351,7 @@ CREATE TABLE private.platform_leases (
 ALTER TABLE private.platform_leases OWNER TO answerscope_owner;
 COMMENT ON TABLE private.platform_leases IS 'Shares of the limits of accounts at platforms that processes hold.';
 COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, from which the key cannot be computed.';
+COMMENT ON COLUMN private.platform_leases.max_in_flight IS 'With the other two, the limits of the account as the holder knows them: those of the organizations that it asks for.';
 ALTER TABLE private.platform_leases ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.platform_leases FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.platform_leases FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -355,6 +379,29 @@ ALTER TABLE private.provider_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.provider_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.provider_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.provider_keys TO answerscope_service;
+
+-- table private.provider_limits
+CREATE TABLE private.provider_limits (
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    requests_per_minute integer,
+    tokens_per_minute integer,
+    in_flight integer,
+    CONSTRAINT provider_limits_pkey PRIMARY KEY (organization_id, platform),
+    CONSTRAINT provider_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT provider_limits_in_flight_range CHECK (((in_flight >= 1) AND (in_flight <= 1000000))),
+    CONSTRAINT provider_limits_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
+    CONSTRAINT provider_limits_requests_per_minute_range CHECK (((requests_per_minute >= 1) AND (requests_per_minute <= 1000000))),
+    CONSTRAINT provider_limits_tokens_per_minute_range CHECK (((tokens_per_minute >= 0) AND (tokens_per_minute <= 1000000000)))
+);
+ALTER TABLE private.provider_limits OWNER TO answerscope_owner;
+COMMENT ON TABLE private.provider_limits IS 'Limits that organizations set for their accounts at AI platforms; null is not set.';
+COMMENT ON COLUMN private.provider_limits.tokens_per_minute IS '0: no limit.';
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.provider_limits FOR EACH ROW EXECUTE FUNCTION private.log_provider_limits();
+ALTER TABLE private.provider_limits ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.provider_limits FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.provider_limits FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.provider_limits TO answerscope_service;
 
 -- table private.refresh_tokens
 CREATE TABLE private.refresh_tokens (
@@ -2929,6 +2976,22 @@ END
 $function$;
 ALTER FUNCTION private.log_provider_key() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_provider_key() IS NULL;
+
+-- function private.log_provider_limits()
+CREATE OR REPLACE FUNCTION private.log_provider_limits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit('provider limits set', NEW.organization_id, NEW.platform,
+        to_jsonb(NEW) - 'organization_id' - 'platform');
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_provider_limits() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_provider_limits() IS NULL;
 
 -- function private.log_share_link()
 CREATE OR REPLACE FUNCTION private.log_share_link()

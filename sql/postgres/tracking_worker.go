@@ -8,26 +8,47 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PlatformLease is a process's share of the limits of an account at a platform.
+// PlatformLease is a process's share of the limits of an account at a platform, or all of them.
 type PlatformLease struct {
-	InFlight  int     `db:"in_flight"`
-	PerMinute float64 `db:"per_minute"`
+	InFlight          int     `db:"in_flight"`
+	RequestsPerMinute float64 `db:"requests_per_minute"`
+	TokensPerMinute   float64 `db:"tokens_per_minute"`
+}
+
+// PlatformAccount holds the limits of an account by the platform's answers; 0 is unknown.
+type PlatformAccount struct {
+	Account           string  `db:"account"`
+	RequestsPerMinute int     `db:"requests_per_minute"`
+	TokensPerMinute   int     `db:"tokens_per_minute"`
+	TokensPerAnswer   float64 `db:"tokens_per_answer"` // the average of the last ones
+	ClosedSeconds     float64 `db:"closed_seconds"`    // until the platform takes requests again
 }
 
 // LeasePlatform leases a holder, which has inFlight requests in flight, an equal share of an account's limits. Together
-// the shares never exceed the limits: a new holder gets 0 until the others have renewed theirs.
+// the shares never exceed the limits: a new holder gets 0 until the others have renewed theirs. It stores what the
+// holder has learnt of the account since its last lease, and returns what all holders have, from which limits computes
+// the account's.
 func (db *DB) LeasePlatform(
-	ctx context.Context, account string, holder uuid.UUID, limits PlatformLease, inFlight int, duration time.Duration,
-) (share PlatformLease, err error) {
+	ctx context.Context, learnt PlatformAccount, holder uuid.UUID, limits func(PlatformAccount) PlatformLease,
+	inFlight int, duration time.Duration,
+) (share PlatformLease, stored PlatformAccount, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
-		if err := exec(ctx, tx, "lock_platform", account); err != nil {
+		stored, err = queryOne[PlatformAccount](ctx, tx, "lock_platform", learnt.Account,
+			learnt.RequestsPerMinute, learnt.TokensPerMinute, learnt.TokensPerAnswer, learnt.ClosedSeconds)
+		if err != nil {
 			return err
 		}
-		share, err = queryOne[PlatformLease](ctx, tx, "lease_platform",
-			account, holder, limits.InFlight, limits.PerMinute, inFlight, duration.Seconds())
+		l := limits(stored)
+		share, err = queryOne[PlatformLease](ctx, tx, "lease_platform", learnt.Account, holder,
+			l.InFlight, l.RequestsPerMinute, l.TokensPerMinute, inFlight, duration.Seconds())
 		return err
 	})
-	return share, wrap(err, "lease limits of %s", account)
+	return share, stored, wrap(err, "lease limits of %s", learnt.Account)
+}
+
+// PlatformAccounts finds stored accounts.
+func (db *DB) PlatformAccounts(ctx context.Context, accounts []string) ([]PlatformAccount, error) {
+	return queryAll[PlatformAccount](ctx, db, "platform_accounts", accounts)
 }
 
 // RegisterWorker registers a process that works on tracking jobs, for a duration, and the platforms whose keys are in

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 )
@@ -38,7 +39,13 @@ type client struct {
 
 func (c client) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	q.Model = c.api.Requested(q.Model)
-	reply, err := c.api.ask(ctx, c.account, q)
+	account := c.account
+	account.allowance = &platform.Allowance{}
+	reply, err := c.api.ask(ctx, account, q)
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		failure.Allowance = *account.allowance
+	}
+	reply.Allowance = *account.allowance
 	return c.api.Priced(reply, q.Model), err
 }
 
@@ -69,6 +76,8 @@ type account struct {
 	key     string
 	baseURL string      // the part before the version, without a slash at its end
 	header  http.Header // of every request, with the key
+
+	allowance *platform.Allowance // of the last response to a question
 }
 
 func newAccount(key, baseURL, defaultURL string, header http.Header) (account, error) {
@@ -81,7 +90,7 @@ func newAccount(key, baseURL, defaultURL string, header http.Header) (account, e
 	}
 	header.Set("Accept", "application/json")
 	header.Set("Content-Type", "application/json")
-	return account{key, strings.TrimRight(baseURL, "/"), header}, nil
+	return account{key: key, baseURL: strings.TrimRight(baseURL, "/"), header: header}, nil
 }
 
 // bearer returns the header of a key that is sent as a bearer token.
@@ -129,6 +138,9 @@ func (a account) post(ctx context.Context, path string, body object) ([]byte, er
 	if err == nil {
 		defer response.Body.Close()
 		answer, err = io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+		if response.StatusCode < 300 || response.StatusCode == http.StatusTooManyRequests {
+			*a.allowance = readAllowance(response.Header, time.Now())
+		}
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):

@@ -16,14 +16,16 @@ import (
 
 type platformRoutes struct{ platforms *tracking.Platforms }
 
-// MountPlatforms adds the routes below /api/providers to a router: members read platforms, the owner sets their keys.
-// The handlers before them authenticate the caller.
+// MountPlatforms adds the routes below /api/providers to a router: members read platforms, owners set keys and
+// limits. The handlers before them authenticate the caller.
 func MountPlatforms(router fiber.Router, platforms *tracking.Platforms, before ...fiber.Handler) {
 	r := platformRoutes{platforms}
 	before = append(slices.Clone(before), noStore)
 	router.Get("", append(slices.Clone(before), r.list)...)
 	router.Put("/:platform", append(slices.Clone(before), r.setKey)...)
 	router.Delete("/:platform", append(slices.Clone(before), r.removeKey)...)
+	router.Get("/:platform/limits", append(slices.Clone(before), r.limits)...)
+	router.Put("/:platform/limits", append(slices.Clone(before), r.setLimits)...)
 }
 
 func (r platformRoutes) list(c *fiber.Ctx) error {
@@ -69,6 +71,37 @@ func (r platformRoutes) removeKey(c *fiber.Ctx) error {
 		return err
 	}
 	return c.SendStatus(http.StatusNoContent)
+}
+
+// limits shows the limits that the organization has set; the list has those in force.
+func (r platformRoutes) limits(c *fiber.Ctx) error {
+	caller := identity.FromContext(c.UserContext())
+	limits, err := r.platforms.OwnLimits(c.UserContext(), caller.OrganizationID, c.Params("platform"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(limits)
+}
+
+// setLimits replaces the limits that the organization has set, and answers with the platform.
+func (r platformRoutes) setLimits(c *fiber.Ctx) error {
+	caller := identity.FromContext(c.UserContext())
+	limits := postgres.ProviderLimits{OrganizationID: caller.OrganizationID, Platform: c.Params("platform")}
+	if !caller.AtLeast(identity.Owner) {
+		return problem.New(problem.Forbidden, "a %s may not set limits: want an owner of the organization", caller.Role)
+	}
+	if err := decode(c.Body(), &limits.AccountLimits); err != nil {
+		return problem.New(problem.Unprocessable, `%v: want {"requests_per_minute": 5000, "tokens_per_minute": `+
+			`2000000, "in_flight": 200}, of which some may be left out`, err)
+	}
+	if err := r.platforms.SetLimits(c.UserContext(), caller.UserID, limits); err != nil {
+		return err
+	}
+	p, err := r.platforms.Find(c.UserContext(), caller.OrganizationID, limits.Platform)
+	if err != nil {
+		return err
+	}
+	return c.JSON(p.View())
 }
 
 // checkMaySetKey refuses a caller who may not set the key of a platform, and a platform without keys.

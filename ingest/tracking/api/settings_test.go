@@ -70,7 +70,7 @@ func serve(t *testing.T) *served {
 		}
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
-	platforms := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey}), db, ring)
+	platforms := tracking.NewPlatforms(config.FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=" + environmentKey, "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=in-flight=77"}), db, ring)
 	authenticate := func(c *fiber.Ctx) error {
 		u := users[c.Get("As")]
 		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, OrganizationID: u.OrganizationID, Role: u.Role}))
@@ -111,7 +111,7 @@ func serve(t *testing.T) *served {
 func TestMembersReadAndOwnersWrite(t *testing.T) {
 	t.Parallel()
 	ask := serve(t).ask
-	body := `{"key":"` + organizationKey + `"}`
+	body, limits := `{"key":"`+organizationKey+`"}`, `{"requests_per_minute":5000,"tokens_per_minute":0}`
 	for _, c := range []struct {
 		caller, method, path, body string
 		status                     int
@@ -130,6 +130,23 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"stranger", "DELETE", "/openai", "", 404, "has no key of its own"},
 		{"owner", "DELETE", "/openai", "", 204, ""},
 		{"viewer", "GET", "", "", 200, `"available":true,"key_from":"environment","takes_region"`},
+		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
+		{"member", "PUT", "/openai/limits", limits, 403, "want an owner"},
+		{"admin", "PUT", "/openai/limits", limits, 403, "want an owner"},
+		{"owner", "PUT", "/elsewhere/limits", limits, 404, "is unknown: want one of openai"},
+		{"owner", "GET", "/elsewhere/limits", "", 404, "is unknown: want one of openai"},
+		{"owner", "PUT", "/openai/limits", "{", 422, "want {"},
+		{"owner", "PUT", "/openai/limits", `{"requests":5}`, 422, "requests: there is no such field: want {"},
+		{"owner", "PUT", "/openai/limits", `{"in_flight":"many"}`, 422, "in_flight: want a whole number, got string"},
+		{"owner", "PUT", "/openai/limits", `{"in_flight":1e30}`, 422, "in_flight: want a whole number"},
+		{"owner", "PUT", "/openai/limits", `{"in_flight":0}`, 422, "limits: want requests=1 to 1000000"},
+		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":-5}`, 422, "limits: want requests=1 to 1000000"},
+		{"owner", "PUT", "/openai/limits", `{"tokens_per_minute":1000000001}`, 422, "limits: want requests=1 to 1000000"},
+		{"owner", "PUT", "/openai/limits", limits, 200, `"limits":{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"organization","in_flight":"environment"}`},
+		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":null}`},
+		{"stranger", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
+		{"stranger", "GET", "", "", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77},"limits_from":{"requests_per_minute":"description","tokens_per_minute":"description","in_flight":"environment"}`},
+		{"owner", "PUT", "/openai/limits", "{}", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
 	} {
 		status, text := ask(c.caller, c.method, "/api/providers"+c.path, c.body)
 		if status != c.status || !strings.Contains(text, c.want) && !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) {

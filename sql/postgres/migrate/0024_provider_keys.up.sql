@@ -25,3 +25,28 @@ END
 $$;
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF set_at ON private.provider_keys
     FOR EACH ROW EXECUTE FUNCTION private.log_provider_key();
+
+-- Limits that organizations set for their accounts at AI platforms, in place of the environment's and the platform's.
+CREATE TABLE private.provider_limits (
+    organization_id     uuid CONSTRAINT provider_limits_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
+    platform            text CONSTRAINT provider_limits_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),
+    requests_per_minute int CONSTRAINT provider_limits_requests_per_minute_range CHECK (requests_per_minute BETWEEN 1 AND 1000000),
+    tokens_per_minute   int CONSTRAINT provider_limits_tokens_per_minute_range CHECK (tokens_per_minute BETWEEN 0 AND 1000000000),
+    in_flight           int CONSTRAINT provider_limits_in_flight_range CHECK (in_flight BETWEEN 1 AND 1000000),
+    CONSTRAINT provider_limits_pkey PRIMARY KEY (organization_id, platform)
+);
+COMMENT ON TABLE private.provider_limits IS 'Limits that organizations set for their accounts at AI platforms; null is not set.';
+COMMENT ON COLUMN private.provider_limits.tokens_per_minute IS '0: no limit.';
+
+CALL private.protect('private.provider_limits');
+
+CREATE FUNCTION private.log_provider_limits() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    PERFORM private.log_audit('provider limits set', NEW.organization_id, NEW.platform,
+        to_jsonb(NEW) - 'organization_id' - 'platform');
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.provider_limits
+    FOR EACH ROW EXECUTE FUNCTION private.log_provider_limits();
