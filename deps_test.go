@@ -15,24 +15,24 @@ var law = map[string][]string{
 	"":                       {"internal/cli"}, // main names the command line, nothing else
 	"collector":              {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
 	"ingest":                 {"ingest/event", "sql/postgres", "internal"},
-	"ingest/event":           {},                                                                               // the contract on the log imports nobody
-	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},                           // it appends what is read again and what is replayed
-	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract", "pipeline/notify/feed"}, // readers never see the log; where a text names whom is said by what counted it, and a mail by its data
-	"queryapi/rest":          {"internal"},                                                                     // it knows no table of ours, and serves any schema
-	"sql/clickhouse":         {"internal/verdict"},                                                             // connections, rows and questions; cells for verdicts
-	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                                              // migrations, cluster layout, analysts, whose files survive a loss of power
-	"sql/clickhouse/rollup":  {"sql/clickhouse"},                                                               // rollups compared and rebuilt
-	"sql/postgres":           {},                                                                               // the same
-	"deploy/engine":          {"internal/disk"},                                                                // engines know nothing of what they hold; their own files survive a loss of power
-	"docs/pictures":          {"internal"},                                                                     // a tool of make
-	"deploy/sbom":            {},                                                                               // a tool of make
-	"internal":               {},                                                                               // small shared pieces lean on each other only
-	"internal/cli":           anything,                                                                         // the only place where all meet
-	"internal/service":       anything,                                                                         // it opens every engine for commands and servers
-	"internal/demo":          {"ingest", "internal", "sql/postgres"},                                           // invented facts, made by the simulator
-	"internal/bench":         anything,                                                                         // it measures every room from outside
-	"internal/testkit/naive": {"ingest/event"},                                                                 // every figure a second time, from the records alone
-	"internal/testkit":       anything,                                                                         // it hands tests every engine and its schema
+	"ingest/event":           {},                                                                                                  // the contract on the log imports nobody
+	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},                                              // it appends what is read again and what is replayed
+	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract", "pipeline/advice", "pipeline/notify/feed"}, // readers never see the log; where a text names whom is said by what counted it, and a mail by its data
+	"queryapi/rest":          {"internal"},                                                                                        // it knows no table of ours, and serves any schema
+	"sql/clickhouse":         {"internal/verdict"},                                                                                // connections, rows and questions; cells for verdicts
+	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                                                                 // migrations, cluster layout, analysts, whose files survive a loss of power
+	"sql/clickhouse/rollup":  {"sql/clickhouse"},                                                                                  // rollups compared and rebuilt
+	"sql/postgres":           {},                                                                                                  // the same
+	"deploy/engine":          {"internal/disk"},                                                                                   // engines know nothing of what they hold; their own files survive a loss of power
+	"docs/pictures":          {"internal"},                                                                                        // a tool of make
+	"deploy/sbom":            {},                                                                                                  // a tool of make
+	"internal":               {},                                                                                                  // small shared pieces lean on each other only
+	"internal/cli":           anything,                                                                                            // the only place where all meet
+	"internal/service":       anything,                                                                                            // it opens every engine for commands and servers
+	"internal/demo":          {"ingest", "internal", "sql/postgres"},                                                              // invented facts, made by the simulator
+	"internal/bench":         anything,                                                                                            // it measures every room from outside
+	"internal/testkit/naive": {"ingest/event"},                                                                                    // every figure a second time, from the records alone
+	"internal/testkit":       anything,                                                                                            // it hands tests every engine and its schema
 }
 
 // private names the trees that only the given trees may import. Tests may import all.

@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/queryapi/brief"
 	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 	"github.com/answerscope/answerscope/queryapi/rest"
@@ -150,6 +151,7 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	api.MountAt(server, auth.DashboardPrefix+"/v1", gate.Provider.RequireDashboard)
 	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
 		Error: auth.PlainRefusal}
+	brief.Mount(dashboard.Group("/briefs"), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	topics.Mount(server.Mount(proposals), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	if tables != nil {
 		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)
@@ -181,6 +183,8 @@ func mountTables(
 		return nil, nil, nil
 	}
 	cfg := TablesConfig()
+	briefs := brief.Maker{DB: d.DB, Warehouse: d.Warehouse, PublicURL: d.Settings.PublicURL, Now: time.Now}
+	cfg.Preparers = map[string]rest.Preparer{"create_content_brief": briefs.Prepare}
 	if !slices.Contains(d.Origins, "*") {
 		cfg.Origins = d.Origins
 	}

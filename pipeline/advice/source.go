@@ -135,7 +135,7 @@ func (f Found) addPages(pages []clickhouse.CitedPage) {
 			if p.Domain != s.Key {
 				continue
 			}
-			row := PageRow{p.URL, shorten(p.Title), p.OnlyRivals, pageKind(p)}
+			row := PageRow{p.URL, shorten(p.Title), p.OnlyRivals, PageKind(p)}
 			if row.Kind == "product" {
 				products++
 			}
@@ -161,8 +161,8 @@ var pageKinds = []struct {
 	{"category", regexp.MustCompile(`^\S*/(?:c|category|categories|collections?)[/ ]`)},
 }
 
-// pageKind classifies a page by English words.
-func pageKind(p clickhouse.CitedPage) string {
+// PageKind classifies a page by English words.
+func PageKind(p clickhouse.CitedPage) string {
 	if p.SourceType == "forum" {
 		return p.SourceType
 	}

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -209,6 +211,39 @@ func (p *plan) hasArgument(param parameter) bool {
 		return len(p.textArguments(param)) > 0
 	}
 	return slices.Contains(p.payload.keys, param.name)
+}
+
+// prepare runs the Preparer of a call, which does not count against the time until the statement starts.
+func (a *API) prepare(ctx, startCtx context.Context, p *plan) (context.Context, context.CancelFunc, error) {
+	preparer := a.cfg.Preparers[p.name]
+	if p.function == nil || p.readOnly || preparer == nil {
+		return startCtx, func() {}, nil
+	}
+	within, cancel := context.WithTimeout(ctx, a.cfg.StatementTimeout)
+	defer cancel()
+	var err error
+	if p.prepared, err = preparer(within, p.caller, p.bodyArgumentText); err != nil {
+		return nil, nil, err
+	}
+	startCtx, cancelStart := context.WithTimeout(ctx, a.cfg.AcquireTimeout)
+	return startCtx, cancelStart, nil
+}
+
+// bodyArgumentText returns a text argument in the body of a call; "" for none.
+func (p *plan) bodyArgumentText(name string) string {
+	if values := p.textArguments(parameter{name: name}); len(values) > 0 {
+		return values[len(values)-1]
+	}
+	var calls []map[string]any
+	text := p.payload.text
+	if p.payload.object {
+		text = slices.Concat([]byte("["), text, []byte("]"))
+	}
+	if json.Unmarshal(text, &calls) != nil || len(calls) == 0 {
+		return ""
+	}
+	value, _ := calls[0][name].(string)
+	return value
 }
 
 // textArguments returns the arguments for a parameter in the query string or form.

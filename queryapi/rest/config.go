@@ -24,11 +24,16 @@ type Config struct {
 	Aggregates bool     // sum(), count() and the like are allowed
 	Origins    []string // of pages that may read responses with credentials; none: all may, without
 
-	Adders map[string]string // by table: the hint for callers who may add no row to it
+	Adders    map[string]string   // by table: the hint for callers who may add no row to it
+	Preparers map[string]Preparer // by function: what runs before a call of it
 
 	StatementTimeout time.Duration // of each of a request's statements
 	AcquireTimeout   time.Duration // for everything before the statement: a slot, a connection, the caller's role
 }
+
+// A Preparer computes input of a function from the text arguments of a call. The function reads it as the setting
+// request.prepared. It runs in a slot of the caller's organization, for at most the statement timeout.
+type Preparer func(ctx context.Context, caller Caller, argument func(name string) string) (string, error)
 
 // DefaultConfig lacks the schemas.
 func DefaultConfig() Config {

@@ -12,6 +12,7 @@ type plan struct {
 	*request
 	schemas  *schemaCache
 	caller   Caller
+	prepared string    // for the function, by a Preparer
 	relation *relation // nil: a call
 	function *function // nil: no call
 	read     *node     // what the response shows

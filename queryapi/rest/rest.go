@@ -143,6 +143,11 @@ func (a *API) answer(ctx context.Context, c *fiber.Ctx, raw rawRequest) (*respon
 		return nil, err
 	}
 	plan.caller = caller
+	if startCtx, cancel, err = a.prepare(ctx, startCtx, plan); err != nil {
+		release()
+		return nil, err
+	}
+	defer cancel()
 	result, err := a.run(ctx, startCtx, plan)
 	if err != nil {
 		release()

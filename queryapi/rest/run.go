@@ -242,6 +242,9 @@ func (a *API) settings(p *plan) *sqlText {
 		{"request.cookies", string(encodeObject(cookies))},
 		{"statement_timeout", strconv.FormatInt(a.cfg.StatementTimeout.Milliseconds(), 10)},
 	}
+	if p.prepared != "" {
+		settings = append(settings, [2]string{"request.prepared", p.prepared})
+	}
 	if p.prefer.timezone != "" {
 		settings = append(settings, [2]string{"timezone", p.prefer.timezone})
 	}

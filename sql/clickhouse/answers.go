@@ -81,8 +81,9 @@ type (
 )
 
 var (
-	listedAnswers = query[answersParams, ListedAnswer]("listed_answers")
-	oneAnswer     = query[oneAnswerParams, OneAnswer]("one_answer")
+	listedAnswers  = query[answersParams, ListedAnswer]("listed_answers")
+	briefedAnswers = query[answersParams, BriefedAnswer]("briefed_answers")
+	oneAnswer      = query[oneAnswerParams, OneAnswer]("one_answer")
 )
 
 // ListedAnswer is an answer with its question, its text and the current reading of the brand.
@@ -109,6 +110,15 @@ type ListedAnswer struct {
 func ListAnswers(
 	ctx context.Context, conn *Conn, organization, brand UUID, matches []AnswerMatch,
 ) ([]ListedAnswer, error) {
+	return readMatches(ctx, conn, listedAnswers, organization, brand, matches,
+		func(a ListedAnswer) UUID { return a.ID })
+}
+
+// readMatches reads the matches of a brand by a query, in their order.
+func readMatches[R any](
+	ctx context.Context, conn *Conn, question Query[answersParams, R], organization, brand UUID,
+	matches []AnswerMatch, idOf func(R) UUID,
+) ([]R, error) {
 	if len(matches) == 0 {
 		return nil, nil
 	}
@@ -118,9 +128,30 @@ func ListAnswers(
 	}
 	slices.Sort(params.Days)
 	params.Days = slices.Compact(params.Days)
-	rows, err := listedAnswers.All(ctx, conn, params)
-	slices.SortFunc(rows, func(a, b ListedAnswer) int { return order[a.ID] - order[b.ID] })
+	rows, err := question.All(ctx, conn, params)
+	slices.SortFunc(rows, func(a, b R) int { return order[idOf(a)] - order[idOf(b)] })
 	return rows, err
+}
+
+// BriefedAnswer is an answer for a content brief.
+type BriefedAnswer struct {
+	ID         UUID     `ch:"id"`
+	PromptText string   `ch:"prompt_text"` // at the time of the run
+	Platform   string   `ch:"platform"`
+	Text       string   `ch:"text"`           // its first 16,384 code points
+	Searches   []string `ch:"search_queries"` // at most 50
+	URLs       []string `ch:"urls"`           // cited, normalised, each once
+	Titles     []string `ch:"titles"`         // of URLs, "": none
+	Types      []string `ch:"types"`          // of URLs: listed source types
+	Owned      []bool   `ch:"owned"`          // of URLs: pages of the brand
+}
+
+// BriefAnswers reads the matches of a brand for a content brief, in their order.
+func BriefAnswers(
+	ctx context.Context, conn *Conn, organization, brand UUID, matches []AnswerMatch,
+) ([]BriefedAnswer, error) {
+	return readMatches(ctx, conn, briefedAnswers, organization, brand, matches,
+		func(a BriefedAnswer) UUID { return a.ID })
 }
 
 // OneAnswer has every column of an answer that people may see.

@@ -52,7 +52,7 @@ func TestChangesAreEvents(t *testing.T) {
 		{"UPDATE public.tracking_jobs SET phase = 'done' WHERE brand_id = '" + brand + "'", nil},
 		{"INSERT INTO public.content_briefs (brand_id, title) VALUES ('" + brand + "', 'x')", []string{"content_brief.created"}},
 		{"UPDATE public.content_briefs SET status = 'sent' WHERE brand_id = '" + brand + "' AND title = 'x'", []string{"content_brief.sent"}},
-		{"UPDATE public.content_briefs SET status = 'done' WHERE brand_id = '" + brand + "'", nil},
+		{"UPDATE public.content_briefs SET status = 'done' WHERE brand_id = '" + brand + "' AND status = 'sent'", nil},
 		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT '" + brand + "', 'gap', n::text FROM generate_series(1, 1000) AS n", []string{"suggestions.created"}},
 		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'gap', 'x' FROM public.brands WHERE slug = 'acme'", []string{"suggestions.created", "suggestions.created"}},
 		{"UPDATE public.members SET role = 'viewer' WHERE user_id = '" + member + "'", []string{"member.changed"}},
@@ -91,6 +91,46 @@ func TestEventsNameWhatHappened(t *testing.T) {
 	}
 	if got := w.user(t, w.own.users["member"], "SELECT FROM public.events"); got.rows != 1 {
 		t.Errorf("a member sees %+v, want the brand alone", got)
+	}
+}
+
+// A brief's events name the brand, the brief with its text, and the suggestion that led to it.
+func TestEventsOfBriefs(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	brand, body := w.own.brand, strings.Repeat("x", 12001)
+	suggestion := one[uuid.UUID](t, w.root, "INSERT INTO public.suggestions (brand_id, kind, text, reason) VALUES ($1, 'gap', 'a gap', 'counted') RETURNING id", brand.ID)
+	brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, suggestion_id, title, body) VALUES ($1, $2, 'A page', $3) RETURNING id", brand.ID, suggestion, body)
+	w.run(t, "UPDATE public.content_briefs SET status = 'sent' WHERE id = '"+brief.String()+"'")
+	for status, event := range map[string]string{"draft": "content_brief.created", "sent": "content_brief.sent"} {
+		want := fmt.Sprintf(`{"brand": {"id": "%s", "name": "%s", "slug": "%s"}, "brief": {"id": "%s", "body": "%s", "title": "A page", "status": "%s", "suggestion_id": "%s", "body_truncated": true}, "suggestion": {"id": "%[7]s", "kind": "gap", "text": "a gap", "reason": "counted"}}`,
+			brand.ID, brand.Name, brand.Slug, brief, body[:12000], status, suggestion)
+		if got := list[string](t, w.root, "SELECT data::text FROM public.events WHERE type = $1 AND data -> 'brief' ->> 'id' = $2", event, brief.String()); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %.600q\nwant %.600q", event, got, want)
+		}
+	}
+}
+
+// A member takes a brief from draft to sent to done, one step at a time and not back; a viewer takes none.
+func TestStatusOfBriefs(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	statuses := []string{"draft", "sent", "done"}
+	for i, from := range statuses {
+		for j, to := range statuses {
+			brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, title, status) VALUES ($1, 'A page', $2) RETURNING id", w.own.brand.ID, from)
+			want := ""
+			if j != i && j != i+1 {
+				want = "23514"
+			}
+			const change = "UPDATE public.content_briefs SET status = $1 WHERE id = $2"
+			if got := w.user(t, w.own.users["viewer"], change, to, brief); got.rows != 0 {
+				t.Errorf("a viewer, %s to %s: %+v", from, to, got)
+			}
+			if got := w.user(t, w.own.users["member"], change, to, brief); got.code != want || want == "" && got.rows != 1 {
+				t.Errorf("%s to %s: %+v, want %q", from, to, got, want)
+			}
+		}
 	}
 }
 

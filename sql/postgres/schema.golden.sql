@@ -1167,6 +1167,7 @@ CREATE INDEX content_briefs_suggestion_id_idx ON public.content_briefs USING btr
 COMMENT ON TABLE public.content_briefs IS 'What is to be written so that answers name the brand.';
 COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
+CREATE TRIGGER check_status BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN (((old.status <> new.status) AND (((old.status <> 'draft'::text) OR (new.status <> 'sent'::text)) AND ((old.status <> 'sent'::text) OR (new.status <> 'done'::text))))) EXECUTE FUNCTION private.check_brief_status();
 CREATE TRIGGER emit_insert AFTER INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER emit_sent AFTER UPDATE OF status ON public.content_briefs FOR EACH ROW WHEN (((new.status = 'sent'::text) AND (old.status <> 'sent'::text))) EXECUTE FUNCTION private.emit_change();
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
@@ -2113,6 +2114,20 @@ ALTER FUNCTION private.caller_rank() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.caller_rank() IS NULL;
 GRANT EXECUTE ON FUNCTION private.caller_rank() TO authenticated;
 
+-- function private.check_brief_status()
+CREATE OR REPLACE FUNCTION private.check_brief_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    RAISE EXCEPTION 'status: a brief goes from draft to sent, and from sent to done, not from % to %', OLD.status, NEW.status
+        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+END
+$function$;
+ALTER FUNCTION private.check_brief_status() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.check_brief_status() IS NULL;
+
 -- function private.check_events(events text[], allowed text[])
 CREATE OR REPLACE FUNCTION private.check_events(events text[], allowed text[] DEFAULT ARRAY['tracking.completed'::text, 'tracking.failed'::text, 'tracking.cancelled'::text, 'tracking.skipped'::text, 'visibility.moved'::text, 'platform.degraded'::text, 'platform.recovered'::text, 'report.weekly'::text, 'suggestions.created'::text, 'content_brief.created'::text, 'content_brief.sent'::text, 'brand.created'::text, 'brand.deleted'::text, 'member.added'::text, 'member.changed'::text, 'member.removed'::text, 'key.created'::text, 'key.revoked'::text, 'webhook_endpoint.disabled'::text, 'webhook.test'::text])
  RETURNS boolean
@@ -2226,19 +2241,16 @@ BEGIN
                 'brand', private.brand_of(brand), 'job_id', r -> 'id', 'scheduled', r -> 'plan' = 'null', 'total', r -> 'total', 'result', r -> 'result',
                 'failed_reason', r -> 'failed_reason', 'started_at', r -> 'started_at', 'finished_at', r -> 'finished_at'));
         WHEN 'content_briefs' THEN
-            IF TG_OP = 'INSERT' THEN
-                PERFORM private.emit(owner, brand, 'content_brief.created', jsonb_build_object(
-                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
-                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id')));
-            END IF;
-            IF r ->> 'status' = 'sent' THEN
-                PERFORM private.emit(owner, brand, 'content_brief.sent', jsonb_build_object(
-                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
-                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id',
-                        'body', r -> 'body', 'body_truncated', octet_length(r ->> 'body') > 12000),
-                    'suggestion', (SELECT jsonb_build_object('kind', s.kind, 'text', s.text, 'reason', s.reason)
-                                   FROM public.suggestions AS s WHERE s.id = (r ->> 'suggestion_id')::uuid)));
-            END IF;
+            PERFORM private.emit(owner, brand, event, jsonb_build_object(
+                'brand', private.brand_of(brand),
+                'brief', jsonb_build_object(
+                    'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id',
+                    'body', r -> 'body', 'body_truncated', octet_length(r ->> 'body') > 12000),
+                'suggestion', (SELECT jsonb_build_object('id', s.id, 'kind', s.kind, 'text', s.text, 'reason', s.reason)
+                               FROM public.suggestions AS s WHERE s.id = (r ->> 'suggestion_id')::uuid)))
+            FROM unnest(ARRAY[CASE TG_OP WHEN 'INSERT' THEN 'content_brief.created' END,
+                              CASE r ->> 'status' WHEN 'sent' THEN 'content_brief.sent' END]) AS event
+            WHERE event IS NOT NULL;
         WHEN 'brands' THEN
             PERFORM private.emit(owner, (r ->> 'id')::uuid, CASE TG_OP WHEN 'INSERT' THEN 'brand.created' ELSE 'brand.deleted' END,
                 jsonb_build_object('brand', jsonb_build_object('id', r -> 'id', 'name', r -> 'name', 'slug', r -> 'slug'), 'by', maker));
@@ -3502,6 +3514,23 @@ END
 $function$;
 ALTER FUNCTION private.write_topic_changes() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.write_topic_changes() IS NULL;
+
+-- function public.create_content_brief(p_suggestion_id uuid)
+CREATE OR REPLACE FUNCTION public.create_content_brief(p_suggestion_id uuid)
+ RETURNS content_briefs
+ LANGUAGE sql
+ SET search_path TO ''
+AS $function$
+    INSERT INTO public.content_briefs (brand_id, suggestion_id, title, body, evidence)
+    SELECT (SELECT s.brand_id FROM public.suggestions AS s WHERE s.id = p_suggestion_id), p_suggestion_id,
+           brief ->> 'title', brief ->> 'body', brief -> 'evidence'
+    FROM (SELECT nullif(current_setting('request.prepared', true), '')::jsonb AS brief) AS prepared
+    RETURNING *
+$function$;
+ALTER FUNCTION create_content_brief(uuid) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION create_content_brief(uuid) IS 'Adds the brief of a suggestion, which the server has written before the call: the setting request.prepared.';
+GRANT EXECUTE ON FUNCTION create_content_brief(uuid) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION create_content_brief(uuid) TO authenticated;
 
 -- function public.get_latest_prompt_results(p_brand_id uuid, p_platform text)
 CREATE OR REPLACE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL::text)

@@ -55,6 +55,69 @@ CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*');
 
+-- advised_cards
+CREATE VIEW advised_cards
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [a6f2f95128aa]'
+AS SELECT
+    product_brand,
+    count() AS lists
+FROM
+(
+    SELECT
+        product_brand,
+        answer_id
+    FROM shopping_cards
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND (role = 'other') AND (product_brand != '')
+    GROUP BY
+        product_brand,
+        answer_id
+    HAVING sum(sign) > 0
+)
+GROUP BY product_brand
+ORDER BY
+    lists DESC,
+    product_brand ASC
+LIMIT 10000;
+
+-- advised_texts
+CREATE VIEW advised_texts
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [521001e673bc]'
+AS SELECT
+    toUUID(net.id) AS id,
+    prompt_id,
+    prompt_text,
+    platform,
+    language,
+    text,
+    (named.1) > 0 AS names_brand,
+    ((named.1) > 0) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), named.2, named.3) AS names_tracked
+FROM
+(
+    SELECT
+        organization_id,
+        brand_id,
+        day,
+        id,
+        any(answers.prompt_id) AS prompt_id,
+        any(answers.prompt_text) AS prompt_text,
+        any(answers.platform) AS platform,
+        any(answers.language) AS language,
+        argMinIf(answers.text, (answers.revision, answers.extract_version), sign = 1) AS text,
+        argMaxIf((answers.mention_count, answers.competitors.id, answers.competitors.mention_count), (answers.revision, answers.extract_version), sign = 1) AS named
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND (NOT given_up) AND (NOT endsWith(answers.platform, '-shopping'))
+    GROUP BY
+        organization_id,
+        brand_id,
+        day,
+        id
+    HAVING sum(sign) > 0
+) AS net
+ORDER BY
+    day ASC,
+    net.id ASC
+SETTINGS optimize_aggregation_in_order = 1;
+
 -- ai_crawlers
 CREATE VIEW ai_crawlers
 COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [e4521f2cf602]'
@@ -1263,6 +1326,32 @@ WHERE (organization_id = {organization_id:UUID}) AND (brand_id IN ({brands:Array
 GROUP BY brand_id
 ORDER BY brand_id ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- briefed_answers
+CREATE VIEW briefed_answers
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [255b9010fd3d]'
+AS SELECT
+    id,
+    prompt_text,
+    platform,
+    recorded.1 AS text,
+    recorded.2 AS search_queries,
+    cited.1 AS urls,
+    cited.2 AS titles,
+    cited.3 AS types,
+    cited.4 AS owned
+FROM
+(
+    SELECT
+        id,
+        any(answers.prompt_text) AS prompt_text,
+        any(answers.platform) AS platform,
+        argMinIf((substringUTF8(answers.text, 1, 16384), arraySlice(answers.search_queries, 1, 50)), (revision, answers.extract_version), sign = 1) AS recorded,
+        argMaxIf((arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((title, is_cited) -> is_cited, citations.title, citations.cited), arrayFilter((listed, is_cited) -> is_cited, citations.listed_type, citations.cited), arrayFilter((own, is_cited) -> is_cited, citations.owned, citations.cited)), (revision, answers.extract_version), sign = 1) AS cited
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)}))
+    GROUP BY id
+) AS found;
 
 -- cell_days
 CREATE VIEW cell_days

@@ -41,3 +41,27 @@ CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not whe
 
 CALL private.protect('public.content_briefs');
 CALL private.admit('public.content_briefs', 'viewer', 'member');
+
+CREATE FUNCTION private.check_brief_status() RETURNS trigger
+LANGUAGE plpgsql SET search_path = '' AS $$
+BEGIN
+    RAISE EXCEPTION 'status: a brief goes from draft to sent, and from sent to done, not from % to %', OLD.status, NEW.status
+        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+END
+$$;
+CREATE TRIGGER check_status BEFORE UPDATE ON public.content_briefs
+    FOR EACH ROW WHEN (OLD.status <> NEW.status AND (OLD.status, NEW.status) NOT IN (('draft', 'sent'), ('sent', 'done')))
+    EXECUTE FUNCTION private.check_brief_status();
+
+-- A suggestion that the caller does not see has no brand, so it is refused as any row below a foreign brand.
+CREATE FUNCTION public.create_content_brief(p_suggestion_id uuid) RETURNS public.content_briefs
+LANGUAGE sql VOLATILE SECURITY INVOKER SET search_path = '' AS $$
+    INSERT INTO public.content_briefs (brand_id, suggestion_id, title, body, evidence)
+    SELECT (SELECT s.brand_id FROM public.suggestions AS s WHERE s.id = p_suggestion_id), p_suggestion_id,
+           brief ->> 'title', brief ->> 'body', brief -> 'evidence'
+    FROM (SELECT nullif(current_setting('request.prepared', true), '')::jsonb AS brief) AS prepared
+    RETURNING *
+$$;
+COMMENT ON FUNCTION public.create_content_brief(uuid) IS
+    'Adds the brief of a suggestion, which the server has written before the call: the setting request.prepared.';
+GRANT EXECUTE ON FUNCTION public.create_content_brief(uuid) TO answerscope_service, authenticated;

@@ -119,19 +119,16 @@ BEGIN
                 'brand', private.brand_of(brand), 'job_id', r -> 'id', 'scheduled', r -> 'plan' = 'null', 'total', r -> 'total', 'result', r -> 'result',
                 'failed_reason', r -> 'failed_reason', 'started_at', r -> 'started_at', 'finished_at', r -> 'finished_at'));
         WHEN 'content_briefs' THEN
-            IF TG_OP = 'INSERT' THEN
-                PERFORM private.emit(owner, brand, 'content_brief.created', jsonb_build_object(
-                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
-                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id')));
-            END IF;
-            IF r ->> 'status' = 'sent' THEN
-                PERFORM private.emit(owner, brand, 'content_brief.sent', jsonb_build_object(
-                    'brand', private.brand_of(brand), 'brief', jsonb_build_object(
-                        'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id',
-                        'body', r -> 'body', 'body_truncated', octet_length(r ->> 'body') > 12000),
-                    'suggestion', (SELECT jsonb_build_object('kind', s.kind, 'text', s.text, 'reason', s.reason)
-                                   FROM public.suggestions AS s WHERE s.id = (r ->> 'suggestion_id')::uuid)));
-            END IF;
+            PERFORM private.emit(owner, brand, event, jsonb_build_object(
+                'brand', private.brand_of(brand),
+                'brief', jsonb_build_object(
+                    'id', r -> 'id', 'title', r -> 'title', 'status', r -> 'status', 'suggestion_id', r -> 'suggestion_id',
+                    'body', r -> 'body', 'body_truncated', octet_length(r ->> 'body') > 12000),
+                'suggestion', (SELECT jsonb_build_object('id', s.id, 'kind', s.kind, 'text', s.text, 'reason', s.reason)
+                               FROM public.suggestions AS s WHERE s.id = (r ->> 'suggestion_id')::uuid)))
+            FROM unnest(ARRAY[CASE TG_OP WHEN 'INSERT' THEN 'content_brief.created' END,
+                              CASE r ->> 'status' WHEN 'sent' THEN 'content_brief.sent' END]) AS event
+            WHERE event IS NOT NULL;
         WHEN 'brands' THEN
             PERFORM private.emit(owner, (r ->> 'id')::uuid, CASE TG_OP WHEN 'INSERT' THEN 'brand.created' ELSE 'brand.deleted' END,
                 jsonb_build_object('brand', jsonb_build_object('id', r -> 'id', 'name', r -> 'name', 'slug', r -> 'slug'), 'by', maker));
