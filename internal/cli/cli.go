@@ -49,6 +49,7 @@ type grammar struct {
 	Webhook    webhookCmd    `cmd:"" help:"Add, test, list and remove where events are posted."`
 	Track      trackCmd      `cmd:"" help:"Ask AI platforms a brand's prompts, and show progress."`
 	Verdict    verdictCmd    `cmd:"" help:"Show whether a brand's figures moved, or noise explains it."`
+	Advise     adviseCmd     `cmd:"" help:"Compute what a brand might do next, from its answers."`
 	Report     reportCmd     `cmd:"" help:"Print the weekly report of a brand, as it is mailed."`
 	Plan       planCmd       `cmd:"" help:"Compute how many answers a day would show a change."`
 	Budget     budgetCmd     `cmd:"" help:"Limit what tracking may cost an organization."`

@@ -29,12 +29,13 @@ type Advisor struct {
 	warehouse *clickhouse.Conn
 	now       func() time.Time
 	pause     func(context.Context, time.Duration) error
+	find      func(context.Context, *clickhouse.Conn, Brand, Window) ([]Found, error)
 	log       *slog.Logger
 }
 
 // New returns an Advisor, two methods of which are tasks of a timetable.
 func New(db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, log *slog.Logger) *Advisor {
-	return &Advisor{db, warehouse, now, lifecycle.Pause, log}
+	return &Advisor{db, warehouse, now, lifecycle.Pause, find, log}
 }
 
 // Changed computes the brands whose answers, names, competitors or prompts differ from the last time, once nothing of
@@ -135,7 +136,7 @@ func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 	if err != nil {
 		return err
 	}
-	findings, err := find(ctx, a.warehouse, brand, window)
+	findings, err := a.find(ctx, a.warehouse, brand, window)
 	if err != nil {
 		return fmt.Errorf("compute suggestions of brand %s: %w", due.BrandID, errors.Join(err, context.Cause(ctx)))
 	}

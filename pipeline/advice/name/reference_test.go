@@ -33,8 +33,9 @@ type tracked struct {
 // record is an answer in the import format.
 type record struct {
 	Prompt, Platform, Text, Language string
-	Topic                            string `json:"topic"`
-	AnsweredAt                       string `json:"answered_at"`
+	Topic                            string     `json:"topic"`
+	AnsweredAt                       string     `json:"answered_at"`
+	Citations                        []struct{} `json:"citations"`
 }
 
 // Names are those of the independent program on the real answers: same keys, order, counts and scores.

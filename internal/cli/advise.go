@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/pipeline/advice"
+	"github.com/answerscope/answerscope/queryapi/metrics"
+)
+
+// adviseCmd is the command advise.
+type adviseCmd struct {
+	Brand string   `arg:"" help:"Slug of the brand."`
+	Org   string   `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
+	Kind  []string `default:"${advise_kinds}" enum:"${advise_kinds}" placeholder:"K,…" help:"${advise_kind}"`
+	JSON  bool     `name:"json" help:"One JSON document, the body of /api/v1/suggestions."`
+}
+
+func (c *adviseCmd) Run(ctx context.Context, p *process, on databases) error {
+	brand, err := findAnyBrand(ctx, on.DB, c.Org, c.Brand)
+	if err != nil {
+		return err
+	}
+	params := url.Values{"brand_id": {brand.ID.String()}, "kind": {strings.Join(c.Kind, ",")}, "limit": {"200"}}
+	if err := advice.New(on.DB, on.Warehouse, time.Now, p.Log).Advise(ctx, brand.ID); err != nil {
+		return err
+	}
+	api := metrics.New(metrics.Config{}, on.DB, on.Warehouse, time.Now)
+	caller := identity.Identity{OrganizationID: brand.OrganizationID}
+	body, err := api.Suggestions(ctx, caller, params)
+	for page := body; err == nil && page.NextCursor != nil; {
+		params.Set("cursor", *page.NextCursor)
+		page, err = api.Suggestions(ctx, caller, params)
+		body.Suggestions, body.NextCursor = append(body.Suggestions, page.Suggestions...), page.NextCursor
+	}
+	if err != nil {
+		return err
+	}
+	return p.printResult(c.JSON, body, adviceText(body, c.Kind))
+}
+
+// adviceText writes suggestions a line each under their kinds, and why a kind has none.
+func adviceText(body metrics.Suggestions, kinds []string) string {
+	lines := []string{fmt.Sprintf("answers of %s to %s", body.Window.From, body.Window.To)}
+	for _, t := range body.Totals {
+		if !slices.Contains(kinds, t.Kind) {
+			continue
+		}
+		line := fmt.Sprintf("%s: %d, of %d tried", t.Kind, t.Of, t.Tried)
+		if t.Expected > 0 {
+			line += fmt.Sprintf(", %.1f expected by chance", t.Expected)
+		}
+		lines = append(lines, line)
+		for _, r := range body.Reasons {
+			if r.Kind == t.Kind {
+				reason := strings.ReplaceAll(r.Reason, "_", " ")
+				lines = append(lines, fmt.Sprintf("      %s: %d, need %d", reason, r.Have, r.Need))
+			}
+		}
+		for _, s := range body.Suggestions {
+			if s.Kind == t.Kind {
+				lines = append(lines, "  "+suggestionText(s))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// suggestionText writes a suggestion with its score, on one line.
+func suggestionText(s metrics.Suggestion) string {
+	text := strings.Join(strings.Fields(s.Text), " ")
+	if s.Score == nil {
+		return "    – " + text
+	}
+	return fmt.Sprintf("%5.1f %s", *s.Score, text)
+}

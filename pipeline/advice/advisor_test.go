@@ -1,0 +1,188 @@
+package advice
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// An advised is an installation with two organizations, each with a brand of the same name, and a clock.
+type advised struct {
+	*Advisor
+	clock  time.Time
+	brands [2]postgres.Brand
+	found  map[uuid.UUID][]Suggestion // that a rule finds, by brand
+}
+
+func newAdvised(t *testing.T) *advised {
+	t.Helper()
+	w := &advised{clock: time.Now().UTC().Truncate(time.Second), found: map[uuid.UUID][]Suggestion{}}
+	db, warehouse := store.OpenControlPlane(t, store.ControlPlane(t)), store.OpenWarehouse(t, store.Warehouse(t))
+	w.Advisor = New(db, warehouse, func() time.Time { return w.clock }, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	w.pause = func(context.Context, time.Duration) error { return nil }
+	w.Advisor.find = func(_ context.Context, _ *clickhouse.Conn, brand Brand, _ Window) ([]Found, error) {
+		all := slices.Clone(w.found[brand.BrandID])
+		return []Found{{Kind: KindCompetitor, Suggestions: all, Of: len(all)}}, nil
+	}
+	for i, slug := range []string{"acme", "rival"} {
+		org, err := db.AddOrganization(t.Context(), slug, slug)
+		must(t, err)
+		w.brands[i], _, err = db.AddBrand(t.Context(), org.ID, postgres.NewBrand{Name: "Lumen", Slug: "lumen", Competitors: []postgres.NewCompetitor{{Name: "Glow"}}})
+		must(t, err)
+	}
+	w.exec(t, "UPDATE private.rereads SET asked_at = NULL, due_at = NULL, started_at = now(), finished_at = now()") // there is nothing to reread
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *advised) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	_, err := w.db.Exec(t.Context(), statement, args...)
+	must(t, err)
+}
+
+// text returns one text that a statement selects.
+func (w *advised) text(t *testing.T, statement string, args ...any) (text string) {
+	t.Helper()
+	must(t, w.db.QueryRow(t.Context(), "SELECT coalesce(("+statement+")::text, '')", args...).Scan(&text))
+	return text
+}
+
+// compute lets a rule find names with scores, computes the first brand and returns its suggestions.
+func (w *advised) compute(t *testing.T, names ...any) string {
+	t.Helper()
+	w.find(0, names...)
+	must(t, w.Advise(t.Context(), w.brands[0].ID))
+	return w.list(t, 0)
+}
+
+func (w *advised) find(brand int, names ...any) {
+	var all []Suggestion
+	for i := 0; i < len(names); i += 2 {
+		name := names[i].(string)
+		all = append(all, Suggestion{Kind: KindCompetitor, Key: name, Text: name, Score: names[i+1].(float64), Evidence: map[string]int{"answers": 7}})
+	}
+	w.found[w.brands[brand].ID] = all
+}
+
+// list has the key, status and score of each suggestion of a brand that has not expired.
+func (w *advised) list(t *testing.T, brand int) string {
+	t.Helper()
+	return w.text(t, `SELECT string_agg(concat_ws(' ', key, status, score), ', ' ORDER BY key) FROM public.suggestions
+		WHERE brand_id = $1 AND expires_at > $2`, w.brands[brand].ID, w.clock)
+}
+
+func (w *advised) want(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// A repeat changes no row, and tells nothing; what is found no more drops off after 14 days, and is deleted 30 days later.
+func TestARepeatChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.want(t, "first", w.compute(t, "beam", 2.5, "dusk", 1.0), "beam new 2.5, dusk new 1")
+	const rows = "SELECT md5(string_agg(s::text, '/' ORDER BY id)) FROM public.suggestions AS s"
+	before := w.text(t, rows)
+	w.clock = w.clock.Add(5 * time.Minute)
+	w.compute(t, "beam", 2.5, "dusk", 1.0)
+	w.want(t, "rows", w.text(t, rows), before)
+	w.want(t, "events", w.text(t, "SELECT string_agg(data ->> 'count', ',') FROM public.events WHERE type = 'suggestions.created'"), "2")
+
+	w.want(t, "changed", w.compute(t, "beam", 3.5), "beam new 3.5, dusk new 1")
+	w.clock = w.clock.AddDate(0, 0, 14)
+	w.want(t, "expired", w.compute(t, "beam", 3.5), "beam new 3.5")
+	w.clock = w.clock.AddDate(0, 0, 31)
+	must(t, w.Nightly(t.Context()))
+	w.want(t, "deleted", w.text(t, "SELECT string_agg(key, ',') FROM public.suggestions"), "beam")
+}
+
+// A dismissed suggestion stays so over 89 days with any score, and over 90 days with a score less than twice as high.
+func TestADismissedSuggestionReopens(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.compute(t, "beam", 2.0, "dusk", 2.0)
+	w.exec(t, "UPDATE public.suggestions SET status = 'dismissed' WHERE key = 'beam'")
+	w.exec(t, "UPDATE public.suggestions SET status = 'added' WHERE key = 'dusk'")
+	status := func(days int, score float64) string {
+		w.clock = time.Now().AddDate(0, 0, days)
+		w.compute(t, "beam", score, "dusk", score)
+		return w.text(t, "SELECT string_agg(concat_ws(' ', key, status, score, dismissed_score), ', ' ORDER BY key) FROM public.suggestions")
+	}
+	w.want(t, "89 days", status(89, 9), "beam dismissed 2 2, dusk added 9")
+	w.want(t, "90 days", status(91, 3.9), "beam dismissed 2 2, dusk added 3.9")
+	w.want(t, "twice the score", status(91, 4), "beam new 4, dusk added 4")
+}
+
+// A name that becomes a competitor's was added; one whose rival is deleted expires.
+func TestEditsSettleSuggestions(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.compute(t, "beam", 2.0, "dusk", 1.0)
+	w.exec(t, "UPDATE public.suggestions SET evidence = jsonb_build_object('rival', jsonb_build_object('id', gen_random_uuid())) WHERE key = 'dusk'")
+	must(t, w.db.AddCompetitor(t.Context(), w.brands[0].ID, postgres.NewCompetitor{Name: "BEAM"}))
+	w.want(t, "edited", w.compute(t), "beam added 2")
+}
+
+// Two brands of the same name with the same findings share nothing.
+func TestOrganizationsShareNoSuggestions(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.find(0, "beam", 2.0)
+	w.find(1, "beam", 2.0, "dusk", 1.0)
+	must(t, w.Changed(t.Context()))
+	w.exec(t, "UPDATE public.suggestions SET status = 'dismissed' WHERE brand_id = $1", w.brands[0].ID)
+	must(t, w.Nightly(t.Context()))
+	w.want(t, "acme", w.list(t, 0), "beam dismissed 2")
+	w.want(t, "rival", w.list(t, 1), "beam new 2, dusk new 1")
+	w.want(t, "events", w.text(t, "SELECT string_agg(concat_ws(' ', o.slug, e.data ->> 'count'), ', ' ORDER BY o.slug) FROM public.events AS e JOIN public.organizations AS o ON o.id = e.organization_id WHERE e.type = 'suggestions.created'"), "acme 1, rival 2")
+}
+
+// A brand is computed when an answer landed or a prompt was edited, and not while more are landing, nor while answers
+// have readings with other names.
+func TestChangedBrandsAreComputed(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	computed := func() string {
+		t.Helper()
+		w.exec(t, "UPDATE private.advice_runs SET computed_at = '2020-01-01'")
+		must(t, w.Changed(t.Context()))
+		return w.text(t, "SELECT string_agg(o.slug, ',' ORDER BY o.slug) FROM private.advice_runs AS r JOIN public.organizations AS o ON o.id = r.organization_id WHERE r.computed_at > '2021-01-01'")
+	}
+	land := func(revision int) {
+		must(t, w.warehouse.Exec(t.Context(), fmt.Sprintf("INSERT INTO answers (organization_id, brand_id, day, id, sign, revision, extract_version) VALUES ('%s', '%s', '2026-03-02', generateUUIDv4(), 1, %d, 99)",
+			w.brands[0].OrganizationID, w.brands[0].ID, revision)))
+	}
+	w.want(t, "first", computed(), "acme,rival")
+	w.want(t, "nothing changed", computed(), "")
+	land(99)
+	w.pause = func(context.Context, time.Duration) error { land(99); return nil }
+	w.want(t, "not quiet", computed(), "")
+	w.pause = func(context.Context, time.Duration) error { return nil }
+	w.want(t, "landed", computed(), "acme")
+	_, err := w.db.AddPrompt(t.Context(), w.brands[1].ID, postgres.TrackedPrompt{Text: "new", Set: "s", Samples: 1})
+	must(t, err)
+	w.want(t, "prompt", computed(), "rival")
+	land(0)
+	w.want(t, "stale", computed(), "")
+	w.exec(t, "UPDATE public.brands SET is_active = false")
+	must(t, w.Nightly(t.Context()))
+	w.want(t, "not active", computed(), "")
+}
