@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -134,8 +135,12 @@ func applyLink(filter *clickhouse.AnswerFilter, open string) bool {
 			filter.Prompts = append(filter.Prompts, clickhouse.UUID(id))
 		}
 	}
-	filter.Domains, filter.Pages = query["domain"], query["page"]
-	return err == nil && len(filter.Prompts)+len(filter.Domains)+len(filter.Pages) > 0
+	filter.Domains, filter.Pages, filter.Names = query["domain"], query["page"], query["name"]
+	if query.Has("search") {
+		filter.Searches = strings.Split(query.Get("search"), "\n")
+	}
+	filters := len(filter.Prompts) + len(filter.Domains) + len(filter.Pages) + len(filter.Names) + len(filter.Searches)
+	return err == nil && filters > 0
 }
 
 func isDay(text string) bool {
