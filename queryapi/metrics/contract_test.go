@@ -295,6 +295,7 @@ func (s *stage) fill(t *testing.T) {
 	for i := range 60 {
 		own.Cites = append(own.Cites, fmt.Sprintf("https://lumen.example/%d", i))
 		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
+		shown.Searches = append(shown.Searches, fmt.Sprint("lamp ", i))
 		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
 	}
 	listed := answerFact{On: dayText(today), Branded: new(true), Products: []event.Product{{Title: "Lumen One"}}}

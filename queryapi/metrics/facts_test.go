@@ -43,6 +43,7 @@ type answerFact struct {
 	Cites    []string        `json:"cites"`
 	Titles   []string        `json:"titles"` // of cites, in their order
 	Consults []string        `json:"consults"`
+	Searches []string        `json:"searches"` // before it was answered
 	Products []event.Product `json:"products"`
 	GivenUp  string          `json:"given_up"` // its class
 	Times    int             `json:"times"`    // so many alike; 0 is 1
@@ -82,7 +83,7 @@ func (f answerFact) outcome(a *event.Answer) {
 		a.GivenUp = &event.GivenUp{Class: f.GivenUp}
 		return
 	}
-	a.Text, a.Finish, a.Products = f.Text, event.FinishComplete, f.Products
+	a.Text, a.Finish, a.Products, a.SearchQueries = f.Text, event.FinishComplete, f.Products, f.Searches
 	for i, url := range f.Cites {
 		c := event.Citation{URL: url, Cited: true}
 		if i < len(f.Titles) {

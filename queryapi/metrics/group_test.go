@@ -16,19 +16,24 @@ func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, 
 	t.Helper()
 	by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week", "month")
 	query.Set("group_by", by)
-	endpoint := pick(h.random, "visibility-summary?", "visibility-trend?granularity="+granularity+"&", "competitor-comparison?")
+	endpoint := pick(h.random, "visibility-summary?", "visibility-trend?granularity="+granularity+"&", "competitor-comparison?", "sentiment?")
 	figures := func(r []naive.Reading) naive.Body {
 		switch endpoint {
 		case "visibility-summary?":
 			return naive.Summary(r, filter, brand, rivals)
 		case "competitor-comparison?":
 			return naive.Comparison(r, filter, brand, rivals)
+		case "sentiment?":
+			return naive.Labels(r, filter, rivals)
 		}
 		return naive.Trend(r, filter, granularity, rivals)
 	}
 	target := "/api/v1/" + endpoint + query.Encode()
 	want := naive.Grouped(h.readings[slug], filter, by, h.topics, figures)
-	if endpoint != "competitor-comparison?" {
+	switch endpoint {
+	case "sentiment?":
+		want = withMethod(want)
+	case "visibility-summary?", "visibility-trend?granularity=" + granularity + "&":
 		want = naive.WithChange(want, h.readings[slug], filter, brand)
 	}
 	body := h.wantBodyOf(t, h.owners[slug], target, want)
@@ -37,7 +42,8 @@ func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, 
 
 // additive are the figures of a body, wherever they are in it, of which the whole has the sum of its groups.
 var additive = strings.Fields(`resultCount totalMentions totalCitations mentionAnswers citationAnswers
-	result_count total_mentions total_citations appearance_count total_brand_mentions total_competitor_mentions`)
+	result_count total_mentions total_citations appearance_count total_brand_mentions total_competitor_mentions
+	positive neutral negative unknown labelled`)
 
 // groupsAddUp compares the sums over a body of its additive figures with those over its groups.
 func groupsAddUp(t *testing.T, target, body string) {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
+	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // A history is what happens on a stage, and what the naive computation needs to know of it: how each answer that was
@@ -106,7 +108,12 @@ func (h *history) slug(record *event.Answer) string {
 
 // readingOf is how the plain computation reads a record. Sentiment is a method and no definition: it is extract's.
 func readingOf(record *event.Answer) naive.Reading {
-	return naive.Read(*record, string(extract.Read(record).Brand.Sentiment))
+	read := extract.Read(record)
+	r := naive.Read(*record, string(read.Brand.Sentiment))
+	for i, c := range read.Competitors {
+		r.Competitors[i].Sentiment = string(c.Sentiment)
+	}
+	return r
 }
 
 // corrections read some of a brand's answers otherwise: other words and citations, judged by the names of now or of
@@ -123,7 +130,7 @@ func (h *history) corrections(t *testing.T) {
 		f := randomFact(h.random)
 		record := r.Answer
 		record.Citations = nil
-		f.GivenUp = ""
+		f.GivenUp, f.Searches = "", record.SearchQueries // which are of the record
 		f.outcome(&record)
 		if h.random.IntN(2) == 0 {
 			record.Brand = event.Brand{Entity: event.Entity{ID: present.BrandID, Name: present.Name, Aliases: present.Aliases, Domains: present.Domains}, Revision: present.Revision}
@@ -216,14 +223,36 @@ func (h *history) compare(t *testing.T) {
 			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], one, granularity, rivals), h.readings[slug], one, brand),
 			"entity-trend?granularity=" + granularity + "&":     naive.EntityTrend(h.readings[slug], one, granularity, brand, rivals),
 			"competitor-comparison?":                            naive.Comparison(h.readings[slug], one, brand, rivals),
+			"sentiment?":                                        withMethod(naive.Labels(h.readings[slug], one, rivals)),
 		} {
 			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+queryOfOne.Encode(), want)
 		}
+		h.wantBodyOf(t, h.owners[slug], fmt.Sprintf("/api/v1/fanout?limit=%d&%s", order.Limit, query.Encode()), naive.Fanout(h.readings[slug], filter, order.Limit, h.covers(t, slug)))
 		for range 2 {
 			h.compareAnswers(t, slug, filter, query, rivals)
 		}
 		h.compareChanges(t, slug, filter, query, brand, rivals)
 		h.compareGroups(t, slug, filter, query, brand, rivals)
+	}
+}
+
+func withMethod(b naive.Body) naive.Body {
+	b["method"], b["themes"] = extract.SentimentMethod, []naive.Body{}
+	return b
+}
+
+// covers says whether a prompt that is tracked now asks for what a search asks for: package need has the rule.
+func (h *history) covers(t *testing.T, slug string) func(string) bool {
+	t.Helper()
+	tracked, err := h.db.Prompts(t.Context(), h.id(slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(query string) bool {
+		words := need.Words(query)
+		return slices.ContainsFunc(tracked, func(p postgres.TrackedPrompt) bool {
+			return need.Alike(words, need.Words(p.Text)) || need.NewPrompts([]string{p.Text}).Cover(words)
+		})
 	}
 }
 

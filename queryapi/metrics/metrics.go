@@ -91,6 +91,8 @@ var endpoints = []endpoint{
 	{path: "/verdict-checks", answer: (*API).verdictChecks, tables: tablesOf[verdictChecksBody](),
 		withoutWarehouse: true},
 	{path: "/competitor-comparison", answer: (*API).competitorComparison, tables: tablesOf[comparisonBody]()},
+	{path: "/sentiment", answer: (*API).sentiment, tables: tablesOf[sentimentBody]()},
+	{path: "/fanout", answer: (*API).fanout, tables: tablesOf[fanoutBody]()},
 	{path: "/citations", answer: (*API).citations, tables: tablesOf[citationsBody]()},
 	{path: "/source-matrix", answer: (*API).sourceMatrix, tables: tablesOf[sourceMatrixBody]()},
 	{path: "/ai-traffic", answer: (*API).aiTraffic, tables: tablesOf[trafficBody]()},

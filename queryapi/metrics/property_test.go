@@ -78,6 +78,9 @@ func randomFact(random *rand.Rand) answerFact {
 	for range random.IntN(6) {
 		f.Text += pick(random, "Lumen", "Lumen", "Glow", "Beam", "Dusk", "alpha", "Éclat", "Zeta", "東京", "Dazu ist nichts bekannt.", "It is a great and wonderful lamp that we love.") + pick(random, " ", ", ", ". ")
 	}
+	for range random.IntN(3) {
+		f.Searches = append(f.Searches, pick(random, "ist Lumen gut", "Ist LUMEN gut?", "a", "a é b 2026", "Éclat site:a.example", "e b c d", "best AT&T’s t–fal", "東京 ラ"))
+	}
 	for range random.IntN(4) {
 		f.Cites = append(f.Cites, "https://"+pick(random, "lumen.example", "www.lumen.example", "rival0.example", "rival1.example", "other.example")+pick(random, "/", "/a", "/b?utm_source=x"))
 	}

@@ -52,7 +52,7 @@ func TestScenarios(t *testing.T) {
 
 // onShards are scenarios that together ask every question, of answers that are corrected and names that are edited too.
 var onShards = strings.Fields(`ai_crawlers ai_pages ai_traffic ai_traffic_sessions answers answers_by_prompt brands_overview changes_competitors citations_answers citations_corrected
-	comparison_edited degraded_platforms entity_trend expired filters intervals model_changed one_prompt prompt_intervals prompt_matrix prompt_performance_edited sampling_plan
+	comparison_edited degraded_platforms entity_trend expired fanout filters intervals model_changed one_prompt prompt_intervals prompt_matrix prompt_performance_edited sampling_plan sentiment
 	shopping_cards_corrected shopping_cards_pages shopping_summary source_matrix two_organizations`)
 
 // The same where half of the facts land on another shard: no figure shows how many shards there are.

@@ -51,6 +51,10 @@ var texts = map[string]*string{
 	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,
 	clickhouse.SimulatedAnswers.Name:  &clickhouse.SimulatedAnswers.Text,
 	clickhouse.AnswersFound.Name:      &clickhouse.AnswersFound.Text,
+	clickhouse.Sentiments.Name:        &clickhouse.Sentiments.Text,
+	clickhouse.FanoutTotals.Name:      &clickhouse.FanoutTotals.Text,
+	clickhouse.FanoutQueries.Name:     &clickhouse.FanoutQueries.Text,
+	clickhouse.FanoutWords.Name:       &clickhouse.FanoutWords.Text,
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)

@@ -63,6 +63,15 @@ type summaryTotals struct {
 	Interval          *interval `json:"interval"`
 	MentionRatePct    *float64  `json:"mentionRatePct"` // answers that name the brand, of all
 	MentionRate       *interval `json:"mentionRateInterval"`
+	Sentiment         tones     `json:"sentiment"`
+}
+
+// tones are the shares of the answers that name the brand and have a label.
+type tones struct {
+	PositivePct *float64 `json:"positivePct"`
+	NeutralPct  *float64 `json:"neutralPct"`
+	NegativePct *float64 `json:"negativePct"`
+	Labelled    int64    `json:"labelled"` // answers
 }
 
 type topCompetitor struct {
@@ -99,29 +108,39 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
+	var labels []clickhouse.Sentiment
 	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
 	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
-		fetch(&degraded, clickhouse.DegradedPlatforms, window.RunFilter()))
+		fetch(&degraded, clickhouse.DegradedPlatforms, window.RunFilter()),
+		fetch(&labels, clickhouse.Sentiments, filter))
 	if err != nil {
 		return nil, err
 	}
 	degradedByGroup := byGroup(degraded, filter.GroupBy, func(p clickhouse.DegradedPlatform) string { return p.Group })
+	tonesByGroup := map[string]tones{}
+	for _, s := range labels {
+		if s.IsBrand {
+			tonesByGroup[s.Group] = tones{s.PositivePct, s.NeutralPct, s.NegativePct, s.Labelled}
+		}
+	}
 	var groups []group[summaryFigures]
 	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		brand, competitors := rows[0], rows[1:]
-		figures := summaryFigures{totalsOf(brand.Visibility), topByMentions(competitors), slugsOf(degradedByGroup[key])}
+		totals := totalsOf(brand.Visibility, tonesByGroup[key])
+		figures := summaryFigures{totals, topByMentions(competitors), slugsOf(degradedByGroup[key])}
 		groups = append(groups, group[summaryFigures]{key, brand.Answers, figures})
 	}
 	return groups, nil
 }
 
-func totalsOf(v clickhouse.Visibility) summaryTotals {
+func totalsOf(v clickhouse.Visibility, t tones) summaryTotals {
 	return summaryTotals{
 		ResultCount: v.Answers, AvgVisibility: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
 		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount, VisibilityRatePct: v.VisibilityRatePct,
 		AIVisibilityScore: v.Score, MentionAnswers: v.MentionAnswers, CitationAnswers: v.CitationAnswers,
 		PositionFactor: v.PositionFactor, Interval: intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
 		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
+		Sentiment: t,
 	}
 }
 

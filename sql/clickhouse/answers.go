@@ -191,6 +191,72 @@ func FindAnswer(ctx context.Context, conn *Conn, filter Filter, id UUID) (*OneAn
 	return &rows[0], nil
 }
 
+// Sentiments returns, for each group, the brand's row, then a row for each live competitor by name.
+var Sentiments = query[GroupFilter, Sentiment]("sentiment")
+
+// Sentiment counts the answers that name the brand or a live competitor by label. The brand's row has no name.
+// Percentages divide by Labelled, and are nil without any; ends of intervals are nil under 5 prompts.
+type Sentiment struct {
+	Group          string   `ch:"group_key"`
+	ID             UUID     `ch:"entity_id"`
+	IsBrand        bool     `ch:"is_brand"`
+	Name           string   `ch:"name"`
+	Answers        int64    `ch:"answers"` // all of the group
+	MentionAnswers int64    `ch:"mention_answers"`
+	Labelled       int64    `ch:"labelled"`
+	Unknown        int64    `ch:"unknown"`
+	Positive       int64    `ch:"positive"`
+	Neutral        int64    `ch:"neutral"`
+	Negative       int64    `ch:"negative"`
+	PositivePct    *float64 `ch:"positive_pct"`
+	PositiveLow    *float64 `ch:"positive_low"`
+	PositiveHigh   *float64 `ch:"positive_high"`
+	NeutralPct     *float64 `ch:"neutral_pct"`
+	NeutralLow     *float64 `ch:"neutral_low"`
+	NeutralHigh    *float64 `ch:"neutral_high"`
+	NegativePct    *float64 `ch:"negative_pct"`
+	NegativeLow    *float64 `ch:"negative_low"`
+	NegativeHigh   *float64 `ch:"negative_high"`
+}
+
+// FanoutTotals returns a row for each platform, then one for all, if there are answers.
+var FanoutTotals = query[Filter, PlatformSearches]("fanout_totals")
+
+// FanoutQueries returns the queries that most answers issued.
+var FanoutQueries = query[ListFilter, SearchQuery]("fanout_queries")
+
+// FanoutWords returns the words that queries add to their prompt, then those that they drop, at most Limit of each.
+var FanoutWords = query[ListFilter, SearchWord]("fanout_words")
+
+// PlatformSearches counts what a platform, or all of them, searched for before it answered.
+type PlatformSearches struct {
+	AllPlatforms      bool     `ch:"all_platforms"`
+	Platform          string   `ch:"platform"`
+	Answers           int64    `ch:"answers"`
+	SearchingAnswers  int64    `ch:"searching_answers"`
+	Searches          int64    `ch:"searches"`
+	Queries           uint64   `ch:"queries"` // different ones
+	SearchesPerAnswer *float64 `ch:"searches_per_answer"`
+}
+
+// SearchQuery is a query that platforms issued.
+type SearchQuery struct {
+	Query          string   `ch:"query"`
+	Answers        int64    `ch:"answers"` // that issued it
+	PromptCount    uint64   `ch:"prompt_count"`
+	Platforms      []string `ch:"platforms"`
+	MentionRatePct *float64 `ch:"mention_rate_pct"`
+	CitesOwnPct    *float64 `ch:"cites_own_pct"`
+}
+
+// SearchWord is a word that searches add to their prompt or drop from it.
+type SearchWord struct {
+	Added    bool     `ch:"added"`
+	Word     string   `ch:"word"`
+	Searches int64    `ch:"searches"`
+	Pct      *float64 `ch:"pct"` // of the searches that differ from their prompt
+}
+
 // CardFilter is a Filter for at most Limit cards after a cursor.
 type CardFilter struct {
 	Filter

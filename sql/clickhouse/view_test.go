@@ -278,6 +278,7 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 		a.Region, a.ServedModel = one(random, "", "de", "fr"), one(random, "", "v1", "v2")
 		v.Path, v.Country = one(random, "/", "/a", "/b"), one(random, "", "DE", "FR")
 		read(random, &a)
+		a.SearchQueries, a.PromptText = some(random, "best lamp", "best Lamp 2026"), one(random, "best lamp", "a lamp") // in each row of the answer
 		answers, visits = append(answers, a), append(visits, v)
 		if random.IntN(3) == 0 && !a.GivenUp {
 			taken, reread := a, a

@@ -47,7 +47,7 @@ func (f AnswerFilter) lists(r Reading, competitors []Live) bool {
 	switch {
 	case f.Prompt != nil && r.Answer.Prompt.ID != *f.Prompt:
 	case f.Sample != 0 && r.Answer.Sample != f.Sample:
-	case f.Sentiment != "" && r.Sentiment != f.Sentiment:
+	case f.Sentiment != "" && r.Brand.Sentiment != f.Sentiment:
 	case f.Mentioned != nil && *f.Mentioned != (r.Brand.Mentions > 0):
 	case f.Cited != nil && *f.Cited != (r.Brand.Citations > 0):
 	case f.Competitor != nil && !(rival(*f.Competitor)(r).Mentions > 0 && lives(*f.Competitor, competitors)):
@@ -88,7 +88,7 @@ func (r Reading) row() Body {
 	row := Body{
 		"id": a.ID.String(), "prompt_id": a.Prompt.ID, "prompt_text": a.Prompt.Text, "platform": a.Platform, "model": a.Model,
 		"served_model": a.ServedModel, "region": a.Region, "sample": a.Sample, "answered_at": a.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"),
-		"mentioned": r.Brand.Mentions > 0, "position": nil, "cited": r.Brand.Citations > 0, "sentiment": r.Sentiment, "citations_count": len(cited(a.Citations)),
+		"mentioned": r.Brand.Mentions > 0, "position": nil, "cited": r.Brand.Citations > 0, "sentiment": r.Brand.Sentiment, "citations_count": len(cited(a.Citations)),
 	}
 	if r.Brand.Mentions > 0 {
 		row["position"] = r.Brand.Position

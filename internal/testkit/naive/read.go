@@ -19,7 +19,6 @@ type Reading struct {
 	Branded     bool
 	Brand       Named
 	Competitors []Named // in the record's order
-	Sentiment   string  // that was passed to Read
 }
 
 // Named is what an answer says of one entity. Position 0: it is not named.
@@ -30,6 +29,7 @@ type Named struct {
 	Citations  int
 	Position   int
 	Visibility int
+	Sentiment  string // that was passed to Read; of a competitor the caller sets it
 }
 
 // Read reads one answer. sentiment is what the method in use says of the sentences that name the brand: positive,
@@ -64,7 +64,8 @@ func Read(a event.Answer, sentiment string) Reading {
 		}
 		named[i].Visibility = visibility(named[i], len(hosts)) + tone
 	}
-	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:], Sentiment: sentiment}
+	named[0].Sentiment = sentiment
+	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:]}
 }
 
 func visibility(n Named, all int) int {

@@ -26,7 +26,7 @@ func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 			"visiblePrompts": len(t.visible), "promptCount": len(t.asked), "visibilityRatePct": t.visibilityRate(),
 			"aiVisibilityScore": t.score(), "mentionAnswers": t.mentionAnswers, "citationAnswers": t.citationAnswers,
 			"positionFactor": t.positionFactor(), "interval": t.interval(),
-			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(),
+			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(), "sentiment": f.tones(answers(runs)),
 		},
 		"topCompetitors": top(answers(runs), competitors), "degraded_platforms": degraded(runs),
 	}

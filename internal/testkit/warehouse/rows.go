@@ -27,7 +27,7 @@ func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 		OrganizationID: Organization, BrandID: Brand, Day: at.Truncate(24 * time.Hour),
 		ID:   clickhouse.UUID(event.RunID(event.Identity{BrandID: uuid.UUID(Brand), Sample: offset, Due: at})),
 		Sign: 1, Revision: 1, ExtractVersion: 1, LogTopic: "answers", LogPartition: 0, LogOffset: offset,
-		AnsweredAt: at, Platform: "openai", Model: "m", Sample: 1, PromptID: clickhouse.UUID{4}, IsBranded: &branded, Branded: true,
+		AnsweredAt: at, Platform: "openai", Model: "m", Sample: 1, PromptID: clickhouse.UUID{4}, IsBranded: &branded, Branded: true, PromptText: "a lamp", SearchQueries: []string{"best lamp"},
 		MentionCount: 2, Position: 3, CitationCount: 1, VisibilityScore: 50, Sentiment: "neutral",
 		CompetitorIDs: []clickhouse.UUID{Competitor}, CompetitorNames: []string{"Rival"}, CompetitorMentionCounts: []uint32{1},
 		CompetitorPositions: []uint32{1}, CompetitorCitationCounts: []uint32{0}, CompetitorVisibilityScores: []uint16{17}, CompetitorSentiments: []string{"unknown"},

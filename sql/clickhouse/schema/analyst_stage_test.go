@@ -126,6 +126,7 @@ func (s *stage) fill(t *testing.T, table, days string) {
 	values := map[string]string{
 		"organization_id": "toUUID(o)", "brand_id": "toUUID(b)", "day": "d", "deleted": "false", "is_active": "true", "branded": "false",
 		"served_model": "toString(d)", "event": "'view'", "version": "1", "inverse_position": "5354228880", "price_amount": "1",
+		"search_queries": "['search of ' || o]",
 	}
 	if table == "dimension_brands" {
 		values["id"] = "toUUID(b)"

@@ -55,9 +55,127 @@ CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*');
 
+-- advice_names
+CREATE VIEW advice_names
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [5dd678c06496]'
+AS WITH
+    toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
+    (
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (NOT deleted)
+    ) AS live,
+    landed AS
+    (
+        SELECT
+            prompt_id,
+            sign,
+            mention_count > 0 AS named,
+            arrayFilter((id, n) -> ((n > 0) AND has(live, id)), competitors.id, competitors.mention_count) AS rivals,
+            if({by_domain:Bool}, arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)), []) AS cited,
+            arrayFilter((domain, is_cited, owned, competitor) -> (is_cited AND (NOT owned) AND (competitor = nobody)), citations.domain, citations.cited, citations.owned, citations.competitor_id) AS of_others
+        FROM answers
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    ),
+    counted AS
+    (
+        SELECT
+            toString(site) AS domain,
+            prompt_id,
+            sum(sign * counts) AS answers,
+            sum(sign * (counts AND named)) AS brand_answers,
+            sum(sign * (counts AND (NOT named) AND notEmpty(rivals))) AS only_rivals,
+            sum(sign * (NOT named)) AS unnamed,
+            sumMap(if(counts, rivals, []), arrayMap(id -> toInt64(sign), if(counts, rivals, []))) AS by_rival
+        FROM
+        (
+            SELECT
+                prompt_id,
+                sign,
+                named,
+                rivals,
+                site,
+                (site = '') OR has(of_others, site) AS counts
+            FROM landed
+            ARRAY JOIN arrayPushFront(cited, '') AS site
+        )
+        GROUP BY
+            site,
+            prompt_id
+        HAVING (answers > 0) OR (unnamed > 0)
+    )
+SELECT
+    domain,
+    prompt_id,
+    answers,
+    brand_answers,
+    only_rivals,
+    unnamed,
+    by_rival.1 AS rivals,
+    by_rival.2 AS rival_answers,
+    countIf(answers > 0) OVER (PARTITION BY domain) AS prompt_count,
+    if(prompt_count < 5, 0, if((greatest(prompt_count, 2) - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][greatest(prompt_count, 2) - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (greatest(prompt_count, 2) - 1))) / (greatest(prompt_count, 2) - 1))) / (greatest(prompt_count, 2) - 1))) / (greatest(prompt_count, 2) - 1)))) AS critical_t
+FROM counted
+ORDER BY
+    domain ASC,
+    prompt_id ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- advice_pages
+CREATE VIEW advice_pages
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [7cd575be94af]'
+AS WITH
+    toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
+    ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    (
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (NOT deleted)
+    ) AS live
+SELECT
+    toString(c.domain) AS domain,
+    c.url AS url,
+    max(c.title) AS title,
+    sum(sign * ((mention_count = 0) AND arrayExists((id, n) -> ((n > 0) AND has(live, id)), competitors.id, competitors.mention_count))) AS only_rivals,
+    types[min(min(indexOf(types, c.listed_type))) OVER (PARTITION BY domain)] AS source_type
+FROM answers
+ARRAY JOIN citations AS c
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND has({domains:Array(String)}, c.domain) AND c.cited AND (NOT c.owned) AND (c.competitor_id = nobody)
+GROUP BY
+    domain,
+    url
+QUALIFY only_rivals > 0
+ORDER BY
+    domain ASC,
+    only_rivals DESC,
+    url ASC
+LIMIT 5 BY domain
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- advice_searches
+CREATE VIEW advice_searches
+COMMENT 'the answers for which platforms issued searches, with these. An id’s first row has them; the sum of its rows says whether [8c84ea4d1d4b]'
+AS SELECT
+    any(answers.platform) AS asked_platform,
+    day,
+    any(prompt_id) AS prompt,
+    CAST(sum(sign * (mention_count > 0)) > 0, 'Bool') AS named,
+    anyIf(search_queries, notEmpty(search_queries)) AS searches
+FROM answers
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+GROUP BY
+    day,
+    id
+HAVING (sum(sign) > 0) AND notEmpty(searches)
+ORDER BY
+    day ASC,
+    id ASC;
+
 -- advised_cards
 CREATE VIEW advised_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [a6f2f95128aa]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [b2c682676cc0]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -81,7 +199,7 @@ LIMIT 10000;
 
 -- advised_texts
 CREATE VIEW advised_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [521001e673bc]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [7167ac56d9ad]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -120,7 +238,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [e4521f2cf602]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [75baec75210b]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -172,7 +290,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [86fdfd239c8d]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [daf390d7e78b]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -232,7 +350,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [9f4bd63132dd]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [5ca6c8c86cf2]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -298,7 +416,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [d898e504ef2f]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [6269114894d0]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -340,7 +458,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [80d993ffb09e]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [55cd542d19c8]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -390,7 +508,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [e42b047515ff]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [6ded7cb440ae]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -675,7 +793,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [5317f096f95b]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [f08cd238b71b]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -812,7 +930,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [02613aebd014]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [e9c94104f5c7]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -927,7 +1045,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [497ffda3170d]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [d9bdb14d54cb]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1070,7 +1188,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [56aed6a5e050]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [237965906c93]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1188,7 +1306,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [6a01d9964a41]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [906bb728df85]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1269,7 +1387,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [e1f59ec20101]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [8cd7908c453b]'
 AS WITH
     prompts AS
     (
@@ -1316,7 +1434,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [80cbe819d545]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [3229a0693174]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1329,7 +1447,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [255b9010fd3d]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [bf447e0b53b4]'
 AS SELECT
     id,
     prompt_text,
@@ -1355,7 +1473,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [f2eec4d598c1]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [7b22b7630981]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1391,7 +1509,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [6dfe5032c593]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [b5529a95c365]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
@@ -1537,7 +1655,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [cd4632654930]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [8c8b82bf1f62]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1617,7 +1735,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e729a8ed8c0e]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [d40478c0d870]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1772,7 +1890,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [9965cd711a6a]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [8ab25f72b74e]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -1893,7 +2011,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [b8c16c039680]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [4d03ff867146]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1973,7 +2091,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [e4cf8c987156]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [87de6326d244]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1987,7 +2105,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [528142a31aaa]'
+COMMENT 'the last dead letter of each partition. [c49241b454d6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2018,7 +2136,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [4643c0aec236]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [294e618e7b00]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2037,7 +2155,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [8ad329c79058]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [51436ba47cd6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2082,7 +2200,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [7424334e0ea9]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [6bba8765701e]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2103,7 +2221,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [d8b62810a119]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [97450ca1e640]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2300,7 +2418,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [8ad1e99c979a]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [3089b888647e]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2407,7 +2525,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [eb43980ebef9]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [9d5517d0dc55]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2593,7 +2711,7 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap_high` Nullable(Float64),
     `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [fa8954b0a31c]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [981045e31b99]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2761,7 +2879,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [d6a8189bec3e]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [655c547bf6b5]'
 AS SELECT
     platform,
     prompt,
@@ -2859,7 +2977,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [fcfdebaf3d7e]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [81b5c3178925]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2881,7 +2999,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [1453c4d6a433]'
+COMMENT 'every visit to a brand’s site as it was recorded. [b47cc26cfe51]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2909,9 +3027,129 @@ AS SELECT
 FROM visits
 WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date});
 
+-- fanout_queries
+CREATE VIEW fanout_queries
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [338146e715eb]'
+AS WITH
+    landed AS
+    (
+        WITH
+            (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AS passes
+        SELECT
+            any(prompt_id) AS asked,
+            any(lower(platform)) AS asked_platform,
+            anyIf(search_queries, notEmpty(search_queries)) AS issued,
+            sum(sign * (passes AND (mention_count > 0))) AS named,
+            sum(sign * (passes AND (citation_count > 0))) AS cited
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        GROUP BY id
+        HAVING sum(sign * passes) > 0
+    )
+SELECT
+    query,
+    toInt64(count()) AS answers,
+    uniqExact(asked) AS prompt_count,
+    arraySort(groupUniqArray(toString(asked_platform))) AS platforms,
+    round(((100 * sum(named)) / nullIf(answers, 0)) + (sign((100 * sum(named)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
+    round(((100 * sum(cited)) / nullIf(answers, 0)) + (sign((100 * sum(cited)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS cites_own_pct
+FROM landed
+ARRAY JOIN arrayDistinct(issued) AS query
+GROUP BY query
+ORDER BY
+    answers DESC,
+    query ASC
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- fanout_totals
+CREATE VIEW fanout_totals
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [5e8ff7a36b12]'
+AS WITH
+    landed AS
+    (
+        WITH
+            (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AS passes
+        SELECT
+            any(lower(platform)) AS asked_platform,
+            anyIf(search_queries, notEmpty(search_queries)) AS issued
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        GROUP BY id
+        HAVING sum(sign * passes) > 0
+    )
+SELECT
+    CAST(grouping(asked_platform), 'Bool') AS all_platforms,
+    toString(asked_platform) AS platform,
+    toInt64(count()) AS answers,
+    toInt64(countIf(notEmpty(issued))) AS searching_answers,
+    toInt64(sum(length(issued))) AS searches,
+    uniqExactArray(issued) AS queries,
+    round((searches / nullIf(answers, 0)) + (sign(searches / nullIf(answers, 0)) * 1e-9), 1) + 0 AS searches_per_answer
+FROM landed
+GROUP BY
+    GROUPING SETS (
+        (asked_platform),
+        ())
+HAVING answers > 0
+ORDER BY
+    all_platforms ASC,
+    platform ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- fanout_words
+CREATE VIEW fanout_words
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [919e0423b6a2]'
+AS WITH
+    landed AS
+    (
+        WITH
+            (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AS passes
+        SELECT
+            any(prompt_text) AS asked,
+            anyIf(search_queries, notEmpty(search_queries)) AS issued
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        GROUP BY id
+        HAVING sum(sign * passes) > 0
+    ),
+    pairs AS
+    (
+        SELECT
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(asked)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS asked_words,
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(query)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS query_words,
+            toInt64(count()) AS times
+        FROM landed
+        ARRAY JOIN issued AS query
+        GROUP BY
+            asked,
+            query
+        HAVING query_words != asked_words
+    )
+SELECT
+    change.1 AS added,
+    change.2 AS word,
+    sum(times) AS searches,
+    round(((100 * searches) / nullIf((
+        SELECT sum(times)
+        FROM pairs
+    ), 0)) + (sign((100 * searches) / nullIf((
+        SELECT sum(times)
+        FROM pairs
+    ), 0)) * 1e-9), 1) + 0 AS pct
+FROM pairs
+ARRAY JOIN arrayConcat(arrayMap(w -> (true, w), arrayFilter(w -> (NOT has(asked_words, w)), arrayDistinct(query_words))), arrayMap(w -> (false, w), arrayFilter(w -> (NOT has(query_words, w)), arrayDistinct(asked_words)))) AS change
+GROUP BY change
+ORDER BY
+    added DESC,
+    searches DESC,
+    word ASC
+LIMIT {limit:UInt32} BY added
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [1d2ed563246c]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [c8c6a620dd5b]'
 AS SELECT
     kind,
     value,
@@ -2950,7 +3188,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [d4ff5f9c4ebe]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [d68892f67def]'
 AS SELECT
     day,
     id,
@@ -2995,7 +3233,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [37f1c89de259]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [c914bff79142]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3014,7 +3252,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [0199ca43c25f]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [99aa57c70d4f]'
 AS WITH
     last_days AS
     (
@@ -3062,7 +3300,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [d8af5e803226]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [91dccade0bc0]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3073,7 +3311,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [5c086080d110]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [dfa9cb6c0248]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3103,7 +3341,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [b842ad207cd3]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [356ccac2a038]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3170,7 +3408,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [677449693862]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [a311f9572b0f]'
 AS WITH
     served AS
     (
@@ -3224,7 +3462,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [82a37dfeccfc]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [ee411ac7794a]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3240,7 +3478,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [729a240cdae7]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [153049dcb5ce]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3324,7 +3562,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [a6d3966f2539]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [ef6287c7b7cd]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3415,7 +3653,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [3e80916d8491]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [7e8dc8e80556]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3426,7 +3664,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [adb58f030351]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [067ae13044c4]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3484,9 +3722,55 @@ FROM
 ) AS found
 WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, reading.6)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, reading.7));
 
+-- owned_pages
+CREATE VIEW owned_pages
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [9f4f906685f7]'
+AS SELECT
+    page,
+    toInt64(sum(crawl_count)) AS crawls,
+    toInt64(sum(day_count)) AS crawl_days,
+    toInt64(sum(citation_count)) AS citations,
+    toInt64(sum(visit_count)) AS visits
+FROM
+(
+    SELECT
+        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        sum(requests) AS crawl_count,
+        uniqExact(day) AS day_count,
+        0 AS citation_count,
+        0 AS visit_count
+    FROM crawl_daily
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200)
+    GROUP BY page
+    UNION ALL
+    SELECT
+        page,
+        0,
+        0,
+        sum(sign),
+        0
+    FROM answers
+    ARRAY JOIN arrayDistinct(arrayMap(url -> extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'), arrayFilter((url, is_cited, is_owned) -> (is_cited AND is_owned), citations.url, citations.cited, citations.owned))) AS page
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    GROUP BY page
+    UNION ALL
+    SELECT
+        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        0,
+        0,
+        0,
+        sum(visit_daily.visits)
+    FROM visit_daily
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (event = 'view')
+    GROUP BY page
+) AS parts
+GROUP BY page
+HAVING ((crawls + citations) + visits) > 0
+ORDER BY page ASC;
+
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [b51e37041dbd]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [9d860f82a215]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -3521,7 +3805,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [4a7de6687ef6]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [5d00d84a3ebf]'
 AS WITH
     cells AS
     (
@@ -3597,7 +3881,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [64182afddd94]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [776e8671d88d]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3701,7 +3985,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [b79914f8bc86]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [71684043efb3]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3809,7 +4093,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [95c13381a69d]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [4f4ef9731e0b]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -3844,7 +4128,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [ba5cfc71497b]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [3fc0458b3f96]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -3881,9 +4165,125 @@ ORDER BY
     value ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- sentiment
+CREATE VIEW sentiment
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [42529a9559b3]'
+AS WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+            entity_id,
+            prompt_id,
+            sum(sign) AS asked,
+            sum(sign * (named > 0)) AS mention_answers,
+            [sum(sign * ((named > 0) AND (label = 'positive'))), sum(sign * ((named > 0) AND (label = 'neutral'))), sum(sign * ((named > 0) AND (label = 'negative')))] AS labels,
+            arraySum(labels) AS labelled
+        FROM answers
+        ARRAY JOIN
+            arrayPushFront(competitors.id, brand_id) AS entity_id,
+            arrayPushFront(competitors.mention_count, mention_count) AS named,
+            arrayPushFront(competitors.sentiment, sentiment) AS label
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR ((named > 0) AND has(live.1, entity_id)))
+        GROUP BY
+            group_key,
+            entity_id,
+            prompt_id
+    ),
+    entities AS
+    (
+        SELECT
+            group_key,
+            entity_id,
+            sum(asked) AS answers,
+            sum(prompts.mention_answers) AS mention_answers,
+            sumForEach(prompts.labels) AS labels,
+            sum(prompts.labelled) AS labelled,
+            countIf(prompts.labelled > 0) AS prompt_count,
+            sum(prompts.labelled * prompts.labelled) AS nn,
+            sumForEach(arrayMap(y -> ((10000 * y) * y), prompts.labels)) AS yy,
+            sumForEach(arrayMap(y -> ((100 * y) * prompts.labelled), prompts.labels)) AS yn
+        FROM prompts
+        GROUP BY
+            group_key,
+            entity_id
+        UNION ALL
+        SELECT
+            '',
+            toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
+            0,
+            [0, 0, 0],
+            0,
+            0,
+            0,
+            [0, 0, 0],
+            [0, 0, 0]
+        WHERE {group_by:String} = ''
+    ),
+    measured AS
+    (
+        SELECT
+            group_key,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            answers,
+            arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
+            own.2 AS mention_answers,
+            arrayResize(own.3, 3) AS counts,
+            own.4 AS labelled,
+            own.5 AS prompt_count,
+            arrayMap(y -> ((100 * y) / nullIf(labelled, 0)), counts) AS shares,
+            arrayMap((share, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * share) * yn)) + ((share * share) * (own.6))) - (1e-12 * yy)))) / labelled), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS margins
+        FROM
+        (
+            SELECT
+                group_key,
+                max(entities.answers) AS answers,
+                groupArray((entity_id, mention_answers, labels, labelled, prompt_count, nn, yy, yn)) AS found
+            FROM entities
+            GROUP BY group_key
+        ) AS grouped
+        ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity
+    )
+SELECT
+    group_key,
+    entity_id,
+    CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
+    name,
+    answers,
+    mention_answers,
+    labelled,
+    mention_answers - labelled AS unknown,
+    counts[1] AS positive,
+    counts[2] AS neutral,
+    counts[3] AS negative,
+    round((shares[1]) + (sign(shares[1]) * 1e-9), 1) + 0 AS positive_pct,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[1]) + (-1 * (margins[1]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[1]) + (-1 * (margins[1])))))) * 1e-9), 1) + 0 AS positive_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[1]) + (1 * (margins[1]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[1]) + (1 * (margins[1])))))) * 1e-9), 1) + 0 AS positive_high,
+    round((shares[2]) + (sign(shares[2]) * 1e-9), 1) + 0 AS neutral_pct,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[2]) + (-1 * (margins[2]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[2]) + (-1 * (margins[2])))))) * 1e-9), 1) + 0 AS neutral_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[2]) + (1 * (margins[2]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[2]) + (1 * (margins[2])))))) * 1e-9), 1) + 0 AS neutral_high,
+    round((shares[3]) + (sign(shares[3]) * 1e-9), 1) + 0 AS negative_pct,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[3]) + (-1 * (margins[3]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[3]) + (-1 * (margins[3])))))) * 1e-9), 1) + 0 AS negative_low,
+    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[3]) + (1 * (margins[3]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[3]) + (1 * (margins[3])))))) * 1e-9), 1) + 0 AS negative_high
+FROM measured
+WHERE ({group_by:String} = '') OR (answers > 0)
+ORDER BY
+    group_key ASC,
+    is_brand DESC,
+    name ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [be831051c659]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [bd22071da31b]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -3932,7 +4332,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [a6a667778893]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [4e8983054ebc]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4079,7 +4479,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [27ff44d5562d]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [ce16f7c1d4ec]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4156,7 +4556,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [62b6341b2524]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [80760d5dfb1b]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4197,7 +4597,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [64da5b9eed60]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [e03be21c7464]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4206,7 +4606,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [148c4952b821]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [49879d407f65]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4339,7 +4739,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [d8dc7b5d51f4]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [429d37547a51]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -4360,7 +4760,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [97707f86cc03]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [7eb6cf7686a1]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -4397,7 +4797,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [9dd6c4bb8049]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [c5cabfab0528]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -4416,7 +4816,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [aff8f6d53982]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [c7c87a4c812b]'
 AS SELECT
     landing,
     month,
@@ -4440,7 +4840,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [061b7b239dab]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [fa844887da33]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -4464,7 +4864,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [597cdaff1110]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [039b9446e66a]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -4545,7 +4945,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [57a6b2e3f33e]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [78689c3a9629]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT

@@ -1,0 +1,49 @@
+-- fanout_words: the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most
+-- limit of each kind, by searches descending, then by word. pct is of the searches with other words than the prompt's, or in another order.
+-- An id's first row has its queries; which answers pass is said by the sum of its rows. Only answers have queries: months whose answers were
+-- deleted are in no figure.
+WITH
+    landed AS
+    (
+        WITH
+            answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+            AND answerscope_matches({branded:Array(Bool)}, branded) AS passes
+        SELECT
+            any(prompt_text)                                AS asked,
+            anyIf(search_queries, notEmpty(search_queries)) AS issued
+        FROM answers
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND NOT given_up
+          AND NOT endsWith(platform, '-shopping')
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+        GROUP BY id
+        HAVING sum(sign * passes) > 0
+    ),
+    pairs AS
+    (
+        SELECT
+            answerscope_words(asked)   AS asked_words,
+            answerscope_words(query)   AS query_words,
+            toInt64(count())           AS times
+        FROM landed
+        ARRAY JOIN issued AS query
+        GROUP BY asked, query
+        HAVING query_words != asked_words
+    )
+SELECT
+    change.1                                                                                   AS added,
+    change.2                                                                                   AS word,
+    sum(times)                                                                                 AS searches,
+    answerscope_round(answerscope_ratio(100 * searches, (SELECT sum(times) FROM pairs)), 1)    AS pct
+FROM pairs
+ARRAY JOIN arrayConcat(
+    arrayMap(w -> (true, w), arrayFilter(w -> NOT has(asked_words, w), arrayDistinct(query_words))),
+    arrayMap(w -> (false, w), arrayFilter(w -> NOT has(query_words, w), arrayDistinct(asked_words)))) AS change
+GROUP BY change
+ORDER BY added DESC, searches DESC, word
+LIMIT {limit:UInt32} BY added
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,0 +1,115 @@
+-- sentiment: how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand's first.
+-- Shares are of the labelled ones: the positive, neutral and negative. Their intervals are clustered by prompt, NULL under 5 prompts with
+-- labelled answers. answers are all of the group. Without groups the rows exist also without answers.
+-- Only answers have labels: months whose answers were deleted are in no figure.
+WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors FINAL
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND NOT deleted
+    ) AS live,
+    prompts AS
+    (
+        SELECT
+            answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
+            entity_id,
+            prompt_id,
+            sum(sign) AS asked, -- of the brand, which has a row for each answer
+            sum(sign * (named > 0)) AS mention_answers,
+            [
+                sum(sign * (named > 0 AND label = 'positive')),
+                sum(sign * (named > 0 AND label = 'neutral')),
+                sum(sign * (named > 0 AND label = 'negative'))
+            ] AS labels,
+            arraySum(labels) AS labelled
+        FROM answers
+        ARRAY JOIN
+            arrayPushFront(competitors.id, brand_id)                 AS entity_id,
+            arrayPushFront(competitors.mention_count, mention_count) AS named,
+            arrayPushFront(competitors.sentiment, sentiment)         AS label
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND NOT given_up
+          AND NOT endsWith(platform, '-shopping')
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
+          AND (entity_id = {brand_id:UUID} OR named > 0 AND has(live.1, entity_id))
+        GROUP BY group_key, entity_id, prompt_id
+    ),
+    entities AS
+    (
+        SELECT
+            group_key,
+            entity_id,
+            sum(asked)                                                              AS answers,
+            sum(prompts.mention_answers)                                            AS mention_answers,
+            sumForEach(prompts.labels)                                              AS labels,
+            sum(prompts.labelled)                                                   AS labelled,
+            countIf(prompts.labelled > 0)                                           AS prompt_count, -- with labelled answers
+            sum(prompts.labelled * prompts.labelled)                                AS nn,
+            sumForEach(arrayMap(y -> 10000 * y * y, prompts.labels))                AS yy, -- an answer of the label has 100 points
+            sumForEach(arrayMap(y -> 100 * y * prompts.labelled, prompts.labels))   AS yn
+        FROM prompts
+        GROUP BY group_key, entity_id
+        UNION ALL -- without groups there is a row also without answers
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, [0, 0, 0], 0, 0, 0, [0, 0, 0], [0, 0, 0]
+        WHERE {group_by:String} = ''
+    ),
+    measured AS
+    (
+        -- An entity without a row has zeros.
+        SELECT
+            group_key,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            answers,
+            arrayFirst(row -> row.1 = entity.1, found) AS own,
+            own.2 AS mention_answers,
+            arrayResize(own.3, 3) AS counts,
+            own.4 AS labelled,
+            own.5 AS prompt_count,
+            arrayMap(y -> answerscope_ratio(100 * y, labelled), counts) AS shares,
+            arrayMap((share, yy, yn) -> answerscope_margin(prompt_count, labelled, share, yy, yn, own.6), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS margins
+        FROM
+        (
+            SELECT
+                group_key,
+                max(entities.answers) AS answers,
+                groupArray((entity_id, mention_answers, labels, labelled, prompt_count, nn, yy, yn)) AS found
+            FROM entities
+            GROUP BY group_key
+        ) AS grouped
+        ARRAY JOIN arrayPushFront(live, ({brand_id:UUID}, '')) AS entity
+    )
+SELECT
+    group_key,
+    entity_id,
+    CAST(entity_id = {brand_id:UUID} AS Bool) AS is_brand,
+    name,
+    answers,
+    mention_answers,
+    labelled,
+    mention_answers - labelled AS unknown,
+    counts[1] AS positive,
+    counts[2] AS neutral,
+    counts[3] AS negative,
+    answerscope_round(shares[1], 1) AS positive_pct,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[1], margins[1], -1) AS positive_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[1], margins[1], 1) AS positive_high,
+    answerscope_round(shares[2], 1) AS neutral_pct,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[2], margins[2], -1) AS neutral_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[2], margins[2], 1) AS neutral_high,
+    answerscope_round(shares[3], 1) AS negative_pct,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[3], margins[3], -1) AS negative_low,
+    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[3], margins[3], 1) AS negative_high
+FROM measured
+WHERE {group_by:String} = '' OR answers > 0
+ORDER BY group_key, is_brand DESC, name
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
