@@ -31,6 +31,8 @@ const (
 	maxTokens    = 1e9  // the same, a minute
 	// rateMargin leaves a part of a rate unused: clocks differ, and requests take their time to leave.
 	rateMargin = 0.98
+	// requestBurst is the part of a minute's requests that may be sent at once: a wait under load ends late.
+	requestBurst = 0.001
 	// Of a rate of tokens tokenBurst may be used at once, and the rest evenly.
 	tokenBurst, tokenRate = 0.05, 0.95
 	// learningRate is the weight of the last answer in the tokens that the next one is expected to take.
@@ -338,7 +340,7 @@ func (l *rateLimit) setLease(lease postgres.PlatformLease, stored postgres.Platf
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.lease, l.usableUntil = lease, usableUntil
-	l.requests.set(now, 1, lease.RequestsPerMinute*rateMargin)
+	l.requests.set(now, max(1, lease.RequestsPerMinute*requestBurst), lease.RequestsPerMinute*rateMargin)
 	l.tokens.set(now, lease.TokensPerMinute*tokenBurst, lease.TokensPerMinute*tokenRate)
 	if l.learnt.TokensPerAnswer == 0 && stored.TokensPerAnswer > 0 {
 		l.expectedTokens = stored.TokensPerAnswer
