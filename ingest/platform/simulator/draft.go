@@ -19,11 +19,11 @@ type draft struct {
 	products  []event.Product
 }
 
-// strangers are names outside the cast, for answers that name none of it.
+// strangers are names outside the cast.
 var strangers = []string{"Fictiva", "Exempla", "Imagino", "Placeholder & Sons"}
 
 // advise writes an answer of half a kilobyte to four: a label, an introduction,
-// a paragraph for each name with its sources, general advice and an end.
+// a paragraph for each name with its sources, perhaps one for a stranger, general advice and an end.
 func (s *Simulator) advise(d *draft, named []event.Entity) {
 	d.paragraph(d.phrases["label"][0])
 	d.paragraph(d.sentence("intro", "", ""))
@@ -32,6 +32,10 @@ func (s *Simulator) advise(d *draft, named []event.Entity) {
 	}
 	for i, e := range named {
 		d.item(i, e, named)
+	}
+	if len(named) > 0 && d.chance.Float64() < 0.4 { // one that nobody tracks
+		name := "**" + pick(d.chance, strangers[:3]) + "**"
+		d.paragraph(fmt.Sprintf("%d. %s", len(named)+1, d.sentence("neutral", name, named[0].Name)))
 	}
 	for _, i := range d.chance.Perm(len(d.phrases["filler"]))[:1+d.chance.IntN(4)] {
 		d.paragraph(d.fill(d.phrases["filler"][i], "", ""))
