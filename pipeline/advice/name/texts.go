@@ -11,8 +11,6 @@ import (
 )
 
 var (
-	//go:embed lists/stop.txt
-	stopList string // words of which searches and prompts are made
 	//go:embed lists/plain.txt
 	plainList string // words that begin sentences and headings
 	//go:embed lists/filler.txt

@@ -4,11 +4,13 @@
 package name
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
@@ -68,7 +70,7 @@ type folded struct {
 	text            string
 	letters         int
 	digit, anyDigit bool   // the first character is a digit, any is
-	stop            bool   // in stop.txt or plain.txt
+	stop            bool   // in need.Stop or plain.txt
 	asked           bool   // a prompt has it in lower case
 	inPrompt        bool   // a prompt has it
 	lower, amid     uint32 // answers with it in lower case; with a capital inside a sentence or before another capital
@@ -93,9 +95,9 @@ type vocabulary struct {
 }
 
 func newVocabulary() vocabulary {
-	v := vocabulary{byText: map[string]token{}, byFold: map[string]uint32{}, stopped: map[string]bool{}}
-	for _, stop := range append(strings.Fields(stopList), strings.Fields(plainList)...) {
-		v.stopped[stop] = true
+	v := vocabulary{byText: map[string]token{}, byFold: map[string]uint32{}, stopped: maps.Clone(need.Stop)}
+	for plain := range strings.FieldsSeq(plainList) {
+		v.stopped[plain] = true
 	}
 	v.number("")  // endOfText
 	v.number(" ") // noWord
