@@ -33,14 +33,16 @@ func Retry(
 	return err
 }
 
-// RetryAfter reads a header of that name, seconds or a date (RFC 9110 §10.2.3), as a wait in whole seconds; 0 if it is
-// absent or wrong.
+const maxRetryAfter = 30 * 24 * time.Hour
+
+// RetryAfter reads a header of that name, seconds or a date (RFC 9110 §10.2.3), as a wait in whole seconds, at most 30
+// days; 0 if it is absent or wrong.
 func RetryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return WholeSeconds(time.Duration(seconds * float64(time.Second)))
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 {
+		return WholeSeconds(time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second)))
 	}
 	if at, err := http.ParseTime(header); err == nil {
-		return WholeSeconds(at.Sub(now))
+		return WholeSeconds(min(at.Sub(now), maxRetryAfter))
 	}
 	return 0
 }
