@@ -97,7 +97,7 @@ func (db *DB) DeliveryBacklog(ctx context.Context) ([]DeliveryBacklog, error) {
 }
 
 // PruneEvents deletes events, deliveries, mails and judged days of more than 90 days ago, and addresses that were not
-// confirmed within 7.
+// confirmed within 7 days.
 func (db *DB) PruneEvents(ctx context.Context) error {
 	return exec(ctx, db, "prune_events")
 }
