@@ -31,8 +31,8 @@ func (r *Reporter) Hourly(ctx context.Context) error {
 	}
 	day := verdict.DayOf(now) - 1
 	brands, err := r.db.BrandsToJudge(ctx, day.Time())
-	answered, askErr := r.answered(ctx, brands, day)
-	errs := []error{err, askErr}
+	answered, answeredErr := r.answered(ctx, brands, day)
+	errs := []error{err, answeredErr}
 	for _, b := range brands {
 		if !answered[b.ID] {
 			continue
@@ -46,24 +46,23 @@ func (r *Reporter) Hourly(ctx context.Context) error {
 }
 
 // answered returns the brands that have answers of a day. It asks once an organization, since those without are looked
-// at each hour.
+// at each hour. An organization whose query fails has none, and stops no other.
 func (r *Reporter) answered(ctx context.Context, brands []postgres.Brand, day verdict.Day) (map[uuid.UUID]bool, error) {
 	byOrganization := map[uuid.UUID][]clickhouse.UUID{}
 	for _, b := range brands {
 		byOrganization[b.OrganizationID] = append(byOrganization[b.OrganizationID], clickhouse.UUID(b.ID))
 	}
 	answered, date := map[uuid.UUID]bool{}, clickhouse.DayOf(day.Time())
+	var errs []error
 	for organization, ids := range byOrganization {
 		rows, err := clickhouse.BrandsTrend.All(ctx, r.conn, clickhouse.BrandsFilter{
 			OrganizationID: clickhouse.UUID(organization), Brands: ids, DateFrom: date, DateTo: date})
-		if err != nil {
-			return answered, err
-		}
+		errs = append(errs, err)
 		for _, row := range rows {
 			answered[uuid.UUID(row.BrandID)] = true
 		}
 	}
-	return answered, nil
+	return answered, errors.Join(errs...)
 }
 
 func (r *Reporter) judge(ctx context.Context, brand postgres.Brand, day verdict.Day) error {

@@ -229,6 +229,32 @@ func TestADayIsJudgedWhenItIsComplete(t *testing.T) {
 	}
 }
 
+// An organization whose answers cannot be read delays no other.
+func TestAnOrganizationAloneIsNotJudged(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	acme := w.org
+	must(t, w.warehouse.Exec(t.Context(), "SYSTEM STOP MERGES brand_prompt_daily")) // a part is of one organization
+	broken := []string{}
+	for _, slug := range []string{"a", "b", "c", "d"} {
+		var err error
+		w.org, err = w.db.AddOrganization(t.Context(), slug, slug)
+		must(t, err)
+		w.addBrand(t, slug, day, noise)
+		broken = append(broken, "'"+w.org.ID.String()+"'")
+	}
+	w.org = acme
+	w.addBrand(t, "lumen", day, noise)
+	must(t, w.warehouse.Exec(t.Context(), "RENAME TABLE brand_prompt_daily TO readable"))
+	must(t, w.warehouse.Exec(t.Context(), "CREATE VIEW brand_prompt_daily AS SELECT * FROM readable WHERE throwIf(toString(organization_id) IN ("+strings.Join(broken, ", ")+"), 'broken') = 0"))
+	if err := w.judge(t).Hourly(t.Context()); err == nil || strings.Count(err.Error(), "broken") < len(broken) {
+		t.Errorf("%v, want the error of each", err)
+	}
+	if n := w.count(t, "SELECT count(*) FROM private.judged_days WHERE organization_id = $1", acme.ID); n != 1 {
+		t.Errorf("%d judged days of the other", n)
+	}
+}
+
 // A process that is killed before the transaction ends leaves nothing; the next one tells all.
 func TestAJudgementIsStoredWholly(t *testing.T) {
 	t.Parallel()
