@@ -242,7 +242,8 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		}, []string{"kind"}),
 		oldest: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "answerscope_deliveries_oldest_due_seconds",
-			Help: "Seconds for which the most overdue delivery has been due and waits for no other, as last seen.",
+			Help: "Seconds since the most overdue delivery was due, as last seen; of endpoints that have none under " +
+				"way and took none within the last minute.",
 		}, []string{"kind"}),
 	}
 }

@@ -85,6 +85,34 @@ func TestADeliveryIsEndedByItsLeaseholder(t *testing.T) {
 	}
 }
 
+// What an endpoint lets wait is late: neither behind a delivery that is under way, nor between two of one that takes them.
+func TestDeliveriesAreLateWhereNothingLeaves(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	w.run(t, "DELETE FROM public.events", "DELETE FROM public.webhook_endpoints")
+	w.endpoint(t, w.own, "kind", "'slack'")
+	w.run(t, "SELECT private.emit('"+w.own.organization.ID.String()+"', NULL, 'brand.created', '{}') FROM generate_series(1, 3)",
+		"UPDATE public.webhook_deliveries SET next_attempt_at = now() - INTERVAL '1 hour'")
+	for _, c := range []struct {
+		change string
+		late   bool
+	}{
+		{"UPDATE public.webhook_endpoints SET last_delivered_at = NULL", true},
+		{"UPDATE public.webhook_endpoints SET last_delivered_at = now() - INTERVAL '50 seconds'", false},
+		{"UPDATE public.webhook_endpoints SET last_delivered_at = now() - INTERVAL '70 seconds'", true},
+		{"UPDATE public.webhook_endpoints SET is_active = false", false},
+		{"UPDATE public.webhook_endpoints SET is_active = true", true},
+		{"UPDATE public.webhook_deliveries SET leased_until = now() + INTERVAL '1 minute' WHERE id = (SELECT id FROM public.webhook_deliveries LIMIT 1)", false},
+	} {
+		w.run(t, c.change)
+		backlog, err := w.db.DeliveryBacklog(t.Context())
+		i := slices.IndexFunc(backlog, func(b postgres.DeliveryBacklog) bool { return b.Kind == "slack" })
+		if err != nil || i < 0 || backlog[i].Pending != 3 || backlog[i].Seconds >= 3600 != c.late {
+			t.Errorf("%s: %+v, %v, want late: %t", c.change, backlog, err, c.late)
+		}
+	}
+}
+
 // Links leave first. A mail about an event is cancelled if its subscription was stopped, or its user is no active member
 // any more.
 func TestMailsThatNobodyWantsAreCancelled(t *testing.T) {

@@ -1,9 +1,10 @@
 -- delivery_backlog: by kind, what is pending, and the seconds since the most overdue of it was due. What waits for an
--- endpoint that is switched off, or behind a delivery that is under way, is not overdue.
+-- endpoint that is switched off, that has a delivery under way, or that took one within the last minute is not overdue.
 SELECT
     k.kind,
     coalesce(sum(d.pending), 0)::bigint AS pending,
-    coalesce(extract(epoch FROM now() - min(d.due) FILTER (WHERE e.is_active AND d.under_way = 0)), 0)::float8 AS seconds
+    coalesce(extract(epoch FROM now() - min(d.due) FILTER (
+        WHERE e.is_active AND d.under_way = 0 AND coalesce(e.last_delivered_at < now() - INTERVAL '1 minute', true))), 0)::float8 AS seconds
 FROM (VALUES ('webhook'), ('slack')) AS k (kind)
 LEFT JOIN public.webhook_endpoints AS e ON e.kind = k.kind
 LEFT JOIN (
