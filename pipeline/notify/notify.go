@@ -106,8 +106,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return lanes.Wait()
 }
 
-// run leases rows and sends each in a goroutine, at most limit at once. When one has ended it looks for more, so an
-// endpoint gets at most ten deliveries in a poll interval.
+// run leases rows and sends each in a goroutine, at most limit at once. When one has ended it looks for more. An
+// endpoint gets at most about ten deliveries in a poll interval of each process.
 func run[R any](
 	ctx context.Context, w *Worker, limit int, lease func(context.Context, int) ([]R, error),
 	send func(context.Context, R),
