@@ -2139,7 +2139,7 @@ BEGIN
     IF events <@ allowed AND cardinality(events) <= cardinality(allowed) THEN
         RETURN true;
     END IF;
-    RAISE EXCEPTION 'events: want some of %, each once', array_to_string(allowed, ', ') USING ERRCODE = 'check_violation';
+    RAISE EXCEPTION 'events: want some of %', array_to_string(allowed, ', ') USING ERRCODE = 'check_violation';
 END
 $function$;
 ALTER FUNCTION private.check_events(text[],text[]) OWNER TO answerscope_owner;

@@ -11,7 +11,7 @@ BEGIN
     IF events <@ allowed AND cardinality(events) <= cardinality(allowed) THEN
         RETURN true;
     END IF;
-    RAISE EXCEPTION 'events: want some of %, each once', array_to_string(allowed, ', ') USING ERRCODE = 'check_violation';
+    RAISE EXCEPTION 'events: want some of %', array_to_string(allowed, ', ') USING ERRCODE = 'check_violation';
 END
 $$;
 COMMENT ON FUNCTION private.check_events(text[], text[]) IS 'True for known types of events; others are refused by an error that lists these.';
