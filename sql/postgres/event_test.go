@@ -322,6 +322,10 @@ func TestClientsChangeWhatTheyAreSent(t *testing.T) {
 	if got := w.user(t, viewer, add, w.own.brand.ID, viewer.ID); got != (outcome{rows: 1}) {
 		t.Errorf("a viewer subscribes: %+v", got)
 	}
+	const all = "INSERT INTO public.subscriptions (brand_id, events) VALUES ($1, '{}') RETURNING 1 / (cardinality(events) = 5)::int"
+	if got := w.user(t, viewer, all, w.own.brand.ID); got != (outcome{rows: 1}) {
+		t.Errorf("no events, which are all: %+v", got)
+	}
 	if got := w.user(t, viewer, add, w.other.brand.ID, viewer.ID); got.code != "42501" {
 		t.Errorf("to another organization's brand: %+v", got)
 	}

@@ -31,6 +31,7 @@ CREATE INDEX subscriptions_user_id_idx ON public.subscriptions (user_id);
 COMMENT ON TABLE public.subscriptions IS 'Whom events are mailed to: a user, or an address.';
 COMMENT ON COLUMN public.subscriptions.brand_id IS 'Null: every brand of the organization.';
 COMMENT ON COLUMN public.subscriptions.user_id IS 'The user who subscribed; filled. Null: it is an address.';
+COMMENT ON COLUMN public.subscriptions.events IS 'The types that are mailed; an empty list is filled with all.';
 COMMENT ON COLUMN public.subscriptions.drops_only IS 'Whether visibility.moved is mailed only when something fell or has recovered.';
 COMMENT ON COLUMN public.subscriptions.confirmed_at IS 'Of an address: it gets nothing before.';
 COMMENT ON COLUMN public.subscriptions.stopped_at IS 'Nothing is mailed any more; null starts again.';
@@ -94,6 +95,9 @@ BEGIN
         NEW.user_id := CASE WHEN NEW.address IS NULL THEN coalesce(private.user_id(), NEW.user_id) END;
     ELSIF OLD.stopped_at IS NOT NULL AND NEW.stopped_at IS NULL THEN
         NEW.started_at := now();
+    END IF;
+    IF NEW.events = '{}' THEN
+        NEW.events := private.mailed_events();
     END IF;
     NEW.stopped_reason := CASE WHEN NEW.stopped_at IS NOT NULL THEN coalesce(NEW.stopped_reason, 'unsubscribed') END;
     RETURN NEW;
