@@ -29,7 +29,7 @@ func (j TrackingJob) Finished() bool { return j.Status != "waiting" && j.Status 
 
 // TrackingJob finds a job of the organization, or ErrNotFound.
 func (db *DB) TrackingJob(ctx context.Context, organization, id uuid.UUID) (TrackingJob, error) {
-	j, err := queryOne[TrackingJob](ctx, db, "tracking_jobs", organization, nil, nil, nil, 1, id)
+	j, err := queryOne[TrackingJob](ctx, db, "tracking_job", organization, id)
 	return j, wrap(err, "find tracking job %s", id)
 }
 
@@ -43,7 +43,7 @@ func (db *DB) TrackingJobs(
 	if olderThan != nil {
 		before, id = &olderThan.CreatedAt, olderThan.ID
 	}
-	return queryAll[TrackingJob](ctx, db, "tracking_jobs", organization, brand, before, id, limit, nil)
+	return queryAll[TrackingJob](ctx, db, "tracking_jobs", organization, brand, before, id, limit)
 }
 
 // RunCost returns the mean cost in US dollars of the runs of a brand's newest jobs; nil without any.
