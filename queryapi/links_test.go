@@ -315,17 +315,22 @@ func TestAnAddressConfirmsAndStopsItsMails(t *testing.T) {
 	}{
 		{"twice", `{"address":"BO@example.com","brand_id":"` + brand.String() + `"}`, http.StatusConflict, "subscribed already"},
 		{"a type that does not exist", `{"address":"cy@example.com","events":["brand.sold"]}`, http.StatusBadRequest, "report.weekly"},
+		{"a zero byte in a type", `{"address":"cy@example.com","events":["\u0000"]}`, http.StatusBadRequest, "zero byte"},
 		{"two addresses", `{"address":"cy@example.com,eve@example.com"}`, http.StatusBadRequest, "want one address"},
 		{"no UUID", `{"address":"cy@example.com","brand_id":"anvils"}`, http.StatusBadRequest, "want {"},
 		{"a brand that does not exist", `{"address":"cy@example.com","brand_id":"` + uuid.Must(uuid.NewV4()).String() + `"}`, http.StatusNotFound, "no such brand"},
 	} {
 		ann.post(t, "/app/api/subscriptions", test.body).is(t, test.what, test.status, test.text)
 	}
+	w.exec(t, "SET LOCAL ROLE NONE; ALTER TABLE public.subscriptions ADD CONSTRAINT is_not_cy CHECK (address <> 'cy@example.com')")
+	ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`).is(t, "a check whose text is PostgreSQL's", http.StatusInternalServerError, "internal error")
+	w.exec(t, "SET LOCAL ROLE NONE; ALTER TABLE public.subscriptions DROP CONSTRAINT is_not_cy")
 	olga.post(t, "/app/api/subscriptions", `{"address":"cy@example.com","brand_id":"`+brand.String()+`"}`).is(t, "another organization's brand", http.StatusNotFound, "no such brand")
 	for n := range 19 {
 		ann.post(t, "/app/api/subscriptions", fmt.Sprintf(`{"address":"n%d@example.com"}`, n)).is(t, "subscribe", http.StatusCreated)
 	}
-	ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`).is(t, "the 21st of an hour", http.StatusTooManyRequests, "at most 20")
+	a = ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`)
+	a.is(t, "the 21st of an hour", http.StatusTooManyRequests, "at most 20")
 	w.exec(t, "UPDATE private.one_time_links SET created_at = created_at - INTERVAL '2 hours'")
 	ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`).is(t, "the 20th of all brands", http.StatusCreated)
 	ann.post(t, "/app/api/subscriptions", `{"address":"di@example.com"}`).is(t, "the 21st of all brands", http.StatusConflict, "at most 20")

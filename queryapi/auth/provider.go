@@ -253,7 +253,7 @@ func isAway(err error) bool {
 }
 
 // explained returns the problem of what the database answers: that it is away, has as many rows as there may be, or
-// refuses a value; any other error as it is.
+// refuses a value and says which are right; any other error as it is.
 func explained(err error) error {
 	limit, full := errors.AsType[postgres.ErrLimit](err)
 	value, refused := errors.AsType[postgres.ErrValue](err)
@@ -265,7 +265,9 @@ func explained(err error) error {
 	case full:
 		return problem.New(problem.Conflict, "%s", limit.Text)
 	case refused:
-		return problem.New(problem.Invalid, "%s", value)
+		if text, ok := value.Public(); ok {
+			return problem.New(problem.Invalid, "%s", text)
+		}
 	}
 	return err
 }

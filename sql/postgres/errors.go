@@ -29,8 +29,16 @@ type ErrLimit struct {
 
 func (e ErrLimit) Error() string { return e.Text }
 
-// ErrValue is the error of a value that the schema refuses; its text names right ones.
+// ErrValue is the error of a value that the schema refuses.
 type ErrValue struct{ cause *pgconn.PgError }
+
+// Public returns a text that says what is right; false if only PostgreSQL has a text.
+func (e ErrValue) Public() (string, bool) {
+	if e.cause.Code == "22021" {
+		return "a text has a zero byte: leave it out", true
+	}
+	return e.cause.Message, e.cause.Code == "23514" && e.cause.ConstraintName == "" // raised by a function of ours
+}
 
 func (e ErrValue) Error() string { return e.cause.Message }
 func (e ErrValue) Unwrap() error { return e.cause }
