@@ -331,6 +331,9 @@ func TestAnAddressConfirmsAndStopsItsMails(t *testing.T) {
 	}
 	a = ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`)
 	a.is(t, "the 21st of an hour", http.StatusTooManyRequests, "at most 20")
+	if a.header.Get("Retry-After") != "3600" {
+		t.Errorf("the 21st of an hour: %v", a.header)
+	}
 	w.exec(t, "UPDATE private.one_time_links SET created_at = created_at - INTERVAL '2 hours'")
 	ann.post(t, "/app/api/subscriptions", `{"address":"cy@example.com"}`).is(t, "the 20th of all brands", http.StatusCreated)
 	ann.post(t, "/app/api/subscriptions", `{"address":"di@example.com"}`).is(t, "the 21st of all brands", http.StatusConflict, "at most 20")

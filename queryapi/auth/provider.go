@@ -274,6 +274,9 @@ func explained(err error) error {
 
 // PlainRefusal returns {"error": message}, with the message of explained.
 func PlainRefusal(c *fiber.Ctx, err error) (status int, body any) {
+	if limit, full := errors.AsType[postgres.ErrLimit](err); full && limit.IsShort {
+		c.Set(fiber.HeaderRetryAfter, "3600")
+	}
 	return httpd.PlainError(c, explained(err))
 }
 
