@@ -78,7 +78,7 @@ func (d *demo) notify(ctx context.Context, page *demoPage) error {
 		if err != nil {
 			return err
 		}
-		delivery, err = awaitDelivery(ctx, d.DB, endpoint.ID, delivery.ID, time.Minute)
+		delivery, err = awaitDelivery(ctx, d.DB, endpoint.ID, delivery.ID, time.Minute, true)
 		if delivery.Error != nil {
 			err = fmt.Errorf("webhook %s: %s", delivery.Event, *delivery.Error)
 		}

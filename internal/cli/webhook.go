@@ -115,7 +115,7 @@ func (c *webhookTest) Run(
 	if err != nil {
 		return err
 	}
-	d, err := awaitDelivery(ctx, db, e.ID, id, testWait)
+	d, err := awaitDelivery(ctx, db, e.ID, id, testWait, false)
 	if err != nil {
 		return err
 	}
@@ -129,18 +129,22 @@ func (c *webhookTest) Run(
 	return errors.New("the endpoint did not take the event; docs/webhooks.md explains the error")
 }
 
-// awaitDelivery waits until an attempt of a delivery has ended; it has an Error if that failed.
+// awaitDelivery waits until an attempt of a delivery has ended, or with retries until one succeeds; the delivery has an
+// Error if the last one failed.
 func awaitDelivery(
-	ctx context.Context, db *postgres.DB, endpoint, id uuid.UUID, limit time.Duration,
+	ctx context.Context, db *postgres.DB, endpoint, id uuid.UUID, limit time.Duration, retries bool,
 ) (postgres.WebhookDelivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		d, err := db.WebhookDelivery(ctx, endpoint, id)
-		if err != nil || d.Status == "delivered" || d.Error != nil {
+		if err != nil || d.Status == "delivered" || d.Error != nil && !retries {
 			return d, err
 		}
-		if lifecycle.Pause(ctx, 200*time.Millisecond) != nil {
+		if lifecycle.Pause(limited, 200*time.Millisecond) != nil {
+			if d.Error != nil {
+				return d, nil
+			}
 			return d, fmt.Errorf("nothing was sent within %v: the endpoint is busy with earlier deliveries, or no "+
 				"pipeline runs; see answerscope status", limit)
 		}
