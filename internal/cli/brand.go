@@ -219,7 +219,7 @@ type brandPlatformEdit struct {
 
 func (c *brandPlatformEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
 	edit := postgres.BrandPlatformEdit{CheckFrequency: c.Frequency, IsEnabled: c.Enabled}
-	return listedBy(listsBrandPlatforms, db.EditBrandPlatform(ctx, brand.ID, c.Platform, c.Model, edit))
+	return suggestList(listsBrandPlatforms, db.EditBrandPlatform(ctx, brand.ID, c.Platform, c.Model, edit))
 }
 
 type brandPlatformList struct {
@@ -228,7 +228,7 @@ type brandPlatformList struct {
 }
 
 func (c *brandPlatformList) Run(ctx context.Context, p *process, db *postgres.DB, brand postgres.Brand) error {
-	return listed(db.TrackedPlatforms(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPlatform) string {
+	return asList(db.TrackedPlatforms(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPlatform) string {
 		state, last := "enabled", "never"
 		if !t.IsEnabled {
 			state = "disabled"
@@ -243,5 +243,5 @@ func (c *brandPlatformList) Run(ctx context.Context, p *process, db *postgres.DB
 type brandPlatformRemove struct{ brandPlatformFlags }
 
 func (c *brandPlatformRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listedBy(listsBrandPlatforms, db.RemoveBrandPlatform(ctx, brand.ID, c.Platform, c.Model))
+	return suggestList(listsBrandPlatforms, db.RemoveBrandPlatform(ctx, brand.ID, c.Platform, c.Model))
 }

@@ -150,8 +150,8 @@ func noBrand(ctx context.Context, db *postgres.DB, o postgres.Organization, name
 		"answerscope brand add NAME --org "+o.Slug)
 }
 
-// listedBy adds the command that lists what exists to an error that something does not; other errors stay.
-func listedBy(command string, err error) error {
+// suggestList adds the command that lists what exists to an error that something does not; other errors stay.
+func suggestList(command string, err error) error {
 	if errors.Is(err, postgres.ErrNotFound) {
 		return fmt.Errorf("%w; `%s` prints them", err, command)
 	}

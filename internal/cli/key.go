@@ -89,7 +89,7 @@ type keyList struct {
 }
 
 func (c *keyList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	return listed(db.ListKeys(ctx, organization.ID)).print(p, c.JSON, func(k postgres.Key) string {
+	return asList(db.ListKeys(ctx, organization.ID)).print(p, c.JSON, func(k postgres.Key) string {
 		state := useOf(k.RevokedAt, k.ExpiresAt, k.LastUsedAt)
 		return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.Email, state)
 	})
@@ -123,7 +123,7 @@ func (c *keyRevoke) Validate() (err error) {
 }
 
 func (c *keyRevoke) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy("answerscope key list", db.RevokeKey(ctx, c.id))
+	return suggestList("answerscope key list", db.RevokeKey(ctx, c.id))
 }
 
 type keyAnon struct{}

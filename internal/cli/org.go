@@ -64,7 +64,7 @@ func optional(flag *string) []string {
 }
 
 func (c *orgEdit) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy("answerscope org list", db.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
+	return suggestList("answerscope org list", db.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
 }
 
 type orgList struct {
@@ -72,7 +72,7 @@ type orgList struct {
 }
 
 func (c *orgList) Run(ctx context.Context, p *process, db *postgres.DB) error {
-	return listed(db.ListOrganizations(ctx)).print(p, c.JSON, func(o postgres.Organization) string {
+	return asList(db.ListOrganizations(ctx)).print(p, c.JSON, func(o postgres.Organization) string {
 		return fmt.Sprintf("%s\t%s\t%s", o.ID,
 			o.Slug, o.Name)
 	})
@@ -113,7 +113,7 @@ type budgetList struct {
 }
 
 func (c *budgetList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	return listed(db.BudgetUsage(ctx, organization.ID, time.Now())).print(p, c.JSON, budgetLine,
+	return asList(db.BudgetUsage(ctx, organization.ID, time.Now())).print(p, c.JSON, budgetLine,
 		"platform", "runs today", "this month", "USD today", "this month")
 }
 
@@ -140,7 +140,7 @@ type accessCmd struct {
 }
 
 func (c *accessCmd) Run(ctx context.Context, p *process, db *postgres.DB) error {
-	return listed(db.AuditLog(ctx, c.Limit)).print(p, c.JSON, func(a postgres.AuditLine) string {
+	return asList(db.AuditLog(ctx, c.Limit)).print(p, c.JSON, func(a postgres.AuditLine) string {
 		return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor,
 			a.Address}, "\t")
 	}, "AT", "ACTION", "ORGANIZATION", "SUBJECT", "BY", "ADDRESS")

@@ -116,7 +116,7 @@ type listing[T any] struct {
 	err  error
 }
 
-func listed[T any](list []T, err error) listing[T] { return listing[T]{list, err} }
+func asList[T any](list []T, err error) listing[T] { return listing[T]{list, err} }
 
 // print is printList, unless the query failed.
 func (l listing[T]) print(p *process, asJSON bool, line func(T) string, columns ...string) error {

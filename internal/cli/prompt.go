@@ -120,7 +120,7 @@ func (c *promptEdit) Validate() error {
 }
 
 func (c *promptEdit) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listedBy(promptListCommand, db.EditPrompt(ctx, brand.ID, c.id, postgres.PromptEdit{
+	return suggestList(promptListCommand, db.EditPrompt(ctx, brand.ID, c.id, postgres.PromptEdit{
 		Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replacement(c.Platform), Models: replacement(c.Model),
 		Regions: replacement(c.Region),
 		Samples: c.Samples, IsBranded: c.Branded, IsActive: c.Active,
@@ -141,7 +141,7 @@ type promptList struct {
 }
 
 func (c *promptList) Run(ctx context.Context, p *process, db *postgres.DB, brand postgres.Brand) error {
-	return listed(db.Prompts(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPrompt) string {
+	return asList(db.Prompts(ctx, brand.ID)).print(p, c.JSON, func(t postgres.TrackedPrompt) string {
 		state := "active"
 		if !t.IsActive {
 			state = "inactive"
@@ -156,5 +156,5 @@ type promptRemove struct {
 }
 
 func (c *promptRemove) Run(ctx context.Context, db *postgres.DB, brand postgres.Brand) error {
-	return listedBy(promptListCommand, db.RemovePrompt(ctx, brand.ID, c.id))
+	return suggestList(promptListCommand, db.RemovePrompt(ctx, brand.ID, c.id))
 }

@@ -49,7 +49,7 @@ func (c *rereadCmd) Run(ctx context.Context, p *process, db *postgres.DB) error 
 		}
 		p.say("asked for %d brands; answerscope reread --list shows their progress", n)
 	}
-	return listed(db.Rereads(ctx, organization, brand)).print(p, c.JSON, rereadLine,
+	return asList(db.Rereads(ctx, organization, brand)).print(p, c.JSON, rereadLine,
 		"ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
 }
 

@@ -88,7 +88,7 @@ type shareList struct {
 }
 
 func (c *shareList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	return listed(db.ShareLinks(ctx, organization.ID)).print(p, c.JSON, func(l postgres.ListedShareLink) string {
+	return asList(db.ShareLinks(ctx, organization.ID)).print(p, c.JSON, func(l postgres.ListedShareLink) string {
 		state := useOf(l.RevokedAt, l.ExpiresAt, l.LastUsedAt)
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", l.ID, l.Brand, l.Title, strings.Join(l.Screens, ","), state)
 	})
@@ -100,5 +100,5 @@ type shareRevoke struct {
 
 func (c *shareRevoke) Run(ctx context.Context, db *postgres.DB) error {
 	id := uuid.FromStringOrNil(c.ID) // no link has the nil UUID
-	return listedBy("answerscope share list", db.RevokeShareLink(ctx, id))
+	return suggestList("answerscope share list", db.RevokeShareLink(ctx, id))
 }

@@ -143,7 +143,7 @@ type userList struct {
 }
 
 func (c *userList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	return listed(db.ListUsers(ctx, organization.ID)).print(p, c.JSON, func(u postgres.OrganizationUser) string {
+	return asList(db.ListUsers(ctx, organization.ID)).print(p, c.JSON, func(u postgres.OrganizationUser) string {
 		state := "never signed in"
 		switch {
 		case !u.IsActive:
@@ -165,13 +165,13 @@ const userListCommand = "answerscope user list"
 type userDisable struct{ userEmail }
 
 func (c *userDisable) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(userListCommand, db.SetUserActive(ctx, c.Email, false))
+	return suggestList(userListCommand, db.SetUserActive(ctx, c.Email, false))
 }
 
 type userEnable struct{ userEmail }
 
 func (c *userEnable) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(userListCommand, db.SetUserActive(ctx, c.Email, true))
+	return suggestList(userListCommand, db.SetUserActive(ctx, c.Email, true))
 }
 
 type userPasswd struct{ userEmail }
@@ -187,7 +187,7 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	if err := on.DB.SetPassword(ctx, c.Email, auth.HashPassword(text)); err != nil {
-		return listedBy(userListCommand, err)
+		return suggestList(userListCommand, err)
 	}
 	if chosen != "" {
 		return nil
@@ -204,7 +204,7 @@ func (c *userReset) Run(ctx context.Context, p *process) error {
 	}
 	user, err := db.UserByEmail(ctx, c.Email)
 	if err != nil {
-		return listedBy(userListCommand, err)
+		return suggestList(userListCommand, err)
 	}
 	if !user.IsActive {
 		return fmt.Errorf("%s is disabled: `answerscope user enable %[1]s` comes first", user.Email)
@@ -222,11 +222,11 @@ type userRole struct {
 }
 
 func (c *userRole) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(userListCommand, db.SetRole(ctx, c.Email, c.Role))
+	return suggestList(userListCommand, db.SetRole(ctx, c.Email, c.Role))
 }
 
 type userRemove struct{ userEmail }
 
 func (c *userRemove) Run(ctx context.Context, db *postgres.DB) error {
-	return listedBy(userListCommand, db.RemoveUser(ctx, c.Email))
+	return suggestList(userListCommand, db.RemoveUser(ctx, c.Email))
 }

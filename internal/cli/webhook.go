@@ -64,7 +64,7 @@ type webhookList struct {
 }
 
 func (c *webhookList) Run(ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization) error {
-	return listed(db.WebhookEndpoints(ctx, organization.ID)).print(p, c.JSON, func(e postgres.WebhookEndpoint) string {
+	return asList(db.WebhookEndpoints(ctx, organization.ID)).print(p, c.JSON, func(e postgres.WebhookEndpoint) string {
 		state := "active"
 		switch {
 		case e.DisabledAt != nil:
@@ -98,7 +98,7 @@ func (a endpointArg) ProvideEndpoint(ctx context.Context, db *postgres.DB) (post
 		return postgres.WebhookEndpoint{}, err
 	}
 	e, err := db.WebhookEndpoint(ctx, uuid.NullUUID{}, id)
-	return e, listedBy(webhookListCommand, err)
+	return e, suggestList(webhookListCommand, err)
 }
 
 type webhookTest struct {
@@ -221,7 +221,7 @@ type webhookDeliveries struct {
 }
 
 func (c *webhookDeliveries) Run(ctx context.Context, p *process, db *postgres.DB, e postgres.WebhookEndpoint) error {
-	return listed(db.WebhookDeliveries(ctx, e.ID, c.Limit)).print(p, c.JSON, func(d postgres.WebhookDelivery) string {
+	return asList(db.WebhookDeliveries(ctx, e.ID, c.Limit)).print(p, c.JSON, func(d postgres.WebhookDelivery) string {
 		response := ""
 		if d.ResponseStatus != nil {
 			response = fmt.Sprintf("%d in %d ms", *d.ResponseStatus, *d.DurationMS)
@@ -237,5 +237,5 @@ func (c *webhookDeliveries) Run(ctx context.Context, p *process, db *postgres.DB
 type webhookRemove struct{ endpointArg }
 
 func (c *webhookRemove) Run(ctx context.Context, db *postgres.DB, e postgres.WebhookEndpoint) error {
-	return listedBy(webhookListCommand, db.RemoveWebhookEndpoint(ctx, e.ID))
+	return suggestList(webhookListCommand, db.RemoveWebhookEndpoint(ctx, e.ID))
 }
