@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -18,6 +20,7 @@ import (
 // An advised is an installation with two organizations, each with a brand of the same name, and a clock.
 type advised struct {
 	*Advisor
+	dsn    string // of a superuser
 	clock  time.Time
 	brands [2]postgres.Brand
 	found  map[uuid.UUID][]Suggestion // that a rule finds, by brand
@@ -26,7 +29,9 @@ type advised struct {
 func newAdvised(t *testing.T) *advised {
 	t.Helper()
 	w := &advised{clock: time.Now().UTC().Truncate(time.Second), found: map[uuid.UUID][]Suggestion{}}
-	db, warehouse := store.OpenControlPlane(t, store.ControlPlane(t)), store.OpenWarehouse(t, store.Warehouse(t))
+	cfg := store.ControlPlane(t)
+	db, warehouse := store.OpenControlPlane(t, cfg), store.OpenWarehouse(t, store.Warehouse(t))
+	w.dsn = cfg.DSN
 	w.Advisor = New(db, warehouse, func() time.Time { return w.clock }, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	w.pause = func(context.Context, time.Duration) error { return nil }
 	w.Advisor.find = func(_ context.Context, _ *clickhouse.Conn, brand Brand, _ Window) ([]Found, error) {
@@ -139,6 +144,42 @@ func TestEditsSettleSuggestions(t *testing.T) {
 	w.exec(t, "UPDATE public.suggestions SET evidence = jsonb_build_object('rival', jsonb_build_object('id', gen_random_uuid())) WHERE key = 'dusk'")
 	must(t, w.db.AddCompetitor(t.Context(), w.brands[0].ID, postgres.NewCompetitor{Name: "BEAM"}))
 	w.want(t, "edited", w.compute(t), "beam added 2")
+}
+
+// A computation whose connection is cut between its writes and its commit leaves rows, statuses, events and its record as
+// they were; the next one computes the same.
+func TestAKilledComputationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.compute(t, "beam", 2.5, "dusk", 1.0)
+	w.exec(t, "UPDATE public.suggestions SET status = 'dismissed' WHERE key = 'beam'")
+	state := func() string {
+		return w.text(t, `SELECT concat((SELECT string_agg(s::text, '/' ORDER BY key) FROM public.suggestions AS s), (SELECT string_agg(r::text, '/') FROM private.advice_runs AS r),
+			(SELECT count(*) FROM public.events WHERE type = 'suggestions.created'))`)
+	}
+	before := state()
+	// The last write of a computation waits for this lock, so that all others are done and none is committed.
+	holder, err := w.db.Begin(t.Context())
+	must(t, err)
+	_, err = holder.Exec(t.Context(), "SELECT FROM private.advice_runs FOR UPDATE")
+	must(t, err)
+	w.find(0, "dusk", 3.0, "glint", 4.0)
+	done := make(chan error, 1)
+	go func() { done <- w.Advise(t.Context(), w.brands[0].ID) }()
+	root, err := pgx.Connect(t.Context(), w.dsn)
+	must(t, err)
+	defer root.Close(t.Context())
+	wait.For(t, "the computation to be cut before its commit", func() (cut bool) {
+		must(t, root.QueryRow(t.Context(), `SELECT coalesce(bool_or(pg_terminate_backend(pid)), false) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO private.advice_runs%'`).Scan(&cut))
+		return cut
+	})
+	if err := <-done; err == nil {
+		t.Error("a computation that was cut says that it is done")
+	}
+	must(t, holder.Rollback(t.Context()))
+	w.want(t, "cut", state(), before)
+	w.want(t, "again", w.compute(t, "dusk", 3.0, "glint", 4.0), "beam dismissed 2.5, dusk new 3, glint new 4")
 }
 
 // Two brands of the same name with the same findings share nothing.

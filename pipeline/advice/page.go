@@ -77,8 +77,8 @@ func (f *Found) judge(
 		Page: page.Page, Crawls: page.Crawls, CrawlDays: page.CrawlDays, Citations: page.Citations, Visits: page.Visits,
 		Expected: tenth(expected), SiteCrawls: site.Crawls, SiteCitations: site.Citations, SiteVisits: site.Visits,
 	}
-	if page.Citations > 0 {
-		e.Link = Link{"page=" + url.QueryEscape(page.Page), page.Citations}
+	if page.Opens > 0 {
+		e.Link = Link{"page=" + url.QueryEscape(page.Page), page.Opens}
 	}
 	f.Suggestions = append(f.Suggestions, Suggestion{
 		Kind: KindPage, Key: step + page.Page, Text: text, Score: e.Expected, Evidence: e,

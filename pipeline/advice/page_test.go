@@ -15,14 +15,14 @@ func TestPagesAreJudgedByTheRateOfTheSite(t *testing.T) {
 		{Page: "a/crawled", Crawls: 40, CrawlDays: 5},
 		{Page: "a/briefly", Crawls: 40, CrawlDays: 4},
 		{Page: "a/rarely", Crawls: 36, CrawlDays: 9},
-		{Page: "a/cited", Citations: 10},
+		{Page: "a/cited", Citations: 10, Opens: 11},
 		{Page: "a/both", Crawls: 284, CrawlDays: 20, Citations: 30, Visits: 20},
 	})
 	got := fmt.Sprint(found.Of, " of ", found.Tried)
 	for _, s := range found.Suggestions {
 		got += fmt.Sprint(", ", s.Key, " ", s.Score, " ", s.Evidence.(PageEvidence).Link)
 	}
-	if want := "2 of 4, cited:a/cited 5 {page=a%2Fcited 10}, crawled:a/crawled 4 { 0}"; got != want {
+	if want := "2 of 4, cited:a/cited 5 {page=a%2Fcited 11}, crawled:a/crawled 4 { 0}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if found := findPages(nil); len(found.Reasons) != 1 || found.Reasons[0].Reason != "no_crawls_or_visits" {

@@ -15,12 +15,12 @@ import (
 // completePrompts is how many prompts the list of names needs to be complete.
 const completePrompts = 10
 
-// nameEvidence is about a name that has no tracked owner. It opens the answers that hold the name.
+// nameEvidence is about a name that has no tracked owner. Its Link lists the answers whose texts have it as written.
 type nameEvidence struct {
 	name.Name
 
 	Cards uint64 `json:"cards,omitempty"` // product lists that show its products
-	Open  string `json:"open"`
+	Link
 }
 
 // texts reads the texts of a brand's answers once: untracked names, and criticism of the brand.
@@ -51,7 +51,8 @@ func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window 
 		return nil, err
 	}
 	r := all.Result()
-	return []Found{foundNames(r, brands), foundThemes(r, brand.Name)}, nil
+	names := foundNames(r, brands)
+	return []Found{names, foundThemes(r, brand.Name)}, names.linkNames(ctx, warehouse, filter)
 }
 
 func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
@@ -72,18 +73,29 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
 				n.Name, n.Beside, n.Prompts),
 			Reason: fmt.Sprintf("It heads a line, an item, a heading or a cell in %d of the %d answers that name it.",
 				n.Leading, n.Answers),
-			Evidence: nameEvidence{n, cards[n.Key], url.Values{"name": {n.Name}}.Encode()},
+			Evidence: &nameEvidence{Name: n, Cards: cards[n.Key]},
 		})
 	}
 	names.Suggestions = rank(names.Suggestions)
 	return names
 }
 
-// themeEvidence is about criticism of the brand.
-type themeEvidence struct {
-	name.Theme
-
-	Open string `json:"open"`
+// linkNames adds the links of names, and counts what they list.
+func (f Found) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
+	held := clickhouse.HeldFilter{ExportFilter: filter}
+	for _, s := range f.Suggestions {
+		held.Names = append(held.Names, s.Evidence.(*nameEvidence).Name.Name)
+	}
+	counts, err := clickhouse.AdviceHolding.All(ctx, warehouse, held)
+	for _, s := range f.Suggestions {
+		e := s.Evidence.(*nameEvidence)
+		for _, c := range counts {
+			if c.Name == e.Name.Name {
+				e.Link = Link{url.Values{"name": {c.Name}}.Encode(), c.Answers}
+			}
+		}
+	}
+	return err
 }
 
 func foundThemes(r name.Result, brand string) Found {
@@ -93,7 +105,7 @@ func foundThemes(r name.Result, brand string) Found {
 			Kind: KindTheme, Key: t.Key, Score: t.Score,
 			Text:     fmt.Sprintf("%d answers to %d prompts criticise %s: %q.", t.Answers, t.Prompts, brand, t.Words),
 			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, t.Score),
-			Evidence: themeEvidence{t, ""},
+			Evidence: t, // its quotes lead to their answers; no filter lists criticism
 		})
 	}
 	themes.Suggestions = rank(themes.Suggestions)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -126,5 +127,79 @@ func TestAnswersOfSearches(t *testing.T) {
 		if _, body := s.get(t, "acme", "/api/v1/answers?"+query.Encode()); !strings.HasPrefix(body, `{"total":`+want+",") {
 			t.Errorf("%q: %s, want %s", search, body, want)
 		}
+	}
+}
+
+// The address of each computed suggestion lists as many answers as the suggestion says: of a name, answers that it does
+// not head too; of a page, one that was read before the site was the brand's. Criticism has quotes instead.
+func TestAnswersBehindSuggestions(t *testing.T) {
+	t.Parallel()
+	s := newService(t).stage(t)
+	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen", Domains: []string{"lumen.example"}})
+	if err := s.db.AddCompetitor(t.Context(), s.id("lumen"), postgres.NewCompetitor{Name: "Glow"}); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitMirror(t)
+	facts := []answerFact{
+		{On: "2026-03-02", Prompt: "p1", Text: "A Nova's shade, and Novas"}, {On: "2026-03-02", Prompt: "p1", Text: "Novas"},
+		{On: "2026-03-03", Prompt: "p2", Text: "Lumen lacks a dimmer.", Times: 2}, {On: "2026-03-03", Prompt: "p3", Text: "Lumen lacks a dimmer."},
+		{On: "2026-03-02", Prompt: "p4", Text: "Lumen", Cites: []string{"https://lumen.example/guide", "https://www.lumen.example/guide/?x"}, Times: 13},
+		{On: "2026-03-02", Prompt: "p5", Text: "Lumen", Cites: []string{"https://lumen.example/shop"}, Times: 12},
+	}
+	for n := range 6 {
+		facts = append(facts, answerFact{
+			On: "2026-03-04", Prompt: fmt.Sprint("lost", n), Times: 5,
+			Text: "1. **Nova Pro** is bright\n2. **Nova Max** is dim\n3. Glow", Cites: []string{"https://paper.example/best", "https://www.paper.example/"},
+		})
+	}
+	answers := s.records(t, facts...)
+	answers[5].Brand.Domains = nil // p4
+	for i, search := range []string{"desk light", "desk lights", "Desk light"} {
+		answers[i].SearchQueries = []string{search}
+	}
+	s.append(t, answers)
+	s.land(t, s.visitSink(t, 100), s.visits(t, visitFact{On: "2026-03-02", Path: "/shop", Times: 12}))
+	for day := 1; day <= 5; day++ {
+		s.landCrawls(t, s.crawls(t, crawlFact{On: fmt.Sprint("2026-03-0", day), Purpose: "search", Status: 200, Path: "/new", Times: 4}))
+	}
+	if err := advice.New(s.db, s.warehouse, func() time.Time { return today }, logTo(t)).Advise(t.Context(), s.id("lumen")); err != nil {
+		t.Fatal(err)
+	}
+	_, text := s.get(t, "acme", "/api/v1/suggestions?limit=200&brand_id="+s.ids["lumen"])
+	var body Suggestions
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, row := range body.Suggestions {
+		var evidence struct {
+			Opens  int
+			Quotes []struct {
+				AnswerID string `json:"answer_id"`
+			}
+		}
+		if err := json.Unmarshal(row.Evidence, &evidence); err != nil {
+			t.Fatal(err)
+		}
+		got[row.Kind+" "+row.Key] = evidence.Opens
+		if row.AnswersURL == nil {
+			if evidence.Opens > 0 || row.Kind == "theme" && len(evidence.Quotes) == 0 {
+				t.Errorf("%s %s opens nothing: %s", row.Kind, row.Key, row.Evidence)
+			}
+			continue
+		}
+		if _, text := s.get(t, "acme", *row.AnswersURL); evidence.Opens == 0 || !strings.HasPrefix(text, fmt.Sprintf(`{"total":%d,`, evidence.Opens)) {
+			t.Errorf("%s %s: %s, evidence %s", row.Kind, row.Key, text, row.Evidence)
+		}
+	}
+	want := map[string]int{
+		"source paper.example": 30, "competitor nova": 31, "prompt desk light": 3, "theme dimmer": 0,
+		"page cited:lumen.example/guide": 13, "page crawled:lumen.example/new": 0,
+	}
+	for n := range 6 {
+		want["gap "+s.ids[fmt.Sprint("lost", n)]] = 5
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v\nwant %v", got, want)
 	}
 }

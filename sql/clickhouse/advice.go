@@ -49,6 +49,21 @@ type CardBrand struct {
 // AdvisedCards returns the untracked brands of products, the most frequent first.
 var AdvisedCards = query[ExportFilter, CardBrand]("advised_cards")
 
+// HeldFilter is an ExportFilter of the answers whose texts have some names.
+type HeldFilter struct {
+	ExportFilter
+	Names []string `ch:"names"`
+}
+
+// HeldName is a name with the number of answers whose texts have it as it is written.
+type HeldName struct {
+	Name    string `ch:"name"`
+	Answers int64  `ch:"answers"`
+}
+
+// AdviceHolding counts the answers of each name that any text has, as many as GET /api/v1/answers lists.
+var AdviceHolding = query[HeldFilter, HeldName]("advice_holding")
+
 type (
 	// NamesFilter is an ExportFilter whose answers are also summed by the domains that they cite.
 	NamesFilter struct {
@@ -112,6 +127,7 @@ type OwnedPage struct {
 	Page      string `ch:"page"`       // host and path
 	Crawls    int64  `ch:"crawls"`     // of purpose search or user, answered with status 200
 	CrawlDays int64  `ch:"crawl_days"` // with any
-	Citations int64  `ch:"citations"`  // answers that cite it
+	Citations int64  `ch:"citations"`  // answers that cite it as the brand's
+	Opens     int64  `ch:"opens"`      // answers that cite it
 	Visits    int64  `ch:"visits"`
 }

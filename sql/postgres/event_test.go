@@ -333,3 +333,35 @@ func TestClientsChangeWhatTheyAreSent(t *testing.T) {
 		t.Errorf("a viewer subscribes an address: %+v", got)
 	}
 }
+
+// Of a computed suggestion a member changes what became of it, and nothing that it says. A person's is theirs to write.
+func TestComputedSuggestionsStayTrue(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	w.run(t, "INSERT INTO public.suggestions (brand_id, kind, key, text, reason, origin, score, evidence) SELECT id, 'gap', 'k', 'a gap', 'counted', 'computed', 2, '{}' FROM public.brands WHERE id = '"+w.own.brand.ID.String()+"'")
+	member := w.own.users["member"]
+	for set, want := range map[string]outcome{
+		"kind = 'source'": {code: "42501"}, "key = 'other'": {code: "42501"}, "text = 'x'": {code: "42501"}, "reason = NULL": {code: "42501"},
+		"score = 9": {code: "42501"}, "evidence = '[]'": {code: "42501"}, "key = '', origin = 'person'": {code: "42501"},
+		"status = 'added', text = 'x'": {code: "42501"}, "status = 'added'": {rows: 1}, "status = 'dismissed'": {rows: 1}, "text = text": {rows: 1},
+		"status = 'added', added_prompt_id = (SELECT id FROM public.prompts LIMIT 1)": {rows: 1},
+	} {
+		if got := w.user(t, member, "UPDATE public.suggestions SET "+set+" WHERE key = 'k'"); got.rows != want.rows || got.code != want.code {
+			t.Errorf("%s: %+v, want %+v", set, got, want)
+		}
+	}
+	if got := w.user(t, member, "UPDATE public.suggestions SET text = 'x', score = 1, evidence = '[]' WHERE origin = 'person'"); got.rows != 1 {
+		t.Errorf("a person's suggestion: %+v", got)
+	}
+	for _, text := range []string{
+		"INSERT INTO public.suggestions (brand_id, kind, text, key, origin) VALUES ($1, 'gap', 'x', 'x', 'computed')",
+		"WITH new AS (INSERT INTO public.suggestions (brand_id, kind, text, key, origin) VALUES ($1, 'gap', 'x', 'k', 'computed') ON CONFLICT (brand_id, kind, key) WHERE key <> '' DO UPDATE SET text = 'x' RETURNING id) SELECT FROM new",
+	} {
+		if got := w.user(t, member, text, w.own.brand.ID); got.code != "42501" {
+			t.Errorf("%s: %+v, want 42501", text, got)
+		}
+	}
+	if got := w.user(t, member, "UPDATE public.suggestions SET key = 'x', origin = 'computed' WHERE origin = 'person'"); got.code != "42501" {
+		t.Errorf("a person's becomes computed: %+v, want 42501", got)
+	}
+}

@@ -1,10 +1,11 @@
 -- owned_pages: the pages of a brand's site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that
--- were answered with status 200, crawl_days the days with any. citations are answers that cite the page.
+-- were answered with status 200, crawl_days the days with any. citations are answers that cite the page as the brand's, opens all that cite it.
 SELECT
     page,
     toInt64(sum(crawl_count))    AS crawls,
     toInt64(sum(day_count))      AS crawl_days,
     toInt64(sum(citation_count)) AS citations,
+    toInt64(sum(citing_count))   AS opens,
     toInt64(sum(visit_count))    AS visits
 FROM
 (
@@ -13,6 +14,7 @@ FROM
         sum(requests)                        AS crawl_count,
         uniqExact(day)                       AS day_count,
         0                                    AS citation_count,
+        0                                    AS citing_count,
         0                                    AS visit_count
     FROM crawl_daily
     WHERE organization_id = {organization:UUID}
@@ -23,15 +25,17 @@ FROM
     GROUP BY page
     UNION ALL
     SELECT
-        page,
+        cited.1 AS page,
         0,
         0,
+        sumIf(sign, cited.2),
         sum(sign),
         0
     FROM answers
     ARRAY JOIN arrayDistinct(arrayMap(
-        url -> answerscope_page(url),
-        arrayFilter((url, is_cited, is_owned) -> is_cited AND is_owned, citations.url, citations.cited, citations.owned))) AS page
+        (url, is_owned) -> (answerscope_page(url), is_owned), -- the host of a page says whose it is
+        arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited),
+        arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
     WHERE organization_id = {organization:UUID}
       AND brand_id = {brand:UUID}
       AND day BETWEEN {first_day:Date} AND {last_day:Date}
@@ -41,6 +45,7 @@ FROM
     UNION ALL
     SELECT
         answerscope_page(concat(host, path)) AS page,
+        0,
         0,
         0,
         0,
