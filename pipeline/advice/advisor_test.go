@@ -144,6 +144,8 @@ func TestEditsSettleSuggestions(t *testing.T) {
 	w.exec(t, "UPDATE public.suggestions SET evidence = jsonb_build_object('rival', jsonb_build_object('id', gen_random_uuid())) WHERE key = 'dusk'")
 	must(t, w.db.AddCompetitor(t.Context(), w.brands[0].ID, postgres.NewCompetitor{Name: "BEAM"}))
 	w.want(t, "edited", w.compute(t), "beam added 2")
+	w.exec(t, "DELETE FROM public.competitors")
+	w.want(t, "without competitors", w.compute(t, "dawn", 1.0), "beam added 2, dawn new 1")
 }
 
 // A computation whose connection is cut between its writes and its commit leaves rows, statuses, events and its record as
@@ -201,29 +203,29 @@ func TestOrganizationsShareNoSuggestions(t *testing.T) {
 func TestChangedBrandsAreComputed(t *testing.T) {
 	t.Parallel()
 	w := newAdvised(t)
-	computed := func() string {
+	after := func(task func(context.Context) error) string {
 		t.Helper()
 		w.exec(t, "UPDATE private.advice_runs SET computed_at = '2020-01-01'")
-		must(t, w.Changed(t.Context()))
+		must(t, task(t.Context()))
 		return w.text(t, "SELECT string_agg(o.slug, ',' ORDER BY o.slug) FROM private.advice_runs AS r JOIN public.organizations AS o ON o.id = r.organization_id WHERE r.computed_at > '2021-01-01'")
 	}
 	land := func(revision int) {
 		must(t, w.warehouse.Exec(t.Context(), fmt.Sprintf("INSERT INTO answers (organization_id, brand_id, day, id, sign, revision, extract_version) VALUES ('%s', '%s', '2026-03-02', generateUUIDv4(), 1, %d, 99)",
 			w.brands[0].OrganizationID, w.brands[0].ID, revision)))
 	}
-	w.want(t, "first", computed(), "acme,rival")
-	w.want(t, "nothing changed", computed(), "")
+	w.want(t, "first", after(w.Changed), "acme,rival")
+	w.want(t, "nothing changed", after(w.Changed), "")
 	land(99)
 	w.pause = func(context.Context, time.Duration) error { land(99); return nil }
-	w.want(t, "not quiet", computed(), "")
+	w.want(t, "not quiet", after(w.Changed), "")
 	w.pause = func(context.Context, time.Duration) error { return nil }
-	w.want(t, "landed", computed(), "acme")
+	w.want(t, "landed", after(w.Changed), "acme")
 	_, err := w.db.AddPrompt(t.Context(), w.brands[1].ID, postgres.TrackedPrompt{Text: "new", Set: "s", Samples: 1})
 	must(t, err)
-	w.want(t, "prompt", computed(), "rival")
+	w.want(t, "prompt", after(w.Changed), "rival")
 	land(0)
-	w.want(t, "stale", computed(), "")
+	w.want(t, "stale", after(w.Changed), "")
+	w.want(t, "stale at night", after(w.Nightly), "rival")
 	w.exec(t, "UPDATE public.brands SET is_active = false")
-	must(t, w.Nightly(t.Context()))
-	w.want(t, "not active", computed(), "")
+	w.want(t, "not active", after(w.Nightly), "")
 }

@@ -132,6 +132,9 @@ func jsonCell(value any) string {
 			texts = append(texts, fmt.Sprint(one))
 		}
 		return strings.Join(texts, ", ")
+	case map[string]any:
+		text, _ := json.Marshal(of)
+		return string(text)
 	}
 	return fmt.Sprint(value)
 }

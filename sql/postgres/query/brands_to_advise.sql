@@ -21,9 +21,8 @@ LEFT JOIN private.advice_runs AS a ON a.brand_id = b.id
 WHERE b.id = $5::uuid
    OR $5::uuid IS NULL
       AND b.is_active
-      AND ($4::bool
-           OR a.inputs IS DISTINCT FROM inputs.inputs
-              AND (landed.brand_id IS NULL OR (landed.revision, landed.extract_version) >= (b.revision, $3::int)))
+      AND ($4::bool OR a.inputs IS DISTINCT FROM inputs.inputs)
+      AND (landed.brand_id IS NULL OR (landed.revision, landed.extract_version) >= (b.revision, $3::int))
       AND NOT EXISTS (
           SELECT FROM private.rereads AS r WHERE r.brand_id = b.id AND (r.asked_at IS NOT NULL OR r.finished_at IS NULL))
 ORDER BY b.organization_id, b.id

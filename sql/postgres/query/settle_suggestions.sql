@@ -11,8 +11,11 @@ FROM (
         expires_at > $3::timestamptz
             AND (kind = 'gap' AND NOT EXISTS (
                      SELECT FROM public.prompts AS p WHERE p.brand_id = $1 AND p.id::text = f.key)
-                 OR evidence #>> '{rival,id}' NOT IN (
-                     SELECT c.id::text FROM public.competitors AS c WHERE c.brand_id = $1)) AS is_lost
+                 OR evidence #> '{rival,id}' IS NOT NULL AND NOT EXISTS (
+                     SELECT
+                     FROM public.competitors AS c
+                     WHERE c.brand_id = $1
+                       AND c.id::text = f.evidence #>> '{rival,id}')) AS is_lost
     FROM public.suggestions AS f
     WHERE brand_id = $1::uuid
       AND origin = 'computed'

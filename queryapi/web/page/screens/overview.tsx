@@ -64,7 +64,6 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
       </Shown>
       {has && (
         <div class="stack overview">
-          {next.data && <Next brand={brand} totals={next.data.totals} />}
           {changes.data && <Whys brand={brand} change={changes.data.change} changes={changes.data.changes} />}
           {summary.data && (
             <Tiles brand={brand} totals={summary.data.totals} change={changes.data?.change} comparison={comparison} />
@@ -74,6 +73,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
               window && <Trend brand={brand} session={session} trend={t} window={window} comparison={comparison.data} />
             }
           </Shown>
+          {next.data && <Next brand={brand} totals={next.data.totals} />}
         </div>
       )}
       {window && has && (
