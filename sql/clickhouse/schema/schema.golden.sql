@@ -55,6 +55,25 @@ CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*');
 
+-- advice_holding
+CREATE VIEW advice_holding
+COMMENT 'the answers of a window whose texts have each of some names, as many as the filter name of GET /api/v1/answers opens. [4ce042a09834]'
+AS SELECT
+    name,
+    toInt64(count()) AS answers
+FROM
+(
+    SELECT
+        id,
+        groupUniqArrayArray(arrayFilter(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AS held
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    GROUP BY id
+    HAVING sum(sign) > 0
+)
+ARRAY JOIN held AS name
+GROUP BY name;
+
 -- advice_names
 CREATE VIEW advice_names
 COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [5dd678c06496]'
@@ -3724,12 +3743,13 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [9f4f906685f7]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [6f6b09944955]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
     toInt64(sum(day_count)) AS crawl_days,
     toInt64(sum(citation_count)) AS citations,
+    toInt64(sum(citing_count)) AS opens,
     toInt64(sum(visit_count)) AS visits
 FROM
 (
@@ -3738,24 +3758,27 @@ FROM
         sum(requests) AS crawl_count,
         uniqExact(day) AS day_count,
         0 AS citation_count,
+        0 AS citing_count,
         0 AS visit_count
     FROM crawl_daily
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200)
     GROUP BY page
     UNION ALL
     SELECT
-        page,
+        cited.1 AS page,
         0,
         0,
+        sumIf(sign, cited.2),
         sum(sign),
         0
     FROM answers
-    ARRAY JOIN arrayDistinct(arrayMap(url -> extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'), arrayFilter((url, is_cited, is_owned) -> (is_cited AND is_owned), citations.url, citations.cited, citations.owned))) AS page
+    ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
     GROUP BY page
     UNION ALL
     SELECT
         extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        0,
         0,
         0,
         0,
