@@ -94,7 +94,7 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	live := []Live{{ID: rivalID, Name: "Rival"}, {ID: uuid.UUID{3}, Name: "Unnamed"}}
 	f := Filter{From: "2026-03-01", To: "2026-03-02"}
 	same(t, Summary(readings, f, Live{ID: brandID, Name: "Brand"}, live), `{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
-		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
+		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"sentiment":{"labelled":1,"negativePct":0,"neutralPct":0,"positivePct":100},"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
 		"visiblePrompts":1,"promptCount":5,"visibilityRatePct":20,"aiVisibilityScore":15.4,"mentionAnswers":1,"citationAnswers":1,"positionFactor":0.0833,
 		"interval":{"low":0,"high":51.1},"mentionRatePct":16.7,"mentionRateInterval":{"low":0,"high":55.2}},"topCompetitors":[{"name":"Rival","mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
 	f.To = "2026-03-31"
@@ -105,7 +105,7 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live), `{"granularity":"week","buckets":[
 		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":1,"degraded_platforms":["b"]},
 		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":0,"degraded_platforms":[]}],"unanswered":[]}`)
-	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{ID: brandID, Name: "Brand"}, live)["totals"], `{"resultCount":0,"avgVisibility":null,
+	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{ID: brandID, Name: "Brand"}, live)["totals"], `{"resultCount":0,"sentiment":{"labelled":0,"negativePct":null,"neutralPct":null,"positivePct":null},"avgVisibility":null,
 		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,"aiVisibilityScore":null,"mentionAnswers":0,
 		"citationAnswers":0,"positionFactor":null,"interval":null,"mentionRatePct":null,"mentionRateInterval":null}`)
 }
