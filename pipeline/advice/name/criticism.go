@@ -2,6 +2,7 @@ package name
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -12,25 +13,18 @@ import (
 )
 
 const (
-	maxQuote       = 240     // characters
-	maxCriticisms  = 100_000 // of a brand
-	maxPerText     = 50      // criticisms
-	leastCriticism = 3       // answers of a theme
-	leastThemed    = 2       // prompts of a theme
-	maxQuotes      = 3       // of a theme
+	maxQuote       = 240 // characters
+	maxPerText     = 50  // criticisms
+	leastCriticism = 3   // answers of a theme
+	leastThemed    = 2   // prompts of a theme
+	maxQuotes      = 3   // of a theme
 )
 
 // A criticism is a part of an answer that may be against the brand.
 type criticism struct {
-	text           int
-	head, from, to int // tokens: its label or itself, its start, its end
-	quote          string
-}
-
-// A cue is a row of words.
-type cue struct {
-	folds  []uint32
-	isNone bool // no criticism
+	from, to int // tokens
+	subject  int // the token before which the brand must be named
+	quote    string
 }
 
 // Theme is a word that criticisms of the brand share.
@@ -50,66 +44,55 @@ type Quote struct {
 	Text     string    `json:"text"`
 }
 
-func (t *Texts) readLists() {
-	t.labels, t.filler, t.cues = map[uint32]bool{}, map[uint32]bool{}, map[uint32][]cue{}
-	for label := range strings.FieldsSeq(labelList) {
-		t.labels[t.foldOf(label)] = true
-	}
-	for filler := range strings.FieldsSeq(fillerList) {
-		t.filler[t.foldOf(filler)] = true
-	}
-	for row := range strings.Lines(cueList) {
-		words, isNone := strings.CutPrefix(row, "! ")
-		folds := t.foldsOf(words)
-		t.cues[folds[0]] = append(t.cues[folds[0]], cue{folds, isNone})
-	}
-}
+var labels, fillers = strings.Fields(labelList), strings.Fields(fillerList)
 
-// findCriticism finds the criticisms of an answer: what follows a label, and sentences with a cue.
-func (t *Texts) findCriticism(original, prose string, tokens []token) {
-	t.perText = 0
-	for i := 0; i < len(tokens)-1; {
-		end := i + 1
-		for end < len(tokens)-1 && !tokens[end].is(sentence) && !t.isLabel(tokens, end) {
-			end++
+// findCriticism finds the criticisms of an answer that was cut: sentences with a cue, and what follows a label: the
+// rest of its sentence, or the lines below it up to a blank one.
+func (t *Texts) findCriticism(original, prose string, tokens []token) (criticisms []criticism) {
+	label, last := -1, len(tokens)-1
+	for from, to := 0, 0; from < last && len(criticisms) < maxPerText; from = to {
+		to = from + 1
+		if t.isLabel(tokens, from) {
+			label = from
+			continue
 		}
+		for to < last && !tokens[to].is(sentence) && !t.isLabel(tokens, to) {
+			to++
+		}
+		c := criticism{from: from, to: to, subject: to}
 		switch {
-		case t.isLabel(tokens, i):
-			end = t.addLabelled(original, prose, tokens, i)
-		case t.hasCue(tokens[i:end]):
-			t.addCriticism(original, prose, criticism{head: i, from: i, to: end})
+		case label >= 0:
+			c.subject = label
+			if !tokens[label+1].is(line) || tokens[to].is(paragraph) {
+				label = -1
+			}
+		case !t.hasCue(tokens[from:to]) || utf8.RuneCountInString(t.quote(prose, from, to)) > maxQuote:
+			continue
 		}
-		i = end
+		fits := sort.Search(to-from, func(i int) bool {
+			quote := t.quote(prose, from, from+i+1)
+			return utf8.RuneCountInString(quote) > maxQuote || !strings.Contains(original, quote)
+		})
+		if fits > 0 {
+			c.quote = strings.Clone(t.quote(prose, from, from+fits))
+			criticisms = append(criticisms, c)
+		}
 	}
+	return criticisms
 }
 
 func (t *Texts) isLabel(tokens []token, i int) bool {
-	return t.labels[t.of(tokens[i]).fold] && tokens[i+1].is(colon)
-}
-
-// addLabelled adds what follows a label: the rest of its sentence, or the lines below it up to a blank one.
-func (t *Texts) addLabelled(original, prose string, tokens []token, label int) (end int) {
-	last, from := len(tokens)-1, label+1
-	isList := tokens[from].is(line)
-	for end = from; end < last; from = end {
-		for end++; end < last && !tokens[end].is(sentence) && !t.isLabel(tokens, end); end++ {
-		}
-		t.addCriticism(original, prose, criticism{head: label, from: from, to: end})
-		if !isList || tokens[end].is(paragraph) || t.isLabel(tokens, end) {
-			break
-		}
-	}
-	return end
+	return tokens[i+1].is(colon) && slices.Contains(labels, t.folded(tokens[i]).text)
 }
 
 // hasCue reports whether a sentence has a cue of criticism.
 func (t *Texts) hasCue(tokens []token) bool {
 	for i := 0; i < len(tokens); i++ {
 		for _, cue := range t.cues[t.of(tokens[i]).fold] {
-			if !t.begins(tokens[i:], cue.folds) {
+			if !t.begins(tokens[i:], cue) {
 				continue
 			}
-			if !cue.isNone {
+			if cue.own {
 				return true
 			}
 			i += len(cue.folds) - 1
@@ -119,122 +102,83 @@ func (t *Texts) hasCue(tokens []token) bool {
 	return false
 }
 
-// begins reports whether a text begins with words.
-func (t *Texts) begins(tokens []token, folds []uint32) bool {
-	if len(tokens) < len(folds) {
-		return false
-	}
-	for i, fold := range folds {
-		if t.of(tokens[i]).fold != fold {
-			return false
-		}
-	}
-	return true
-}
-
-// addCriticism adds a criticism with its quote: as long a part of the answer as prose left whole.
-func (t *Texts) addCriticism(original, prose string, c criticism) {
-	if t.perText == maxPerText || len(t.criticisms) == maxCriticisms {
-		return
-	}
-	if t.perText == 0 {
-		t.placeInProse(prose)
-	}
-	quoteTo := func(to int) string {
-		last := t.places[to-1]
-		end := last + wordEnd(prose[last:], 0)
-		return prose[t.places[c.from] : len(prose)-len(strings.TrimLeft(prose[end:], ")”\"%"))]
-	}
-	if c.head == c.from && utf8.RuneCountInString(quoteTo(c.to)) > maxQuote {
-		return
-	}
-	fits := sort.Search(c.to-c.from, func(i int) bool {
-		quote := quoteTo(c.from + i + 1)
-		return utf8.RuneCountInString(quote) > maxQuote || !strings.Contains(original, quote)
-	})
-	if fits > 0 {
-		t.perText++
-		c.text, c.quote = len(t.texts)-1, strings.Clone(quoteTo(c.from+fits))
-		t.criticisms = append(t.criticisms, c)
-	}
-}
-
-// placeInProse maps the places of the words from the plain text to prose.
-func (t *Texts) placeInProse(prose string) {
-	at, word := 1, 0 // after the line break
-	for i, r := range prose {
-		for ; word < len(t.places) && t.places[word] <= at; word++ {
-			t.places[word] = i
-		}
-		if r = plainRune(r); r >= 0 {
-			at += utf8.RuneLen(r)
-		}
-	}
-	for ; word < len(t.places); word++ {
-		t.places[word] = len(prose)
-	}
+// quote returns the words of the text that was cut last with the signs that close them.
+func (t *Texts) quote(prose string, from, to int) string {
+	rest := strings.TrimLeft(prose[t.ends[to-1]:], ")”\"%")
+	return prose[t.places[from] : len(prose)-len(rest)]
 }
 
 // themes returns what criticisms of the brand share, the most frequent first.
-func (t *Texts) themes(beginnings *tree, stats map[uint32]*stat) (themes []Theme, judged int) {
-	byWord := map[uint32][]criticism{}
-	for len(t.criticisms) > 0 {
-		n := 1
-		for n < len(t.criticisms) && t.criticisms[n].text == t.criticisms[0].text {
-			n++
-		}
-		for _, c := range t.ofBrand(t.criticisms[:n], beginnings, stats) {
+func (t *Texts) themes() (themes []Theme, judged int) {
+	type shared struct {
+		Theme
+
+		texts   []int
+		prompts map[uuid.UUID]bool
+	}
+	byWord := map[string]*shared{}
+	for n := range t.texts {
+		text := &t.texts[n]
+		for _, c := range t.ofBrand(text) {
 			judged++
-			for _, word := range t.themeWords(c) {
-				byWord[word] = append(byWord[word], c)
+			for _, word := range t.themeWords(text.tokens[c.from:c.to]) {
+				s := byWord[word]
+				if s == nil {
+					s = &shared{Theme{Key: word, Words: word, Naming: t.naming}, nil, map[uuid.UUID]bool{}}
+					byWord[word] = s
+				}
+				if slices.Contains(s.texts[max(0, len(s.texts)-1):], n) {
+					continue
+				}
+				s.texts = append(s.texts, n)
+				s.prompts[text.PromptID] = true
+				if len(s.Quotes) < maxQuotes {
+					s.Quotes = append(s.Quotes, Quote{text.ID, c.quote})
+				}
 			}
 		}
-		t.criticisms = t.criticisms[n:]
 	}
-	same := map[string]*Theme{}
-	inOrder := func(a, b uint32) int { return strings.Compare(t.folds[a].text, t.folds[b].text) }
-	for _, word := range slices.SortedFunc(maps.Keys(byWord), inOrder) {
-		theme, answers := t.themeOf(word, byWord[word])
-		if theme.Answers < leastCriticism || theme.Prompts < leastThemed {
+	same := map[string]int{} // themes by their answers
+	for _, word := range slices.Sorted(maps.Keys(byWord)) {
+		s := byWord[word]
+		if len(s.texts) < leastCriticism || len(s.prompts) < leastThemed {
 			continue
 		}
-		if first := same[answers]; first != nil {
-			first.Words += " " + theme.Words
-		} else {
-			same[answers] = &theme
+		answers := fmt.Sprint(s.texts)
+		if i, ok := same[answers]; ok {
+			themes[i].Words += " " + word
+			continue
 		}
+		same[answers] = len(themes)
+		s.Answers, s.Prompts, s.Score = len(s.texts), len(s.prompts), percent(len(s.texts), t.naming)
+		themes = append(themes, s.Theme)
 	}
-	for _, theme := range same {
-		themes = append(themes, *theme)
-	}
-	slices.SortFunc(themes, func(a, b Theme) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
-	})
+	slices.SortStableFunc(themes, func(a, b Theme) int { return cmp.Compare(b.Score, a.Score) })
 	return themes, judged
 }
 
 // ofBrand returns the criticisms of a text that are about the brand: the text named it last, alone in its sentence.
-func (t *Texts) ofBrand(criticisms []criticism, beginnings *tree, stats map[uint32]*stat) (about []criticism) {
-	tokens := t.texts[criticisms[0].text].tokens
-	heads := map[int]bool{} // where names start that nobody tracks
-	for p := range t.phrases(tokens) {
-		if p.leads && !t.trackedIn(p.folds) {
-			s := stats[beginnings.find(p.folds[:t.nameLength(beginnings, p.folds)])]
-			heads[p.at] = s != nil && !s.isLabel()
-		}
+func (t *Texts) ofBrand(text *text) (about []criticism) {
+	if len(text.criticisms) == 0 {
+		return nil
 	}
-	var isBrand, hasOther bool
-	for i := range tokens {
-		for len(criticisms) > 0 && criticisms[0].judgedAt() == i {
+	heads := map[int]bool{} // where names start that nobody tracks
+	for _, p := range t.phrases(text.tokens) {
+		s := t.stats[t.first(p.tokens, t.nameLength(p.tokens))]
+		heads[p.at] = p.leads && s != nil && !s.isLabel() && !t.hasTracked(p.tokens)
+	}
+	rest, isBrand, hasOther := text.criticisms, false, false
+	for i, token := range text.tokens {
+		for len(rest) > 0 && rest[0].subject == i {
 			if isBrand {
-				about = append(about, criticisms[0])
+				about = append(about, rest[0])
 			}
-			criticisms = criticisms[1:]
+			rest = rest[1:]
 		}
-		hasOther = hasOther && !tokens[i].is(sentence)
-		isBrand = isBrand && !tokens[i].is(heading)
-		switch brand, rival := t.trackedAt(tokens[i:]); {
-		case rival || heads[i]:
+		hasOther = hasOther && !token.is(sentence)
+		isBrand = isBrand && !token.is(heading)
+		switch brand, rival := t.trackedAt(text.tokens[i:]); {
+		case rival && !brand || !brand && heads[i]:
 			isBrand, hasOther = false, true
 		case brand:
 			isBrand = !hasOther
@@ -243,66 +187,35 @@ func (t *Texts) ofBrand(criticisms []criticism, beginnings *tree, stats map[uint
 	return about
 }
 
-// judgedAt returns the token before which its subject must be the brand.
-func (c criticism) judgedAt() int {
-	if c.head == c.from {
-		return c.to
-	}
-	return c.head
-}
-
 // trackedAt reports whether a name of the brand begins a text, or one of a competitor.
 func (t *Texts) trackedAt(tokens []token) (brand, rival bool) {
-	for _, n := range t.byFirst[t.of(tokens[0]).fold] {
-		if t.begins(tokens, t.tracked[n]) {
-			brand, rival = brand || n < t.ownNames, rival || n >= t.ownNames
+	for _, name := range t.tracked[t.of(tokens[0]).fold] {
+		if t.begins(tokens, name) {
+			brand, rival = brand || name.own, rival || !name.own
 		}
 	}
-	return brand, rival && !brand
+	return brand, rival
 }
 
 // themeWords returns the words of a criticism that name its subject, each once.
-func (t *Texts) themeWords(c criticism) (words []uint32) {
-	for i, token := range t.texts[c.text].tokens[c.from:c.to] {
-		word := t.of(token)
-		fold := t.singular(word.fold)
-		f := &t.folds[fold]
-		isProper := word.capital && (i > 0 || t.folds[word.fold].lower == 0)
-		if !isProper && f.letters > 2 && !f.inPrompt && !f.stop && !t.filler[fold] && !slices.Contains(words, fold) {
-			words = append(words, fold)
+func (t *Texts) themeWords(tokens []token) (words []string) {
+	for i, token := range tokens {
+		folded := t.folded(token)
+		word := singular(folded.text)
+		isProper := t.of(token).capital && (i > 0 || folded.lower.answers == 0)
+		w := &t.words[t.number(word)]
+		isSubject := !isProper && w.letters > 2 && !w.inPrompt && !w.stop && !slices.Contains(fillers, word)
+		if isSubject && !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
 	return words
 }
 
 // singular returns a word without its plural s.
-func (t *Texts) singular(fold uint32) uint32 {
-	text := t.folds[fold].text
-	if len(text) <= 3 || !strings.HasSuffix(text, "s") || strings.HasSuffix(text, "ss") {
-		return fold
+func singular(word string) string {
+	if len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
+		return word[:len(word)-1]
 	}
-	return t.foldOf(text[:len(text)-1])
-}
-
-// themeOf returns a theme, and its answers as a key.
-func (t *Texts) themeOf(word uint32, criticisms []criticism) (theme Theme, answers string) {
-	theme = Theme{Key: t.folds[word].text, Words: t.folds[word].text, Naming: t.naming}
-	prompts, last := map[uint32]bool{}, -1
-	var ids strings.Builder
-	for _, c := range criticisms {
-		if c.text == last {
-			continue
-		}
-		last = c.text
-		text := &t.texts[c.text]
-		theme.Answers++
-		prompts[text.prompt] = true
-		ids.Write(text.id.Bytes())
-		if len(theme.Quotes) < maxQuotes {
-			theme.Quotes = append(theme.Quotes, Quote{text.id, c.quote})
-		}
-	}
-	theme.Prompts = len(prompts)
-	theme.Score = percent(theme.Answers, t.naming)
-	return theme, ids.String()
+	return word
 }

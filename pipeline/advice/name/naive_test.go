@@ -71,7 +71,7 @@ func letters(word string) (n int) {
 	return n
 }
 
-func naiveRun(tokens []naiveToken, i int) (run [sharedWords]string) {
+func naiveRun(tokens []naiveToken, i int) (run [rowWords]string) {
 	for j := range run {
 		run[j] = tokens[i+j].word
 	}
@@ -80,17 +80,17 @@ func naiveRun(tokens []naiveToken, i int) (run [sharedWords]string) {
 
 // naiveShared reports for each word of each answer whether a platform writes it under most of its answers.
 func naiveShared(answers []Answer, texts [][]naiveToken) (shared [][]bool) {
-	common := map[[sharedWords]string]bool{}
+	common := map[[rowWords]string]bool{}
 	for _, platform := range []string{"a", "b"} {
-		mine, prompts, counts := 0, map[uuid.UUID]bool{}, map[[sharedWords]string]int{}
+		mine, prompts, counts := 0, map[uuid.UUID]bool{}, map[[rowWords]string]int{}
 		for n, a := range answers {
 			if a.Platform != platform {
 				continue
 			}
 			mine++
 			prompts[a.PromptID] = true
-			seen := map[[sharedWords]string]bool{}
-			for i := range len(texts[n]) - sharedWords {
+			seen := map[[rowWords]string]bool{}
+			for i := range len(texts[n]) - rowWords {
 				seen[naiveRun(texts[n], i)] = true
 			}
 			for run := range seen {
@@ -103,8 +103,8 @@ func naiveShared(answers []Answer, texts [][]naiveToken) (shared [][]bool) {
 	}
 	for _, text := range texts {
 		marks := make([]bool, len(text))
-		for i := range len(text) - sharedWords {
-			for j := i; common[naiveRun(text, i)] && j < i+sharedWords; j++ {
+		for i := range len(text) - rowWords {
+			for j := i; common[naiveRun(text, i)] && j < i+rowWords; j++ {
 				marks[j] = true
 			}
 		}

@@ -7,12 +7,16 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gofrs/uuid/v5"
 )
 
-// The least that a name needs.
+// The least that a name needs, the most characters that it has, and the most beginnings of phrases in memory.
 const (
-	leastAnswers = 5 // that it leads and that name a tracked entity
-	leastPrompts = 3 // of these
+	leastAnswers  = 5 // that it leads and that name a tracked entity
+	leastPrompts  = 3 // of these
+	maxCharacters = 64
+	maxStarts     = 200_000
 )
 
 // Name is an untracked name.
@@ -27,21 +31,22 @@ type Name struct {
 	Score     float64  `json:"-"`              // answers beside tracked entities, in % of all
 }
 
-// A stat is about a name that may be one.
-type stat struct {
-	answers, leading, beside, filled tally
-	leads, bare, uses                int
-	next                             uint32 // a word that follows
-	hasNext, hasMore                 bool   // one follows, several do
-	prompts, platforms               map[uint32]bool
-	spellings                        map[string]int
+// A start counts the answers with phrases that begin alike, and the words that follow.
+type start struct {
+	tally
+
+	next int
 }
 
-// add counts an answer once.
-func (t *tally) add(answer int) {
-	if t.last != answer {
-		t.answers, t.last = t.answers+1, answer
-	}
+// A stat is about a name that may be one.
+type stat struct {
+	key                              string
+	answers, leading, beside, filled tally
+	leads, bare, uses                int
+	next                             map[token]bool
+	prompts                          map[uuid.UUID]bool
+	platforms                        map[string]bool
+	spellings                        map[string]int
 }
 
 // isLabel reports whether answers repeat a phrase, as they do labels such as Pros.
@@ -50,46 +55,63 @@ func (s *stat) isLabel() bool { return 10*s.leads > 17*s.leading.answers }
 // isName reports whether it stands where names stand, and either has products or stands alone.
 func (s *stat) isName() bool {
 	fills := s.filled.answers >= leastAnswers && 4*s.filled.answers >= s.answers.answers
-	makes := 10*s.bare <= 7*s.uses && (s.hasMore || s.hasNext && fills)
-	return s.beside.answers >= leastAnswers && len(s.prompts) >= leastPrompts &&
-		10*s.leading.answers >= 6*s.answers.answers && (makes || fills && !s.isLabel())
+	makes := 10*s.bare <= 7*s.uses && (len(s.next) > 1 || len(s.next) == 1 && fills)
+	enough := s.beside.answers >= leastAnswers && len(s.prompts) >= leastPrompts
+	leads := 10*s.leading.answers >= 6*s.answers.answers
+	return enough && leads && (makes || fills && !s.isLabel()) && utf8.RuneCountInString(s.key) <= maxCharacters
 }
 
-// countNames reads the phrases twice: a name's length depends on all of them.
-func (t *Texts) countNames() (*tree, map[uint32]*stat) {
-	beginnings, stats := newTree(), map[uint32]*stat{}
+// countStarts counts how phrases begin. When there are too many, it forgets the rarest.
+func (t *Texts) countStarts() {
 	for n, text := range t.texts {
-		for p := range t.phrases(text.tokens) {
-			beginnings.add(uint32(n+1), p.folds)
+		for _, p := range t.phrases(text.tokens) {
+			var before row
+			for length := range min(len(p.tokens), rowWords) {
+				here := t.first(p.tokens, length+1)
+				s, ok := t.starts[here]
+				if parent := t.starts[before]; !ok && length > 0 {
+					parent.next++
+					t.starts[before] = parent
+				}
+				s.add(n + 1)
+				t.starts[here], before = s, here
+			}
+			for least := 1; len(t.starts) > maxStarts; least++ {
+				maps.DeleteFunc(t.starts, func(_ row, s start) bool { return s.answers <= least })
+				t.isCut = true
+			}
 		}
 	}
+}
+
+// countNames counts what each name has.
+func (t *Texts) countNames() {
 	for n := range t.texts {
-		for p := range t.phrases(t.texts[n].tokens) {
-			if t.trackedIn(p.folds) {
+		for _, p := range t.phrases(t.texts[n].tokens) {
+			length := t.nameLength(p.tokens)
+			key := t.first(p.tokens, length)
+			answers := t.starts[key].answers
+			if answers == 0 || t.hasTracked(p.tokens) { // forgotten or no news
 				continue
 			}
-			length := t.nameLength(beginnings, p.folds)
-			if node := beginnings.find(p.folds[:length]); node > 0 {
-				if stats[node] == nil {
-					stats[node] = &stat{}
-				}
-				stats[node].count(n+1, p, length)
-				if beginnings.nodes[node].answers >= leastAnswers {
-					t.describe(stats[node], &t.texts[n], p, length)
-				}
+			s := t.stats[key]
+			if s == nil {
+				s = &stat{}
+				t.stats[key] = s
+			}
+			s.count(n+1, p)
+			if answers >= leastAnswers {
+				t.describe(s, &t.texts[n], p, length)
 			}
 		}
 	}
-	return beginnings, stats
 }
 
-// trackedIn reports whether words hold a tracked name.
-func (t *Texts) trackedIn(folds []uint32) bool {
-	for i, word := range folds {
-		for _, n := range t.byFirst[word] {
-			if name := t.tracked[n]; len(folds)-i >= len(name) && slices.Equal(folds[i:i+len(name)], name) {
-				return true
-			}
+// hasTracked reports whether words hold a tracked name.
+func (t *Texts) hasTracked(tokens []token) bool {
+	for i := range tokens {
+		if brand, rival := t.trackedAt(tokens[i:]); brand || rival {
+			return true
 		}
 	}
 	return false
@@ -97,24 +119,22 @@ func (t *Texts) trackedIn(folds []uint32) bool {
 
 // nameLength returns how many words of a phrase are its name: the first, and those that always follow, unless too
 // little varies after them.
-func (t *Texts) nameLength(beginnings *tree, folds []uint32) int {
+func (t *Texts) nameLength(tokens []token) int {
 	length := 1
-	for ; length < min(maxDepth-1, len(folds)); length++ {
-		here := &beginnings.nodes[beginnings.find(folds[:length])]
-		longer := &beginnings.nodes[beginnings.find(folds[:length+1])]
-		first := &t.folds[folds[0]]
-		isWeak := utf8.RuneCountInString(first.text) <= 2 || first.lower > 0
+	for ; length < min(rowWords-1, len(tokens)); length++ {
+		here, longer := t.starts[t.first(tokens, length)], t.starts[t.first(tokens, length+1)]
+		first := t.folded(tokens[0])
+		isWeak := utf8.RuneCountInString(first.text) <= 2 || first.lower.answers > 0
 		weak := length == 1 && isWeak && 5*longer.answers >= 4*here.answers
 		always := longer.answers == here.answers && longer.next >= 2
-		if !weak && (!always || t.folds[folds[length]].anyDigit) {
+		if !weak && (!always || strings.ContainsAny(t.folded(tokens[length]).text, "0123456789")) {
 			break
 		}
 	}
 	return length
 }
 
-func (s *stat) count(answer int, p phrase, length int) {
-	s.uses++
+func (s *stat) count(answer int, p phrase) {
 	s.answers.add(answer)
 	if p.leads {
 		s.leads++
@@ -123,82 +143,64 @@ func (s *stat) count(answer int, p phrase, length int) {
 	if p.fills {
 		s.filled.add(answer)
 	}
-	if length == len(p.folds) {
-		s.bare++
-		return
-	}
-	s.hasMore = s.hasMore || s.hasNext && s.next != p.folds[length]
-	s.next, s.hasNext = p.folds[length], true
 }
 
 // describe counts what only a frequent phrase needs.
 func (t *Texts) describe(s *stat, text *text, p phrase, length int) {
 	if s.spellings == nil {
-		s.prompts, s.platforms, s.spellings = map[uint32]bool{}, map[uint32]bool{}, map[string]int{}
+		s.key, s.next, s.prompts = t.join(p.tokens[:length], true), map[token]bool{}, map[uuid.UUID]bool{}
+		s.platforms, s.spellings = map[string]bool{}, map[string]int{}
 	}
-	s.spellings[t.join(p.tokens[:length])]++
+	s.uses++
+	s.spellings[t.join(p.tokens[:length], false)]++
+	if length == len(p.tokens) {
+		s.bare++
+	} else {
+		s.next[t.of(p.tokens[length]).fold] = true
+	}
 	if p.leads {
-		s.platforms[text.platform] = true
+		s.platforms[text.Platform] = true
 	}
-	if p.leads && text.tracked {
+	if p.leads && text.Tracked {
 		s.beside.add(s.answers.last)
-		s.prompts[text.prompt] = true
+		s.prompts[text.PromptID] = true
 	}
 }
 
-func (t *Texts) join(tokens []token) string {
+func (t *Texts) join(tokens []token, isFolded bool) string {
 	words := make([]string, len(tokens))
 	for i, token := range tokens {
 		words[i] = t.of(token).text
+		if isFolded {
+			words[i] = t.folded(token).text
+		}
 	}
 	return strings.Join(words, " ")
 }
 
-// names returns the names among the stats, the best first.
-func (t *Texts) names(beginnings *tree, stats map[uint32]*stat) (names []Name) {
-	platforms := make([]string, len(t.platforms))
-	for platform, n := range t.platforms {
-		platforms[n] = platform
-	}
-	parts := map[string]int{} // of names with hyphens
-	for node, s := range stats {
+// names returns the names among the stats, the best first. A part of a name with hyphens is none.
+func (t *Texts) names() (names []Name) {
+	parts := map[string]bool{}
+	for _, s := range t.stats {
 		if !s.isName() {
 			continue
 		}
-		name := Name{
-			Key: t.keyOf(beginnings, node), Answers: s.answers.answers, Leading: s.leading.answers,
-			Beside: s.beside.answers, Prompts: len(s.prompts), Score: percent(s.beside.answers, t.answers),
-		}
-		name.Name = slices.MinFunc(slices.Sorted(maps.Keys(s.spellings)), func(a, b string) int {
+		spelling := slices.MinFunc(slices.Sorted(maps.Keys(s.spellings)), func(a, b string) int {
 			return s.spellings[b] - s.spellings[a]
 		})
-		for n := range s.platforms {
-			name.Platforms = append(name.Platforms, platforms[n])
-		}
-		slices.Sort(name.Platforms)
-		if isLong(name.Key) {
-			continue
-		}
-		names = append(names, name)
-		for part := range strings.SplitSeq(name.Key, "-") {
-			if part != name.Key {
-				parts[part]++
-			}
+		names = append(names, Name{
+			s.key, spelling, s.answers.answers, s.leading.answers, s.beside.answers, len(s.prompts),
+			slices.Sorted(maps.Keys(s.platforms)), percent(s.beside.answers, t.answers),
+		})
+		for part := range strings.SplitSeq(s.key, "-") {
+			parts[part] = parts[part] || part != s.key
 		}
 	}
-	names = slices.DeleteFunc(names, func(n Name) bool { return parts[n.Key] > 0 })
+	names = slices.DeleteFunc(names, func(n Name) bool { return parts[n.Key] })
 	slices.SortFunc(names, func(a, b Name) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
 	})
 	return names
-}
-
-func (t *Texts) keyOf(beginnings *tree, n uint32) string {
-	each, prefix := &beginnings.nodes[n], ""
-	if each.parent > 0 {
-		prefix = t.keyOf(beginnings, each.parent) + " "
-	}
-	return prefix + t.folds[each.word].text
 }
 
 // percent rounds as the reports do.

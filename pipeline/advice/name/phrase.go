@@ -1,90 +1,66 @@
 package name
 
 import (
-	"iter"
 	"slices"
+
+	"github.com/gofrs/uuid/v5"
 )
 
-const (
-	sharedWords    = 4
-	platformsOwn   = 10  // prompts of a platform from which on a shared run is its own
-	blockOfAnswers = 100 // in which candidates are looked for
-)
+// rowWords is how many words a shared run has, and a beginning of a phrase at most.
+const rowWords = 4
 
-// A run is a row of spellings.
-type run [sharedWords]token
+// A row is a run of words, or the first folded words of a phrase.
+type row [rowWords]token
 
-func (t *text) runs() iter.Seq2[int, run] {
-	return func(yield func(int, run) bool) {
-		for i := range len(t.tokens) - sharedWords {
-			if !yield(i, run{t.tokens[i].word(), t.tokens[i+1].word(), t.tokens[i+2].word(), t.tokens[i+3].word()}) {
-				return
-			}
-		}
-	}
-}
+// platformsOwn is how many prompts of a platform make a shared run its own.
+const platformsOwn = 10
 
 // cutShared marks the words of runs that over half of a platform's answers share: they are the platform's and not the
 // answer's.
 func (t *Texts) cutShared() {
-	shared := map[run]bool{}
-	for platform := range uint32(len(t.platforms)) {
-		var answers []*text
-		prompts := map[uint32]bool{}
-		for i := range t.texts {
-			if t.texts[i].platform == platform {
-				answers = append(answers, &t.texts[i])
-				prompts[t.texts[i].prompt] = true
-			}
-		}
-		if len(prompts) >= platformsOwn {
-			addShared(shared, answers)
-		}
+	shared, byPlatform := map[row]bool{}, map[string][]text{}
+	for _, text := range t.texts {
+		byPlatform[text.Platform] = append(byPlatform[text.Platform], text)
 	}
-	if len(shared) == 0 {
-		return
+	for _, texts := range byPlatform {
+		t.addShared(shared, texts)
 	}
 	for _, text := range t.texts {
-		for i, r := range text.runs() {
-			for j := i; shared[r] && j < i+sharedWords; j++ {
+		for i := range len(text.tokens) - rowWords {
+			for j := i; shared[text.run(i)] && j < i+rowWords; j++ {
 				text.tokens[j] |= cut
 			}
 		}
 	}
 }
 
-// addShared adds the runs of over half of the answers. Such a run is in over half of one block of answers too, so only
-// the counts of a block are in memory.
-func addShared(shared map[run]bool, answers []*text) {
-	candidates, counts := map[run]bool{}, map[run]tally{}
-	for block := range slices.Chunk(answers, blockOfAnswers) {
-		countRuns(counts, block, nil)
-		for r, count := range counts {
-			if 2*count.answers > len(block) {
-				candidates[r] = true
-			}
-		}
-		clear(counts)
+func (t *text) run(i int) (r row) {
+	for j := range r {
+		r[j] = t.tokens[i+j].word()
 	}
-	countRuns(counts, answers, candidates)
-	for r, count := range counts {
-		if 2*count.answers > len(answers) {
-			shared[r] = true
-		}
-	}
+	return r
 }
 
-// A tally counts answers, each once.
-type tally struct{ answers, last int }
-
-func countRuns(counts map[run]tally, answers []*text, only map[run]bool) {
-	for n, text := range answers {
-		for _, r := range text.runs() {
-			if only != nil && !only[r] {
+// addShared adds a platform's runs. All words of such a run are in over half of its answers, which keeps runs few.
+func (t *Texts) addShared(shared map[row]bool, texts []text) {
+	prompts, words, runs := map[uuid.UUID]bool{}, make([]tally, len(t.words)), map[row]tally{}
+	for n, text := range texts {
+		prompts[text.PromptID] = true
+		for _, token := range text.tokens {
+			words[token.word()].add(n + 1)
+		}
+	}
+	isRare := func(token token) bool { return 2*words[token.word()].answers <= len(texts) }
+	for n, text := range texts {
+		for i := range len(text.tokens) - rowWords {
+			if slices.ContainsFunc(text.tokens[i:i+rowWords], isRare) {
 				continue
 			}
-			if count := counts[r]; count.last != n+1 {
-				counts[r] = tally{count.answers + 1, n + 1}
+			run := text.run(i)
+			count := runs[run]
+			count.add(n + 1)
+			if runs[run] = count; 2*count.answers > len(texts) && len(prompts) >= platformsOwn {
+				shared[run] = true
 			}
 		}
 	}
@@ -94,74 +70,59 @@ func countRuns(counts map[run]tally, answers []*text, only map[run]bool) {
 // sentence asks for.
 func (t *Texts) countCases() {
 	for n, text := range t.texts {
-		answer := uint32(n + 1)
 		for i, token := range text.tokens[:len(text.tokens)-1] {
-			if token.is(cut) {
-				continue
-			}
-			word := t.of(token)
-			count := &t.folds[word.fold]
-			if !word.capital {
-				if count.lowerIn != answer {
-					count.lower, count.lowerIn = count.lower+1, answer
-				}
-				continue
-			}
-			next := text.tokens[i+1]
-			inside := token.is(blank) && i > 0 && !t.of(text.tokens[i-1]).capital
-			if count.amidIn != answer && (inside || next.is(blank) && (t.of(next).capital || t.of(next).digit)) {
-				count.amid, count.amidIn = count.amid+1, answer
+			word, next := t.of(token), text.tokens[i+1]
+			switch {
+			case token.is(cut):
+			case !word.capital:
+				t.folded(token).lower.add(n + 1)
+			case i > 0 && token.is(blank) && !t.of(text.tokens[i-1]).capital,
+				next.is(blank) && t.isCapital(next):
+				t.folded(token).amid.add(n + 1)
 			}
 		}
 	}
 }
 
-// A phrase is a row of words with capitals and numbers, without generic words in front. Its slices are valid until the
-// next one.
+// isCapital reports whether a word goes on a phrase.
+func (t *Texts) isCapital(token token) bool { return t.of(token).capital || t.of(token).digit }
+
+// A phrase is a row of words with capitals and numbers, without generic words in front.
 type phrase struct {
 	at     int // its first token
-	folds  []uint32
 	tokens []token
 	leads  bool // it stands where tracked names stand: a line, item, heading, bold span, link or cell opens with it
 	fills  bool // it opens and closes one
 }
 
-func (t *Texts) phrases(tokens []token) iter.Seq[phrase] {
-	return func(yield func(phrase) bool) {
-		var folds []uint32
-		for i := 0; i < len(tokens)-1; {
-			end := t.phraseEnd(tokens, i)
-			first := i
-			for first < end && t.folds[t.of(tokens[first]).fold].isGeneric() {
-				first++
-			}
-			if first < end {
-				folds = folds[:0]
-				for _, token := range tokens[first:end] {
-					folds = append(folds, t.of(token).fold)
-				}
-				start, after := tokens[i], tokens[end]
-				fills := first == i && start.is(opens) && after.is(closes)
-				leads := first == i && start.is(opens) || after.is(priced) || start.is(labelled) && after.is(closes)
-				if !yield(phrase{first, folds, tokens[first:end], leads, fills}) {
-					return
-				}
-			}
-			i = max(end, i+1)
+func (t *Texts) phrases(tokens []token) (phrases []phrase) {
+	last := len(tokens) - 1
+	for i, end := 0, 0; i < last; i = end {
+		end = i + 1
+		if tokens[i].is(cut) || !t.of(tokens[i]).capital {
+			continue
+		}
+		for end < last && tokens[end]&(blank|cut) == blank && t.isCapital(tokens[end]) {
+			end++
+		}
+		first := i
+		for first < end && t.folded(tokens[first]).isGeneric() {
+			first++
+		}
+		if first < end {
+			start, after := tokens[i], tokens[end]
+			opened := first == i && start.is(opens)
+			leads := opened || after.is(priced) || start.is(labelled) && after.is(closes)
+			phrases = append(phrases, phrase{first, tokens[first:end], leads, opened && after.is(closes)})
 		}
 	}
+	return phrases
 }
 
-// phraseEnd returns where the capitalised words and numbers from i on end; i if there are none.
-func (t *Texts) phraseEnd(tokens []token, i int) int {
-	if tokens[i].is(cut) || !t.of(tokens[i]).capital {
-		return i
+// first returns the first folded words of a phrase.
+func (t *Texts) first(tokens []token, n int) (r row) {
+	for i, token := range tokens[:n] {
+		r[i] = t.of(token).fold
 	}
-	for i++; i < len(tokens)-1; i++ {
-		word := t.of(tokens[i])
-		if tokens[i].is(cut) || !tokens[i].is(blank) || !word.capital && !word.digit {
-			break
-		}
-	}
-	return i
+	return r
 }

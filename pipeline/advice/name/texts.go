@@ -10,6 +10,13 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
+// Limits of one Texts.
+const (
+	maxTokens = 24 << 20 // 96 MB
+	maxWords  = 1 << 20
+	maxQuoted = 100_000
+)
+
 var (
 	//go:embed lists/plain.txt
 	plainList string // words that begin sentences and headings
@@ -37,57 +44,68 @@ type Answer struct {
 type Texts struct {
 	vocabulary
 
-	tracked   [][]uint32 // folded words of names, the brand's first
-	ownNames  int        // of these are the brand's
-	byFirst   map[uint32][]int
-	texts     []text
-	size      int // in tokens
-	prompts   map[uuid.UUID]uint32
-	platforms map[string]uint32
-	asked     map[string]bool // texts of prompts
-	naming    int             // answers that name the brand
-	answers   int
-	isCut     bool // an answer was left out for the size
-
-	labels     map[uint32]bool
-	cues       map[uint32][]cue
-	filler     map[uint32]bool
-	criticisms []criticism
-	perText    int // criticisms of the last text
+	tracked map[token][]spelling // names of the brand and of competitors by their first word
+	cues    map[token][]spelling // of criticism
+	texts   []text
+	size    int // in tokens
+	answers int
+	naming  int  // answers that name the brand
+	quoted  int  // criticisms
+	isCut   bool // an answer or a phrase was left out
+	starts  map[row]start
+	stats   map[row]*stat
 }
 
-// A text holds the words of an answer.
+// A spelling is a row of folded words.
+type spelling struct {
+	folds []token
+	own   bool // it is of the brand, or a cue of criticism
+}
+
+// A text is an answer by its words.
 type text struct {
-	id               uuid.UUID
-	tokens           []token
-	prompt, platform uint32
-	tracked          bool
+	Answer // without Text
+
+	tokens     []token
+	criticisms []criticism
 }
 
 // New returns Texts for the answers of a brand with its live competitors.
 func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	t := &Texts{
-		vocabulary: newVocabulary(), byFirst: map[uint32][]int{}, prompts: map[uuid.UUID]uint32{},
-		platforms: map[string]uint32{}, asked: map[string]bool{},
+		vocabulary: newVocabulary(), tracked: map[token][]spelling{}, cues: map[token][]spelling{},
+		starts: map[row]start{}, stats: map[row]*stat{},
 	}
-	t.track(brand)
-	t.ownNames = len(t.tracked)
-	for _, c := range competitors {
-		t.track(c)
+	for i, e := range append([]extract.Entity{brand}, competitors...) {
+		for _, name := range append(append([]string{e.Name}, e.Aliases...), e.Domains...) {
+			t.spell(t.tracked, name, i == 0)
+			t.spell(t.tracked, extract.Spelled(name), i == 0)
+		}
 	}
-	t.readLists()
+	for row := range strings.Lines(cueList) {
+		words, isNone := strings.CutPrefix(row, "! ")
+		t.spell(t.cues, words, !isNone)
+	}
 	return t
 }
 
-func (t *Texts) track(e extract.Entity) {
-	for _, name := range append(append([]string{e.Name}, e.Aliases...), e.Domains...) {
-		for _, spelling := range []string{name, extract.Spelled(name)} {
-			if folds := t.foldsOf(spelling); len(folds) > 0 {
-				t.byFirst[folds[0]] = append(t.byFirst[folds[0]], len(t.tracked))
-				t.tracked = append(t.tracked, folds)
-			}
-		}
+func (t *Texts) spell(to map[token][]spelling, words string, isOwn bool) {
+	s := spelling{own: isOwn}
+	tokens := t.cut(words)
+	for _, token := range tokens[:len(tokens)-1] {
+		s.folds = append(s.folds, t.of(token).fold)
 	}
+	if len(s.folds) > 0 {
+		to[s.folds[0]] = append(to[s.folds[0]], s)
+	}
+}
+
+// begins reports whether tokens begin with a spelling.
+func (t *Texts) begins(tokens []token, s spelling) bool {
+	n := len(s.folds)
+	return len(tokens) >= n && slices.EqualFunc(tokens[:n], s.folds, func(token, fold token) bool {
+		return t.of(token).fold == fold
+	})
 }
 
 // Add reads an answer. Of one in another language than English, only that it was given counts.
@@ -96,50 +114,27 @@ func (t *Texts) Add(a Answer) {
 	if a.Brand {
 		t.naming++
 	}
-	if !isEnglish(a.Language) {
+	primary, _, _ := strings.Cut(strings.ReplaceAll(a.Language, "_", "-"), "-")
+	if a.Language != "" && !strings.EqualFold(primary, "en") {
 		return
 	}
 	prose := extract.Prose(a.Text)
 	tokens := t.cut(prose)
-	if t.size += len(tokens); t.size > maxTokens {
+	if t.size += len(tokens); t.size > maxTokens || len(t.words) > maxWords {
 		t.isCut = true
 		return
 	}
-	t.texts = append(t.texts, text{
-		id: a.ID, tokens: slices.Clone(tokens), tracked: a.Tracked,
-		prompt: numberOf(t.prompts, a.PromptID), platform: numberOf(t.platforms, a.Platform),
-	})
-	if a.Brand {
-		t.findCriticism(a.Text, prose, tokens)
+	text := text{Answer: a, tokens: slices.Clone(tokens)}
+	if text.Text = ""; a.Brand && t.quoted < maxQuoted {
+		text.criticisms = t.findCriticism(a.Text, prose, tokens)
+		t.quoted += len(text.criticisms)
 	}
-	if !t.asked[a.Prompt] {
-		t.asked[a.Prompt] = true
-		t.ask(a.Prompt)
+	t.texts = append(t.texts, text)
+	for _, token := range t.cut(a.Prompt) { // words of prompts are no names and no themes
+		folded := t.folded(token)
+		folded.asked = folded.asked || !t.of(token).capital
+		t.words[t.number(singular(folded.text))].inPrompt = true
 	}
-}
-
-// ask marks the words of a prompt, which are no names and no themes.
-func (t *Texts) ask(prompt string) {
-	for _, token := range t.cut(prompt) {
-		word := t.of(token)
-		singular := t.singular(word.fold)
-		t.folds[word.fold].asked = t.folds[word.fold].asked || !word.capital
-		t.folds[singular].inPrompt = true
-	}
-}
-
-func isEnglish(language string) bool {
-	primary, _, _ := strings.Cut(strings.ReplaceAll(language, "_", "-"), "-")
-	return language == "" || strings.EqualFold(primary, "en")
-}
-
-func numberOf[K comparable](numbers map[K]uint32, key K) uint32 {
-	n, ok := numbers[key]
-	if !ok {
-		n = uint32(len(numbers))
-		numbers[key] = n
-	}
-	return n
 }
 
 // Result is what the texts of a brand have. Names and Themes are complete, the best first.
@@ -159,12 +154,12 @@ type Result struct {
 func (t *Texts) Result() Result {
 	t.cutShared()
 	t.countCases()
-	beginnings, stats := t.countNames()
-	r := Result{
-		Answers: t.answers, Read: len(t.texts), Prompts: len(t.prompts), Phrases: len(stats),
-		Names:     t.names(beginnings, stats),
-		Forgotten: beginnings.forgotten || t.isFull || t.isCut,
+	t.countStarts()
+	t.countNames()
+	prompts := map[uuid.UUID]bool{}
+	for _, text := range t.texts {
+		prompts[text.PromptID] = true
 	}
-	r.Themes, r.Critics = t.themes(beginnings, stats)
-	return r
+	themes, critics := t.themes()
+	return Result{t.names(), themes, t.answers, len(t.texts), len(prompts), len(t.stats), critics, t.isCut}
 }

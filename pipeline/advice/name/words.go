@@ -17,90 +17,73 @@ import (
 // A token is the number of a word below the marks of the gap before it. The last token of a text has no word.
 type token uint32
 
-const (
-	wordBits       = 19
-	blank    token = 1 << (wordBits + iota - 1) // the gap is one space
-	// opens: a line, list item, heading, bold span, link or cell begins after the gap.
-	opens
-	// closes: one of these ends before the gap.
-	closes
-	// labelled: the gap ends in ": ".
-	labelled
-	// priced: the gap starts with : or $.
-	priced
-	// colon: the gap has a colon or ends a line.
-	colon
-	// sentence: a sentence, line or cell ends.
-	sentence
-	line
-	// paragraph: a blank line or a heading follows.
-	paragraph
-	heading
-	// cut: the word belongs to a run that its platform writes under most answers.
-	cut
-)
+const wordBits = 21
 
-// Limits of one Texts. Words beyond them are read as noWord.
 const (
-	maxVocabulary = 1<<wordBits - 1
-	maxTokens     = 24 << 20 // 96 MB
-	maxCharacters = 64       // of a name
-)
-
-// The first words of each vocabulary: the end of a text, and a word that is too long or too new.
-const (
-	endOfText = token(iota)
-	noWord
+	blank     token = 1 << (wordBits + iota) // the gap is one space
+	opens                                    // a line, list item, heading, bold span, link or cell begins after the gap
+	closes                                   // one of these ends before the gap
+	labelled                                 // the gap ends in ": "
+	priced                                   // the gap starts with : or $
+	colon                                    // the gap has a colon or ends a line
+	sentence                                 // a sentence, line or cell ends
+	line                                     // a line ends
+	paragraph                                // a blank line or a heading follows
+	heading                                  // a heading follows
+	cut                                      // the word belongs to a run that its platform writes under most answers
 )
 
 func (t token) word() token         { return t & (1<<wordBits - 1) }
 func (t token) is(marks token) bool { return t&marks != 0 }
 
-// A word is a spelling.
+// A word is a spelling or a folded form.
 type word struct {
 	text    string
-	fold    uint32
-	capital bool // has a capital
-	digit   bool // starts with a digit
-	digits  bool // has digits only
+	fold    token // its folded form
+	capital bool  // has a capital
+	digit   bool  // starts with a digit
+	digits  bool  // has digits only
+
+	// Folded forms have these.
+	letters     int
+	stop        bool  // in need.Stop or plain.txt
+	asked       bool  // a prompt has it in lower case
+	inPrompt    bool  // a prompt has it
+	lower, amid tally // answers with it in lower case; with a capital inside a sentence or before another capital
 }
 
-// folded counts the spellings that fold alike.
-type folded struct {
-	text            string
-	letters         int
-	digit, anyDigit bool   // the first character is a digit, any is
-	stop            bool   // in need.Stop or plain.txt
-	asked           bool   // a prompt has it in lower case
-	inPrompt        bool   // a prompt has it
-	lower, amid     uint32 // answers with it in lower case; with a capital inside a sentence or before another capital
-	lowerIn, amidIn uint32 // the last of these
+// A tally counts answers, each once.
+type tally struct{ answers, last int }
+
+func (t *tally) add(answer int) {
+	if t.last != answer {
+		t.answers, t.last = t.answers+1, answer
+	}
 }
 
-// isGeneric reports whether a word is no name: answers write it in lower case too often.
-func (f *folded) isGeneric() bool {
-	return f.asked || f.stop || f.letters < 2 || f.digit && f.letters < 3 || 4*f.lower > f.lower+f.amid
+// isGeneric reports whether a folded word is no name: answers write it in lower case too often.
+func (w *word) isGeneric() bool {
+	lower, amid := w.lower.answers, w.amid.answers
+	return w.asked || w.stop || w.letters < 2 || w.digit && w.letters < 3 || 4*lower > lower+amid
 }
 
-// A vocabulary numbers words and their folded forms.
+// A vocabulary numbers words. The first one is empty, as are those that are too many.
 type vocabulary struct {
 	words   []word
-	folds   []folded
 	byText  map[string]token
-	byFold  map[string]uint32
-	tokens  []token // of the text that was cut last
-	places  []int   // where its words start, in bytes of plain
-	isFull  bool    // a word was left out
 	stopped map[string]bool
+	tokens  []token // of the text that was cut last
+	place   []int   // where each of its bytes is in the original
+	places  []int   // where each of its words starts and ends in the original
+	ends    []int
 }
 
 func newVocabulary() vocabulary {
-	v := vocabulary{byText: map[string]token{}, byFold: map[string]uint32{}, stopped: maps.Clone(need.Stop)}
+	v := vocabulary{byText: map[string]token{}, stopped: maps.Clone(need.Stop)}
 	for plain := range strings.FieldsSeq(plainList) {
 		v.stopped[plain] = true
 	}
-	v.number("")  // endOfText
-	v.number(" ") // noWord
+	v.number("")
 	return v
 }
 
@@ -108,119 +91,113 @@ func (v *vocabulary) number(text string) token {
 	if n, ok := v.byText[text]; ok {
 		return n
 	}
-	if isLong(text) {
-		return noWord
+	if len(v.words) == 1<<wordBits {
+		return 0
 	}
-	if len(v.words) > maxVocabulary {
-		v.isFull = true
-		return noWord
+	n, text := token(len(v.words)), strings.Clone(text)
+	w := word{text: text, fold: n, digits: text != "", stop: v.stopped[text]}
+	for i, r := range text {
+		isDigit := unicode.IsDigit(r)
+		w.capital = w.capital || unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
+		w.digit, w.digits = w.digit || i == 0 && isDigit, w.digits && isDigit
+		if unicode.IsLetter(r) {
+			w.letters++
+		}
 	}
-	first, _ := utf8.DecodeRuneInString(text)
-	n := token(len(v.words))
-	text = strings.Clone(text)
-	v.byText[text] = n
-	v.words = append(v.words, word{
-		text: text, fold: v.foldOf(text), capital: strings.ContainsFunc(text, isCapital), digit: unicode.IsDigit(first),
-		digits: text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) }),
-	})
+	v.byText[text], v.words = n, append(v.words, w)
+	if fold := strings.TrimSpace(extract.Fold(text)); fold != text {
+		v.words[n].fold = v.number(fold)
+	}
 	return n
 }
 
-func isLong(text string) bool {
-	return len(text) > maxCharacters && utf8.RuneCountInString(text) > maxCharacters
-}
+func (v *vocabulary) of(t token) *word     { return &v.words[t.word()] }
+func (v *vocabulary) folded(t token) *word { return &v.words[v.of(t).fold] }
 
-func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
-
-func (v *vocabulary) foldOf(text string) uint32 {
-	text = strings.TrimSpace(extract.Fold(text))
-	n, ok := v.byFold[text]
-	if !ok {
-		n = uint32(len(v.folds))
-		v.byFold[text] = n
-		first, _ := utf8.DecodeRuneInString(text)
-		f := folded{text: text, stop: v.stopped[text], digit: unicode.IsDigit(first)}
-		for _, r := range text {
-			if unicode.IsLetter(r) {
-				f.letters++
+// cut cuts a text into tokens. The result is valid until the next call.
+func (v *vocabulary) cut(original string) []token {
+	text := v.plain(original)
+	v.tokens, v.places, v.ends = v.tokens[:0], v.places[:0], v.ends[:0]
+	for end, at, before, isNumber := 0, 0, "", false; ; {
+		for at < len(text) {
+			r, n := utf8.DecodeRuneInString(text[at:])
+			if isWord(r) {
+				break
 			}
-			f.anyDigit = f.anyDigit || unicode.IsDigit(r)
+			at += n
 		}
-		v.folds = append(v.folds, f)
-	}
-	return n
-}
-
-func (v *vocabulary) of(t token) *word { return &v.words[t.word()] }
-
-// cut cuts a text into tokens, the last one being endOfText. The result is valid until the next call.
-func (v *vocabulary) cut(text string) []token {
-	text = plain(text)
-	v.tokens, v.places = v.tokens[:0], v.places[:0]
-	end, before, afterDigits := 0, "", false
-	for at := nextWord(text, 0); ; {
 		gap := text[end:at]
-		marks := gapMarks(gap)
-		if afterDigits && gap != "" && (gap[0] == ')' || gap[0] == '.') { // "1. Name"
-			gap = before + gap
-		}
-		marks |= openMarks(gap)
-		v.places = append(v.places, at)
-		if at == len(text) {
-			v.tokens = append(v.tokens, endOfText|marks)
-			return v.tokens
+		marks := marksOf(gap)
+		if isNumber && gap != "" && (gap[0] == ')' || gap[0] == '.') { // "1. Name"
+			marks |= marksOf(before+gap) & opens
 		}
 		next := wordEnd(text, at)
 		spelling := strings.TrimSuffix(text[at:next], "'s")
+		end = at + len(spelling)
 		n := v.number(spelling)
 		v.tokens = append(v.tokens, n|marks)
-		end, before, afterDigits = at+len(spelling), text[end:at], v.words[n].digits
-		at = nextWord(text, next)
+		v.places, v.ends = append(v.places, v.place[at]), append(v.ends, v.place[end])
+		if at == len(text) {
+			return v.tokens
+		}
+		at, before, isNumber = next, gap, v.words[n].digits
 	}
 }
 
-// folds returns the folded words of a name.
-func (v *vocabulary) foldsOf(name string) (folds []uint32) {
-	tokens := v.cut(name)
-	for _, t := range tokens[:len(tokens)-1] {
-		folds = append(folds, v.of(t).fold)
+func marksOf(gap string) (marks token) {
+	if gap == " " {
+		return blank | closes
 	}
-	return folds
+	set := func(mark token, isSet bool) {
+		if isSet {
+			marks |= mark
+		}
+	}
+	rest := strings.TrimLeft(gap, " \t")
+	isFirst := func(sign string) bool { return strings.HasPrefix(rest, sign) }
+	signs := []string{"]", "|", ":", "$", "(", "\n", "**", "__", "— ", "- "}
+	set(closes, rest == "" || slices.ContainsFunc(signs, isFirst))
+	set(labelled, strings.HasSuffix(gap, ": "))
+	set(priced, gap != "" && (gap[0] == ':' || gap[0] == '$'))
+	set(line, strings.Contains(gap, "\n"))
+	set(colon, strings.ContainsAny(gap, ":\n"))
+	set(sentence, strings.ContainsAny(gap, ".!?|\n"))
+	set(heading, strings.Contains(gap, "#"))
+	set(paragraph, marks&heading != 0 || strings.Count(gap, "\n") > 1)
+	last := strings.LastIndexByte(gap, '\n')
+	set(opens, last >= 0 && !strings.Contains(gap[last:], "_"))
+	last = 1 + strings.LastIndexAny(gap, "_\n:.,")
+	set(opens, strings.HasSuffix(gap[:last], "__"))
+	set(opens, strings.Contains(gap[last:], "**") || strings.ContainsAny(gap[last:], "[|#"))
+	return marks
 }
 
 // plain puts a line break before a text, drops ®, and writes other signs beside names as spaces, quotes and dashes as
 // ASCII.
-func plain(text string) string { return strings.Map(plainRune, "\n"+text) }
-
-func plainRune(r rune) rune {
-	switch {
-	case r < utf8.RuneSelf:
-	case r == '®':
-		return -1
-	case r == '™', r == '℠', r == '²', r == '³', r == '¹', 0x2070 <= r && r <= 0x209C, 0x2460 <= r && r <= 0x24FF:
-		return ' '
-	case r == '‘', r == '’', r == 'ʼ':
-		return '\''
-	case 0x2010 <= r && r <= 0x2013, r == 0x2212:
-		return '-'
+func (v *vocabulary) plain(text string) string {
+	out := append(make([]byte, 0, len(text)+1), '\n')
+	v.place = append(v.place[:0], 0)
+	for i, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+		case r == '®':
+			continue
+		case r == '™', r == '℠', r == '²', r == '³', r == '¹', 0x2070 <= r && r <= 0x209C, 0x2460 <= r && r <= 0x24FF:
+			r = ' '
+		case r == '‘', r == '’', r == 'ʼ':
+			r = '\''
+		case 0x2010 <= r && r <= 0x2013, r == 0x2212:
+			r = '-'
+		}
+		for out = utf8.AppendRune(out, r); len(v.place) < len(out); {
+			v.place = append(v.place, i)
+		}
 	}
-	return r
+	v.place = append(v.place, len(text))
+	return string(out)
 }
 
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r)
-}
-
-// nextWord returns where the first word from at on starts; len(text) if there is none.
-func nextWord(text string, at int) int {
-	if i := strings.IndexFunc(text[at:], isWord); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // wordEnd returns the end of a word. A full stop joins only before a lower-case letter or a digit, since answers are
 // run together: "battery.Microsoft".
@@ -240,48 +217,3 @@ func wordEnd(text string, at int) int {
 	}
 	return at
 }
-
-// gapMarks returns the marks that depend on the gap alone.
-func gapMarks(gap string) (marks token) {
-	if gap == " " {
-		return blank | closes
-	}
-	set := func(mark token, isSet bool) {
-		if isSet {
-			marks |= mark
-		}
-	}
-	set(closes, isClosing(strings.TrimLeft(gap, " \t")))
-	set(priced, gap != "" && (gap[0] == ':' || gap[0] == '$'))
-	set(line, strings.Contains(gap, "\n"))
-	set(colon, marks&line != 0 || strings.Contains(gap, ":"))
-	set(sentence, marks&line != 0 || strings.ContainsAny(gap, ".!?|"))
-	set(heading, strings.Contains(gap, "#"))
-	set(paragraph, marks&heading != 0 || strings.Count(gap, "\n") > 1)
-	return marks
-}
-
-func isClosing(gap string) bool {
-	if gap == "" || strings.ContainsRune("]|:$(\n", rune(gap[0])) {
-		return true
-	}
-	isClosing := func(mark string) bool { return strings.HasPrefix(gap, mark) }
-	return slices.ContainsFunc([]string{"**", "__", "— ", "- "}, isClosing)
-}
-
-// openMarks returns the marks that depend on a list number before the gap too.
-func openMarks(gap string) (marks token) {
-	if strings.HasSuffix(gap, ": ") {
-		marks = labelled
-	}
-	if i := strings.LastIndexByte(gap, '\n'); i >= 0 && !strings.ContainsFunc(gap[i:], inWord) {
-		return marks | opens
-	}
-	i := 1 + strings.LastIndexFunc(gap, func(r rune) bool { return inWord(r) || strings.ContainsRune("\n:.,", r) })
-	if strings.Contains(gap[i:], "**") || strings.ContainsAny(gap[i:], "[|#") || strings.HasSuffix(gap[:i], "__") {
-		marks |= opens
-	}
-	return marks
-}
-
-func inWord(r rune) bool { return r == '_' || isWord(r) }
