@@ -49,7 +49,8 @@ var labels, fillers = strings.Fields(labelList), strings.Fields(fillerList)
 // findCriticism finds the criticisms of an answer that was cut: sentences with a cue, and what follows a label: the
 // rest of its sentence, or the lines below it up to a blank one.
 func (t *Texts) findCriticism(original, prose string, tokens []token) (criticisms []criticism) {
-	label, last, to := -1, len(tokens)-1, 0
+	var to int
+	label, last := -1, len(tokens)-1
 	for from := 0; from < last && len(criticisms) < maxPerText; from = to {
 		to = from + 1
 		if t.isLabel(tokens, from) {

@@ -96,7 +96,8 @@ type phrase struct {
 }
 
 func (t *Texts) phrases(tokens []token) (phrases []phrase) {
-	last, end := len(tokens)-1, 0
+	var end int
+	last := len(tokens) - 1
 	for i := 0; i < last; i = end {
 		end = i + 1
 		if tokens[i].is(cut) || !t.of(tokens[i]).capital {
