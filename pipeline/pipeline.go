@@ -106,6 +106,22 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("retention", timetable.Hourly(37), expiry.Enforce)
 	purger := upkeep.NewPurger(d.DB, d.Warehouse, purgeLeader, d.Metrics, d.Log)
 	table.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+
+	notifier, err := notify.New(d.Notify, d.DB, d.Metrics, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	addTasks(d, table)
+	return append(parts,
+		lifecycle.Part{Name: "notify", After: []lifecycle.Store{lifecycle.Postgres}, Run: notifier.Run},
+		lifecycle.Part{Name: "reread", After: everything, Run: rereader.Run},
+		lifecycle.Part{Name: "purge", After: everything, Run: purger.Run},
+		lifecycle.Part{Name: "timetable", After: everything, Run: table.Run},
+	), nil
+}
+
+// addTasks adds the tasks that belong to no part.
+func addTasks(d Deps, table *timetable.Timetable) {
 	verdicts := upkeep.NewVerdicts(d.DB, d.Warehouse, time.Now, d.Log)
 	table.Every("check verdicts", timetable.Daily(4, 40), verdicts.Nightly)
 	// Collectors drop salts, too; but salts must also go when no collector runs any more.
@@ -120,20 +136,9 @@ func Build(d Deps) ([]lifecycle.Part, error) {
 	table.Every("canary", timetable.Daily(2, 10), judge.Nightly)
 	table.OnFollow(judge.Forget)
 
-	notifier, err := notify.New(d.Notify, d.DB, d.Metrics, d.Log)
-	if err != nil {
-		return nil, err
-	}
 	reporter := notify.NewReporter(d.DB, d.Warehouse, time.Now, d.Log)
 	table.Every("judge", timetable.Hourly(27), reporter.Hourly)
 	table.Every("weekly reports", timetable.Hourly(2), reporter.Weekly)
-
-	return append(parts,
-		lifecycle.Part{Name: "notify", After: []lifecycle.Store{lifecycle.Postgres}, Run: notifier.Run},
-		lifecycle.Part{Name: "reread", After: everything, Run: rereader.Run},
-		lifecycle.Part{Name: "purge", After: everything, Run: purger.Run},
-		lifecycle.Part{Name: "timetable", After: everything, Run: table.Run},
-	), nil
 }
 
 // groupResults is the consumer group that reads answers for prompt_results.

@@ -17,7 +17,7 @@ var stopText string
 // Stop has the folded words that name no subject.
 var Stop = func() map[string]bool {
 	stop := map[string]bool{}
-	for _, word := range strings.Fields(stopText) {
+	for word := range strings.FieldsSeq(stopText) {
 		stop[word] = true
 	}
 	return stop
