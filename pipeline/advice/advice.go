@@ -24,7 +24,6 @@ const (
 	KindGap        = "gap"        // a prompt whose answers name a rival and not the brand
 	KindSource     = "source"     // a domain that such answers cite
 	KindCompetitor = "competitor" // a name that nobody tracks
-	KindAlias      = "alias"      // such a name that may be the brand's
 	KindPrompt     = "prompt"     // a search of platforms that no prompt covers
 	KindPage       = "page"       // a page of the brand that is crawled and never cited, or cited and never visited
 	KindTheme      = "theme"      // what answers say against the brand
@@ -99,28 +98,27 @@ func (b *Brand) foldedNames() []string {
 	return names
 }
 
-// A rule finds the suggestions of one kind in the answers of a window.
-type rule func(context.Context, *clickhouse.Conn, Brand, Window) (Found, error)
+// A rule reads the answers of a window once, and finds the suggestions of some kinds.
+type rule func(context.Context, *clickhouse.Conn, Brand, Window) ([]Found, error)
 
 // rules are in the order in which their kinds are listed.
 var rules = []rule{
-	gaps,
-	sources,
+	comparisons,
 	searches,
 	pages,
+	texts,
 }
 
-// find applies all rules to a brand, last those that read texts.
+// find applies all rules to a brand.
 func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Found, err error) {
 	for _, r := range rules {
-		finding, err := r(ctx, warehouse, brand, window)
+		findings, err := r(ctx, warehouse, brand, window)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, finding)
+		all = append(all, findings...)
 	}
-	inTexts, err := texts(ctx, warehouse, brand, window)
-	return append(all, inTexts...), err
+	return all, nil
 }
 
 // rank sorts suggestions of a kind by score, then key, and cuts them.

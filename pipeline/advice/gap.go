@@ -53,10 +53,16 @@ type GapEvidence struct {
 	Topic    string    `json:"topic"` // "": none
 }
 
-// gaps finds prompts whose answers surely name a competitor more often than the brand.
-func gaps(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (Found, error) {
-	rows, err := clickhouse.AdviceNames.All(ctx, warehouse, clickhouse.NamesFilter{ExportFilter: brand.filter(window)})
-	return findGaps(&brand, rows), err
+// comparisons finds prompts whose answers, and domains whose citing answers, surely name a competitor more often than
+// the brand.
+func comparisons(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
+	rows, err := clickhouse.AdviceNames.All(ctx, warehouse, brand.filter(window))
+	if err != nil {
+		return nil, err
+	}
+	sources := findSources(&brand, rows)
+	err = sources.readPages(ctx, warehouse, brand.filter(window))
+	return []Found{findGaps(&brand, rows), sources}, err
 }
 
 func (b *Brand) filter(window Window) clickhouse.ExportFilter {
@@ -66,6 +72,7 @@ func (b *Brand) filter(window Window) clickhouse.ExportFilter {
 	}
 }
 
+// findGaps judges the rows of all answers.
 func findGaps(brand *Brand, rows []clickhouse.PromptNames) Found {
 	finding := Found{Kind: KindGap}
 	rivals, all := brand.rivals(), answersOf(rows)

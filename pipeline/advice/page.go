@@ -30,9 +30,9 @@ type PageEvidence struct {
 }
 
 // pages finds pages of the brand that are crawled and surely less cited than its others, or cited and less visited.
-func pages(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (Found, error) {
+func pages(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
 	rows, err := clickhouse.OwnedPages.All(ctx, warehouse, brand.filter(window))
-	return findPages(rows), err
+	return []Found{findPages(rows)}, err
 }
 
 func findPages(rows []clickhouse.OwnedPage) Found {

@@ -25,10 +25,7 @@ type nameEvidence struct {
 
 // texts reads the texts of a brand's answers once: untracked names, and criticism of the brand.
 func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
-	filter := clickhouse.ExportFilter{
-		OrganizationID: clickhouse.UUID(brand.OrganizationID), BrandID: clickhouse.UUID(brand.BrandID),
-		DateFrom: clickhouse.Day(window.From), DateTo: clickhouse.Day(window.To),
-	}
+	filter := brand.filter(window)
 	var ids []clickhouse.UUID
 	var competitors []extract.Entity
 	for _, c := range brand.Competitors {
@@ -80,7 +77,7 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
 	return names
 }
 
-// linkNames adds the links of names, and counts what they list.
+// linkNames adds the links of names, with the number of answers that each lists.
 func (f Found) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
 	held := clickhouse.HeldFilter{ExportFilter: filter}
 	for _, s := range f.Suggestions {

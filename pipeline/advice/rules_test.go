@@ -155,7 +155,7 @@ func linesOf(all []Found) (lines []string) {
 // byNames returns the gaps and sources of a set.
 func (s *set) byNames(t *testing.T, conn *clickhouse.Conn) []Found {
 	t.Helper()
-	rows, err := clickhouse.AdviceNames.All(t.Context(), conn, clickhouse.NamesFilter{ExportFilter: s.brand.filter(always), ByDomain: true})
+	rows, err := clickhouse.AdviceNames.All(t.Context(), conn, s.brand.filter(always))
 	if err != nil {
 		t.Fatal(err)
 	}

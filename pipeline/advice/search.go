@@ -32,9 +32,9 @@ type SearchEvidence struct {
 }
 
 // searches finds what platforms search for again and again, and no prompt asks.
-func searches(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (Found, error) {
+func searches(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
 	answers, err := clickhouse.AdviceSearches.All(ctx, warehouse, brand.filter(window))
-	return findSearches(&brand, answers), err
+	return []Found{findSearches(&brand, answers)}, err
 }
 
 func findSearches(brand *Brand, answers []clickhouse.SearchingAnswer) Found {

@@ -29,25 +29,7 @@ type PageRow struct {
 	Kind    string `json:"page_kind"`
 }
 
-// sources finds domains that are cited in answers which surely name a competitor more often than the brand.
-func sources(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (Found, error) {
-	filter := brand.filter(window)
-	byDomain := clickhouse.NamesFilter{ExportFilter: filter, ByDomain: true}
-	rows, err := clickhouse.AdviceNames.All(ctx, warehouse, byDomain)
-	if err != nil {
-		return Found{}, err
-	}
-	finding := findSources(&brand, rows)
-	domains := make([]string, len(finding.Suggestions))
-	for i, s := range finding.Suggestions {
-		domains[i] = s.Key
-	}
-	ofDomains := clickhouse.DomainsFilter{ExportFilter: filter, Domains: domains}
-	pages, err := clickhouse.AdvicePages.All(ctx, warehouse, ofDomains)
-	finding.addPages(pages)
-	return finding, err
-}
-
+// findSources judges the rows of each domain.
 func findSources(brand *Brand, rows []clickhouse.PromptNames) Found {
 	finding := Found{Kind: KindSource}
 	rivals, total, largest := brand.rivals(), answersOf(rows), 0
@@ -123,6 +105,17 @@ func clustered(
 
 func intervalOf(rate, deviation, critical float64) Interval {
 	return Interval{100 * max(0, rate-critical*deviation), 100 * min(1, rate+critical*deviation)}.rounded()
+}
+
+// readPages adds the pages of the suggested domains.
+func (f Found) readPages(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
+	domains := clickhouse.DomainsFilter{ExportFilter: filter}
+	for _, s := range f.Suggestions {
+		domains.Domains = append(domains.Domains, s.Key)
+	}
+	pages, err := clickhouse.AdvicePages.All(ctx, warehouse, domains)
+	f.addPages(pages)
+	return err
 }
 
 // addPages adds the pages of each domain. A shop's pages are products.

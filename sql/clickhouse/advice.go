@@ -64,22 +64,14 @@ type HeldName struct {
 // AdviceHolding counts the answers of each name that any text has, as many as GET /api/v1/answers lists.
 var AdviceHolding = query[HeldFilter, HeldName]("advice_holding")
 
-type (
-	// NamesFilter is an ExportFilter whose answers are also summed by the domains that they cite.
-	NamesFilter struct {
-		ExportFilter
-		ByDomain bool `ch:"by_domain"`
-	}
-
-	// DomainsFilter is an ExportFilter of the pages of some domains.
-	DomainsFilter struct {
-		ExportFilter
-		Domains []string `ch:"domains"` // registrable
-	}
-)
+// DomainsFilter is an ExportFilter of the pages of some domains.
+type DomainsFilter struct {
+	ExportFilter
+	Domains []string `ch:"domains"` // registrable
+}
 
 // AdviceNames returns a row for each domain and prompt, by domain, then by prompt.
-var AdviceNames = query[NamesFilter, PromptNames]("advice_names")
+var AdviceNames = query[ExportFilter, PromptNames]("advice_names")
 
 // PromptNames counts whom the answers to a prompt name: all answers, or those that cite a domain's pages of others.
 type PromptNames struct {

@@ -137,7 +137,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"prompts": some(random, clickhouse.UUID{30}.String(), clickhouse.UUID{31}.String()), "mentioned": some(random, true, false), "cited": some(random, true, false),
 		"competitors": some(random, warehouse.Competitor.String()), "domains": some(random, "a.example"), "urls": some(random, "https://b.example/x"),
 		"pages": some(random, "b.example/x"), "categories": some(random, "owned", "forum"),
-		"names": some(random, "Lumen"), "searches": some(random, "best lamp"), "by_domain": one(random, true, false),
+		"names": some(random, "Lumen"), "searches": some(random, "best lamp"),
 		"organizations": []string{of.String()}, "brands": []string{warehouse.Brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
 		"days": days, "ids": ids, "times": times,
 		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "month frozen", "malformed"),

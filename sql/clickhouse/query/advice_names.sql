@@ -1,5 +1,5 @@
 -- advice_names: how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain '' are of all answers;
--- with by_domain others follow, of the answers that cite a page there that is neither the brand's nor a competitor's.
+-- the others are of the answers that cite a page there that is neither the brand's nor a competitor's.
 -- unnamed counts answers that do not name the brand, of a domain those that cite any page of it. critical_t is Student's t of the domain's
 -- prompts, 0 under 5. Only answers say both what they cite and whom they name: months whose answers were deleted are in no figure.
 WITH
@@ -18,7 +18,7 @@ WITH
             sign,
             mention_count > 0 AS named,
             arrayFilter((id, n) -> n > 0 AND has(live, id), competitors.id, competitors.mention_count) AS rivals,
-            if({by_domain:Bool}, arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)), []) AS cited,
+            arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS cited,
             arrayFilter(
                 (domain, is_cited, owned, competitor) -> is_cited AND NOT owned AND competitor = nobody,
                 citations.domain, citations.cited, citations.owned, citations.competitor_id) AS of_others

@@ -76,7 +76,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [5dd678c06496]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [c3820e2c55cc]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -92,7 +92,7 @@ AS WITH
             sign,
             mention_count > 0 AS named,
             arrayFilter((id, n) -> ((n > 0) AND has(live, id)), competitors.id, competitors.mention_count) AS rivals,
-            if({by_domain:Bool}, arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)), []) AS cited,
+            arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS cited,
             arrayFilter((domain, is_cited, owned, competitor) -> (is_cited AND (NOT owned) AND (competitor = nobody)), citations.domain, citations.cited, citations.owned, citations.competitor_id) AS of_others
         FROM answers
         WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
