@@ -43,7 +43,7 @@ func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 	var questions []question
 	for _, view := range viewNames(t) {
 		rows := 0
-		for n := 0; n < 2 || rows == 0 && n < 20; n++ {
+		for n := 0; n < 2 || rows == 0 && n < 100; n++ {
 			q := question{view: view, args: arguments(t, random, view, neighbour)}
 			q.alone = rowsOf(t, conn, file(t, view), q.args)
 			rows += len(q.alone)
