@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -42,14 +43,12 @@ type evidence struct {
 		ID   uuid.UUID `json:"id"`
 		Name string    `json:"name"`
 	} `json:"rival"`
-	Answers       int64     `json:"answers"`
-	BrandAnswers  *int64    `json:"brand_answers"`
-	RivalAnswers  *int64    `json:"rival_answers"`
-	BrandInterval *interval `json:"brand_interval"`
-	RivalInterval *interval `json:"rival_interval"`
+	Answers       int64            `json:"answers"`
+	BrandAnswers  *int64           `json:"brand_answers"`
+	RivalAnswers  *int64           `json:"rival_answers"`
+	BrandInterval *advice.Interval `json:"brand_interval"`
+	RivalInterval *advice.Interval `json:"rival_interval"`
 }
-
-type interval struct{ Low, High float64 }
 
 // input is what a brief is written from.
 type input struct {

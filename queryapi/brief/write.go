@@ -321,6 +321,9 @@ func (in *input) outline() (headings []string, searched bool) {
 	}
 	var groups [][]string
 	for _, q := range mostFrequent(searches, len(searches)) {
+		if len(headings) == maxHeadings {
+			break
+		}
 		words := need.Words(q.Text)
 		isAlike := func(group []string) bool { return need.Alike(group, words) }
 		if len(words) > 0 && !slices.ContainsFunc(groups, isAlike) {
@@ -328,31 +331,25 @@ func (in *input) outline() (headings []string, searched bool) {
 		}
 	}
 	if len(headings) > 0 {
-		return headings[:min(len(headings), maxHeadings)], true
+		return headings, true
 	}
-	prompts := map[string]bool{}
+	prompts := map[string][]string{} // their words, by text
 	for _, a := range in.read {
-		prompts[a.PromptText] = true
+		if prompts[a.PromptText] == nil {
+			prompts[a.PromptText] = need.Words(a.PromptText)
+		}
 	}
 	for _, p := range in.prompts {
-		alike := prompts[p.Text]
-		for text := range prompts {
-			alike = alike || inBoth(need.Words(text), need.Words(p.Text)) >= 2
+		_, alike := prompts[p.Text]
+		tracked := need.Words(p.Text)
+		for _, words := range prompts {
+			alike = alike || need.InBoth(words, tracked) >= 2
 		}
 		if alike && p.Text != in.subject() && len(headings) < maxHeadings {
 			headings = append(headings, p.Text)
 		}
 	}
 	return headings, false
-}
-
-func inBoth(a, b []string) (n int) {
-	for _, word := range a {
-		if slices.Contains(b, word) {
-			n++
-		}
-	}
-	return n
 }
 
 // mostFrequent returns the texts in the most answers, then in code-point order.
@@ -367,7 +364,7 @@ func mostFrequent(answers map[string]int, limit int) (counts []count) {
 }
 
 // rate returns a list item with the answers that name an entity, and the interval of a suggestion with intervals.
-func (in *input) rate(name string, answers *int64, i *interval) []string {
+func (in *input) rate(name string, answers *int64, i *advice.Interval) []string {
 	if name == "" || answers == nil || in.Answers == 0 {
 		return nil
 	}

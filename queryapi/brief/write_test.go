@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -34,7 +35,7 @@ func lamps() input {
 	brand, named := int64(0), int64(3)
 	in.Window.From, in.Window.To, in.Open, in.Answers = "2026-08-27", "2026-11-25", "prompt_id=01890a5d-ac96-774b-bcce-b302099a8057&mentioned=false", 3
 	in.evidence.Rival.ID, in.evidence.Rival.Name, in.BrandAnswers, in.RivalAnswers = rival, "Aurora", &brand, &named
-	in.BrandInterval, in.RivalInterval = &interval{0, 56.2}, &interval{43.8, 100}
+	in.BrandInterval, in.RivalInterval = &advice.Interval{Low: 0, High: 56.2}, &advice.Interval{Low: 43.8, High: 100}
 	for i, sentence := range []string{
 		"The Aurora One has a fanless driver and a warm dimmer for long evenings.",
 		"Buyers like that the Aurora One is fanless and comes with a five year warranty.",

@@ -53,11 +53,12 @@ func Wording(text string) string {
 }
 
 // Alike reports whether two lists of Words have two fifths of all their words in common.
-func Alike(a, b []string) bool { return alike(len(a), len(b), inBoth(a, b)) }
+func Alike(a, b []string) bool { return alike(len(a), len(b), InBoth(a, b)) }
 
 func alike(a, b, both int) bool { return 5*both >= 2*(a+b-both) }
 
-func inBoth(a, b []string) (n int) {
+// InBoth counts the words that two lists of Words have in common.
+func InBoth(a, b []string) (n int) {
 	for _, w := range a {
 		if _, ok := slices.BinarySearch(b, w); ok {
 			n++

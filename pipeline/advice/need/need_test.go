@@ -46,7 +46,7 @@ func TestCoverIsAComparisonWithEachPrompt(t *testing.T) {
 		search := Words(text())
 		want := slices.ContainsFunc(prompts, func(prompt string) bool {
 			words := Words(prompt)
-			return inBoth(search, words) == len(search) || Alike(search, words)
+			return InBoth(search, words) == len(search) || Alike(search, words)
 		})
 		if want {
 			covered++
