@@ -8,6 +8,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // anthropic asks Anthropic's Claude models over the Messages API, with a web search. The limits are for a new account.
@@ -24,8 +25,9 @@ var anthropic = api{
 		Limits: platform.Limits{RequestsPerMinute: 50, TokensPerMinute: 30_000, InFlight: 20},
 	},
 	baseURL: "https://api.anthropic.com",
-	header: func(key string) http.Header {
-		return http.Header{"X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}
+	authorize: func(request *http.Request, key string) {
+		request.Header.Set("X-Api-Key", key)
+		request.Header.Set("Anthropic-Version", "2023-06-01")
 	},
 	ask: askAnthropic,
 }
@@ -40,26 +42,26 @@ const (
 // answer 400 to that.
 var forcesSearch = []string{"claude-haiku-4-5", "claude-opus-4-7"}
 
-func anthropicRequest(q platform.Question) object {
-	search := object{"type": "web_search_20250305", "name": "web_search", "max_uses": anthropicMaxSearches}
-	body := object{
+func anthropicRequest(q platform.Question) wire.Object {
+	search := wire.Object{"type": "web_search_20250305", "name": "web_search", "max_uses": anthropicMaxSearches}
+	body := wire.Object{
 		"model": q.Model, "max_tokens": anthropicMaxTokens,
-		"tools":    []object{withCountry(search, q, object{"type": "approximate"})},
-		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": q.Text}}}},
+		"tools":    []wire.Object{withCountry(search, q, wire.Object{"type": "approximate"})},
+		"messages": []wire.Object{{"role": "user", "content": []wire.Object{{"type": "text", "text": q.Text}}}},
 	}
 	if slices.Contains(forcesSearch, q.Model) {
-		body["tool_choice"] = object{"type": "tool", "name": "web_search"}
+		body["tool_choice"] = wire.Object{"type": "tool", "name": "web_search"}
 	}
 	return body
 }
 
 // askAnthropic sends the question. An answer that pauses is continued with one more request for each pause, at most
 // five.
-func askAnthropic(ctx context.Context, a account, q platform.Question) (platform.Reply, error) {
+func askAnthropic(ctx context.Context, a wire.Account, q platform.Question) (platform.Reply, error) {
 	var r anthropicReader
 	body := anthropicRequest(q)
 	for range 1 + anthropicMaxContinuations {
-		raw, err := a.post(ctx, "/v1/messages", body)
+		raw, err := a.Post(ctx, "/v1/messages", body)
 		if err != nil {
 			return platform.Reply{}, err
 		}
@@ -70,13 +72,14 @@ func askAnthropic(ctx context.Context, a account, q platform.Question) (platform
 		if !r.paused {
 			break
 		}
-		body["messages"] = append(body["messages"].([]object), object{"role": "assistant", "content": content})
+		messages := body["messages"].([]wire.Object)
+		body["messages"] = append(messages, wire.Object{"role": "assistant", "content": content})
 		delete(body, "tool_choice") // it has searched
 	}
 	return r.reply()
 }
 
-var anthropicShape = shape{
+var anthropicShape = wire.Shape{
 	"":                           {"content items"},
 	"text":                       {"text text", "citations? items:web_search_result_location"},
 	"web_search_result_location": {"url text", "title text|null"},
@@ -88,7 +91,7 @@ var anthropicShape = shape{
 
 // anthropicReader reads the responses of one answer, of which there are several where it paused.
 type anthropicReader struct {
-	draft  draft
+	draft  wire.Draft
 	bodies [][]byte
 	usage  *event.Usage
 	model  string
@@ -97,48 +100,48 @@ type anthropicReader struct {
 }
 
 // read reads one response, and returns its content.
-func (r *anthropicReader) read(a account, raw []byte) (content any, err error) {
-	body, err := decode(raw)
+func (r *anthropicReader) read(a wire.Account, raw []byte) (content any, err error) {
+	body, err := wire.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
 	if body["error"] != nil {
-		return nil, a.failed(raw)
+		return nil, a.Failed(raw)
 	}
-	if err := r.draft.check(body, anthropicShape); err != nil {
+	if err := r.draft.Check(body, anthropicShape); err != nil {
 		return nil, err
 	}
 	searches := int64(0)
-	for _, block := range body.list("content") {
-		switch block.kind() {
+	for _, block := range body.List("content") {
+		switch block.Kind() {
 		case "text":
 			r.text(block)
 			continue
 		case "server_tool_use":
-			if block.text("name") == "web_search" {
+			if block.Text("name") == "web_search" {
 				searches++
-				r.draft.search(block.text("input.query"))
+				r.draft.Search(block.Text("input.query"))
 			}
 		case "web_search_tool_result":
-			for _, page := range block.list("content") {
-				if page.kind() == "web_search_result" {
-					r.draft.consult(page.text("url"), page.text("title"))
+			for _, page := range block.List("content") {
+				if page.Kind() == "web_search_result" {
+					r.draft.Consult(page.Text("url"), page.Text("title"))
 				}
 			}
 		}
-		r.draft.startParagraph()
+		r.draft.StartParagraph()
 	}
-	r.bodies, r.model = append(r.bodies, raw), body.text("model")
-	r.stop(body.text("stop_reason"))
-	r.addUsage(body.object("usage"), searches)
+	r.bodies, r.model = append(r.bodies, raw), body.Text("model")
+	r.stop(body.Text("stop_reason"))
+	r.addUsage(body.Object("usage"), searches)
 	return body["content"], nil
 }
 
-func (r *anthropicReader) text(block object) {
-	start := r.draft.write(block.text("text"))
-	for _, page := range block.list("citations") {
-		if page.kind() == "web_search_result_location" {
-			r.draft.cite(page.text("url"), page.text("title"), start, len(r.draft.text()))
+func (r *anthropicReader) text(block wire.Object) {
+	start := r.draft.Write(block.Text("text"))
+	for _, page := range block.List("citations") {
+		if page.Kind() == "web_search_result_location" {
+			r.draft.Cite(page.Text("url"), page.Text("title"), start, len(r.draft.Text()))
 		}
 	}
 }
@@ -151,18 +154,18 @@ func (r *anthropicReader) stop(reason string) {
 	case "pause_turn":
 		r.paused, r.finish = true, event.FinishTruncated // it stays so if it is not continued
 	case "refusal":
-		r.draft.refused = true
+		r.draft.Refused = true
 	}
 }
 
 // addUsage adds the usage of one response.
-func (r *anthropicReader) addUsage(usage object, searches int64) {
-	tokens, ok := usage.counts(
+func (r *anthropicReader) addUsage(usage wire.Object, searches int64) {
+	tokens, ok := usage.Counts(
 		"input_tokens", "output_tokens", "cache_creation_input_tokens?", "cache_read_input_tokens?")
 	if !ok {
 		return
 	}
-	if n, ok := usage.number("server_tool_use.web_search_requests"); ok {
+	if n, ok := usage.Number("server_tool_use.web_search_requests"); ok {
 		searches = n
 	}
 	if r.usage == nil {
@@ -175,5 +178,5 @@ func (r *anthropicReader) addUsage(usage object, searches int64) {
 
 // reply returns the answer; its raw payload is every response, a line each.
 func (r *anthropicReader) reply() (platform.Reply, error) {
-	return r.draft.reply(r.finish, r.model, r.usage, bytes.Join(r.bodies, []byte("\n")))
+	return r.draft.Reply(r.finish, r.model, r.usage, bytes.Join(r.bodies, []byte("\n")))
 }

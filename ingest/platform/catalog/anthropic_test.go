@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -45,7 +46,7 @@ func TestSearchIsForcedWhereItCanBe(t *testing.T) {
 func FuzzAnthropic(f *testing.F) {
 	platformtest.Fuzz(f, "anthropic", func(raw []byte) (platform.Reply, error) {
 		var r anthropicReader
-		if _, err := r.read(account{}, raw); err != nil {
+		if _, err := r.read(wire.Account{}, raw); err != nil {
 			return platform.Reply{}, err
 		}
 		return r.reply()

@@ -1,6 +1,5 @@
 // Package catalog lists the AI platforms that answerscope can ask, and opens them. Each has a file with its
-// description, its request and the reader of its answers. Their HTTP APIs share http.go (one request for one answer),
-// failure.go (the class of an error), shape.go (the check of an answer's form) and draft.go (text and citations).
+// description, its request and the reader of its answers. Their HTTP APIs share api.go.
 package catalog
 
 import (

@@ -2,12 +2,12 @@ package catalog
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // gemini asks Google's Gemini models over the Gemini API, grounded in Google Search. The first 5,000 searches of a
@@ -21,18 +21,18 @@ var gemini = api{
 		),
 		Limits: platform.Limits{RequestsPerMinute: 150, TokensPerMinute: 1_000_000, InFlight: 30},
 	},
-	baseURL: "https://generativelanguage.googleapis.com",
-	header:  func(key string) http.Header { return http.Header{"X-Goog-Api-Key": {key}} },
-	ask:     askGemini,
+	baseURL:   "https://generativelanguage.googleapis.com",
+	authorize: wire.InHeader("X-Goog-Api-Key", ""),
+	ask:       askGemini,
 }
 
 // askGemini puts the question to the model, which may search, and resolves the addresses that Google hides its sources
 // behind.
-func askGemini(ctx context.Context, a account, q platform.Question) (platform.Reply, error) {
-	raw, err := a.post(ctx, "/v1beta/"+geminiResource(q.Model)+":generateContent", object{
-		"contents":         []object{{"role": "user", "parts": []object{{"text": q.Text}}}},
-		"generationConfig": object{},
-		"tools":            []object{{"googleSearch": object{}}},
+func askGemini(ctx context.Context, a wire.Account, q platform.Question) (platform.Reply, error) {
+	raw, err := a.Post(ctx, "/v1beta/"+geminiResource(q.Model)+":generateContent", wire.Object{
+		"contents":         []wire.Object{{"role": "user", "parts": []wire.Object{{"text": q.Text}}}},
+		"generationConfig": wire.Object{},
+		"tools":            []wire.Object{{"googleSearch": wire.Object{}}},
 	})
 	if err != nil {
 		return platform.Reply{}, err
@@ -54,7 +54,7 @@ func geminiResource(model string) string {
 
 // geminiShape lists parts and sources by the field that names their kind. A support links a segment of the text to the
 // sources (chunks) that it rests on.
-var geminiShape = shape{
+var geminiShape = wire.Shape{
 	"": {
 		"modelVersion? text", "candidates[].finishReason? text", "candidates[].content?.parts? union:text",
 		"candidates[].groundingMetadata?.webSearchQueries? texts",
@@ -76,84 +76,84 @@ var geminiShape = shape{
 
 // geminiReader reads one answer.
 type geminiReader struct {
-	account account
+	account wire.Account
 	resolve func(addresses []string) map[string]string // redirecting addresses → their targets, where they are known
-	draft   draft
+	draft   wire.Draft
 	parts   []int // where each begins in the text
 }
 
 func (r *geminiReader) read(raw []byte) (platform.Reply, error) {
-	body, err := decode(raw)
+	body, err := wire.Decode(raw)
 	if err != nil {
 		return platform.Reply{}, err
 	}
 	if body["error"] != nil {
-		return platform.Reply{}, r.account.failed(raw)
+		return platform.Reply{}, r.account.Failed(raw)
 	}
-	if reason := body.text("promptFeedback.blockReason"); reason != "" {
-		return platform.Reply{}, filtered("the prompt is blocked: " + reason)
+	if reason := body.Text("promptFeedback.blockReason"); reason != "" {
+		return platform.Reply{}, wire.Filtered("the prompt is blocked: " + reason)
 	}
-	if err := r.draft.check(body, geminiShape); err != nil {
+	if err := r.draft.Check(body, geminiShape); err != nil {
 		return platform.Reply{}, err
 	}
-	candidates := body.list("candidates")
+	candidates := body.List("candidates")
 	if len(candidates) == 0 {
-		return platform.Reply{}, changedShape("candidates is empty")
+		return platform.Reply{}, wire.ChangedShape("candidates is empty")
 	}
-	for _, part := range candidates[0].list("content.parts") {
+	for _, part := range candidates[0].List("content.parts") {
 		r.part(part)
 	}
-	grounding := candidates[0].object("groundingMetadata")
-	queries := grounding.texts("webSearchQueries")
+	grounding := candidates[0].Object("groundingMetadata")
+	queries := grounding.Texts("webSearchQueries")
 	for _, query := range queries {
-		r.draft.search(query)
+		r.draft.Search(query)
 	}
-	if err := r.cite(r.pages(grounding.list("groundingChunks")), grounding.list("groundingSupports")); err != nil {
+	if err := r.cite(r.pages(grounding.List("groundingChunks")), grounding.List("groundingSupports")); err != nil {
 		return platform.Reply{}, err
 	}
-	finish := geminiFinish(candidates[0].text("finishReason"))
-	usage := geminiUsage(body.object("usageMetadata"), int64(len(queries)))
-	return r.draft.reply(finish, body.text("modelVersion"), usage, raw)
+	finish := geminiFinish(candidates[0].Text("finishReason"))
+	usage := geminiUsage(body.Object("usageMetadata"), int64(len(queries)))
+	return r.draft.Reply(finish, body.Text("modelVersion"), usage, raw)
 }
 
 // part writes a part that is text. The others keep their place, since segments name parts by number.
-func (r *geminiReader) part(part object) {
+func (r *geminiReader) part(part wire.Object) {
 	if part["text"] != nil && part["thought"] != true {
-		r.parts = append(r.parts, r.draft.write(part.text("text")))
+		r.parts = append(r.parts, r.draft.Write(part.Text("text")))
 		return
 	}
-	r.parts = append(r.parts, len(r.draft.text()))
-	r.draft.startParagraph()
+	r.parts = append(r.parts, len(r.draft.Text()))
+	r.draft.StartParagraph()
 }
 
 // cite cites the pages that supports rest on, in the order of the pages, and consults the others.
-func (r *geminiReader) cite(pages []geminiPage, supports []object) error {
+func (r *geminiReader) cite(pages []geminiPage, supports []wire.Object) error {
 	ranges := map[int64][2]int{}
 	for _, support := range supports {
-		for _, i := range support.numbers("groundingChunkIndices") {
+		for _, i := range support.Numbers("groundingChunkIndices") {
 			if i < 0 || i >= int64(len(pages)) {
-				return changedShape("a support rests on chunk %d of %d", i, len(pages))
+				return wire.ChangedShape("a support rests on chunk %d of %d", i, len(pages))
 			}
 			if _, ok := ranges[i]; !ok {
-				ranges[i] = r.textRange(support.object("segment"))
+				ranges[i] = r.textRange(support.Object("segment"))
 			}
 		}
 	}
 	for i, page := range pages {
 		if at, ok := ranges[int64(i)]; ok && !page.consulted {
-			r.draft.cite(page.address, page.title, at[0], at[1])
+			r.draft.Cite(page.address, page.title, at[0], at[1])
 		} else {
-			r.draft.consult(page.address, page.title)
+			r.draft.Consult(page.address, page.title)
 		}
 	}
 	return nil
 }
 
 // textRange returns the range of a segment in the whole text. The segment's own is in bytes of a part.
-func (r *geminiReader) textRange(segment object) [2]int {
-	at, ok := segment.counts("partIndex?", "startIndex?", "endIndex?")
+func (r *geminiReader) textRange(segment wire.Object) [2]int {
+	at, ok := segment.Counts("partIndex?", "startIndex?", "endIndex?")
 	if !ok || at[0] < 0 || at[0] >= int64(len(r.parts)) ||
-		at[1] < 0 || at[2] < at[1] || at[2] > int64(len(r.draft.text())) {
+		at[1] < 0 || at[2] < at[1] || at[2] > int64(len(r.draft.Text())) {
 		return [2]int{}
 	}
 	start := r.parts[at[0]]
@@ -171,8 +171,8 @@ func geminiFinish(reason string) event.Finish {
 }
 
 // geminiUsage reads counts of tokens, which Google leaves out where they are 0.
-func geminiUsage(usage object, searches int64) *event.Usage {
-	tokens, ok := usage.counts(
+func geminiUsage(usage wire.Object, searches int64) *event.Usage {
+	tokens, ok := usage.Counts(
 		"promptTokenCount", "toolUsePromptTokenCount?", "candidatesTokenCount?", "thoughtsTokenCount?")
 	if !ok {
 		return nil

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // geminiPage is the page of a chunk; its address is "" where the chunk is no page.
@@ -19,12 +21,12 @@ type geminiPage struct {
 }
 
 // pages returns the pages of the chunks in their order.
-func (r *geminiReader) pages(chunks []object) []geminiPage {
+func (r *geminiReader) pages(chunks []wire.Object) []geminiPage {
 	pages := make([]geminiPage, len(chunks))
 	var redirects []string
 	for i, chunk := range chunks {
-		address := chunk.text("web.uri")
-		pages[i] = geminiPage{address, chunk.text("web.title"), chunk.text("web.domain"), isGoogleSearch(address)}
+		address := chunk.Text("web.uri")
+		pages[i] = geminiPage{address, chunk.Text("web.title"), chunk.Text("web.domain"), isGoogleSearch(address)}
 		if r.isRedirect(address) {
 			redirects = append(redirects, address)
 		}
@@ -70,7 +72,7 @@ func isGoogleSearch(address string) bool {
 func (r *geminiReader) isRedirect(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") &&
-		(u.Host == "vertexaisearch.cloud.google.com" || u.Hostname() == r.account.host())
+		(u.Host == "vertexaisearch.cloud.google.com" || u.Hostname() == r.account.Host())
 }
 
 const (
@@ -83,7 +85,7 @@ const (
 func resolveRedirects(ctx context.Context, addresses []string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	client := &http.Client{CheckRedirect: doNotFollow}
+	client := &http.Client{CheckRedirect: wire.DoNotFollow}
 	targets := map[string]string{}
 	var lock sync.Mutex
 	var requests errgroup.Group

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -34,7 +35,7 @@ func sentGemini(t *testing.T, body map[string]any, _ string) {
 
 func FuzzGemini(f *testing.F) {
 	platformtest.Fuzz(f, "gemini", func(raw []byte) (platform.Reply, error) {
-		r := geminiReader{account: account{}, resolve: func([]string) map[string]string { return nil }}
+		r := geminiReader{account: wire.Account{}, resolve: func([]string) map[string]string { return nil }}
 		return r.read(raw)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // mistral asks Mistral's models over its Conversations API, with a web search. The price of its searches is not known.
@@ -15,17 +16,18 @@ var mistral = api{
 			platform.Model{Slug: "mistral-medium-latest"}, platform.Model{Slug: "mistral-large-latest"}),
 		Limits: platform.Limits{RequestsPerMinute: 60, TokensPerMinute: 500_000, InFlight: 10},
 	},
-	baseURL: "https://api.mistral.ai", header: bearer,
+	baseURL: "https://api.mistral.ai", authorize: wire.Bearer,
 	ask: exchange("/v1/conversations", mistralRequest, readMistral),
 }
 
-func mistralRequest(q platform.Question) object {
-	return object{
-		"model": q.Model, "inputs": q.Text, "tools": []object{{"type": "web_search"}}, "stream": false, "store": false,
+func mistralRequest(q platform.Question) wire.Object {
+	return wire.Object{
+		"model": q.Model, "inputs": q.Text, "tools": []wire.Object{{"type": "web_search"}},
+		"stream": false, "store": false,
 	}
 }
 
-var mistralShape = shape{
+var mistralShape = wire.Shape{
 	"":               {"outputs items"},
 	"message.output": {"content text|items", "model? text"},
 	"text":           {"text text"},
@@ -34,65 +36,65 @@ var mistralShape = shape{
 	"tool.execution": nil, "thinking": nil,
 }
 
-func readMistral(a account, raw []byte) (platform.Reply, error) {
-	body, err := decode(raw)
+func readMistral(a wire.Account, raw []byte) (platform.Reply, error) {
+	body, err := wire.Decode(raw)
 	if err != nil {
 		return platform.Reply{}, err
 	}
-	if body.text("object") == "error" || body["error"] != nil || body["outputs"] == nil && body["detail"] != nil {
-		return platform.Reply{}, a.failed(raw)
+	if body.Text("object") == "error" || body["error"] != nil || body["outputs"] == nil && body["detail"] != nil {
+		return platform.Reply{}, a.Failed(raw)
 	}
-	var d draft
-	if err := d.check(body, mistralShape); err != nil {
+	var d wire.Draft
+	if err := d.Check(body, mistralShape); err != nil {
 		return platform.Reply{}, err
 	}
 	model, searches := "", int64(0)
-	for _, item := range body.list("outputs") {
-		switch item.kind() {
+	for _, item := range body.List("outputs") {
+		switch item.Kind() {
 		case "message.output":
-			if name := item.text("model"); name != "" {
+			if name := item.Text("model"); name != "" {
 				model = name
 			}
 			mistralMessage(&d, item)
 		case "tool.execution":
-			if strings.HasPrefix(item.text("name"), "web_search") {
+			if strings.HasPrefix(item.Text("name"), "web_search") {
 				searches++
-				d.search(mistralQuery(item))
+				d.Search(mistralQuery(item))
 			}
 		}
 	}
-	return d.reply(event.FinishComplete, model, mistralUsage(body.object("usage"), searches), raw)
+	return d.Reply(event.FinishComplete, model, mistralUsage(body.Object("usage"), searches), raw)
 }
 
 // mistralMessage reads a message, whose content is a text or a list of chunks.
-func mistralMessage(d *draft, item object) {
-	d.startParagraph()
-	d.write(item.text("content"))
-	for _, chunk := range item.list("content") {
-		switch chunk.kind() {
+func mistralMessage(d *wire.Draft, item wire.Object) {
+	d.StartParagraph()
+	d.Write(item.Text("content"))
+	for _, chunk := range item.List("content") {
+		switch chunk.Kind() {
 		case "text":
-			d.write(chunk.text("text"))
+			d.Write(chunk.Text("text"))
 		case "tool_reference": // without a URL where it is no page
-			d.cite(chunk.text("url"), chunk.text("title"), 0, 0)
+			d.Cite(chunk.Text("url"), chunk.Text("title"), 0, 0)
 		}
 	}
 }
 
 // mistralQuery returns the query of a call of the search. Its arguments are an object, or the text of one.
-func mistralQuery(call object) string {
-	arguments := call.object("arguments")
-	if text := call.text("arguments"); text != "" {
-		arguments, _ = decode([]byte(text))
+func mistralQuery(call wire.Object) string {
+	arguments := call.Object("arguments")
+	if text := call.Text("arguments"); text != "" {
+		arguments, _ = wire.Decode([]byte(text))
 	}
-	return arguments.text("query")
+	return arguments.Text("query")
 }
 
-func mistralUsage(usage object, searches int64) *event.Usage {
-	counts, ok := usage.counts("prompt_tokens", "completion_tokens", "connector_tokens?")
+func mistralUsage(usage wire.Object, searches int64) *event.Usage {
+	counts, ok := usage.Counts("prompt_tokens", "completion_tokens", "connector_tokens?")
 	if !ok {
 		return nil
 	}
-	if n, ok := usage.number("connectors.web_search"); ok {
+	if n, ok := usage.Number("connectors.web_search"); ok {
 		searches = n
 	}
 	return &event.Usage{InputTokens: counts[0] + counts[2], OutputTokens: counts[1], Searches: searches}

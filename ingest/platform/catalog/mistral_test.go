@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -29,5 +30,5 @@ func sentMistral(t *testing.T, body map[string]any, _ string) {
 }
 
 func FuzzMistral(f *testing.F) {
-	platformtest.Fuzz(f, "mistral", func(raw []byte) (platform.Reply, error) { return readMistral(account{}, raw) })
+	platformtest.Fuzz(f, "mistral", func(raw []byte) (platform.Reply, error) { return readMistral(wire.Account{}, raw) })
 }

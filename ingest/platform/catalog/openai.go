@@ -5,6 +5,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // openAI asks OpenAI's models over its Responses API, with a web search. The limits are for a new account.
@@ -22,34 +23,34 @@ var openAI = api{
 		),
 		Limits: platform.Limits{RequestsPerMinute: 500, TokensPerMinute: 500_000, InFlight: 50},
 	},
-	baseURL: "https://api.openai.com", header: bearer,
+	baseURL: "https://api.openai.com", authorize: wire.Bearer,
 	ask: exchange("/v1/responses", openAIRequest, readOpenAI.read),
 }
 
 // openAIRequest makes the model search the web. Without a location OpenAI searches as a user in the United States, so a
 // question without a region sends an empty one.
-func openAIRequest(q platform.Question) object {
-	location := object{"type": "approximate"}
+func openAIRequest(q platform.Question) wire.Object {
+	location := wire.Object{"type": "approximate"}
 	if q.Region != "" {
 		location["country"] = strings.ToUpper(q.Region)
 	}
-	return object{
+	return wire.Object{
 		"model": q.Model, "input": q.Text, "store": false, "tool_choice": "required",
 		"include": []string{"web_search_call.action.sources"},
-		"tools":   []object{{"type": "web_search", "user_location": location}},
+		"tools":   []wire.Object{{"type": "web_search", "user_location": location}},
 	}
 }
 
 // readOpenAI requires what OpenAI sends with every annotation, and prefers the number of searches that OpenAI bills to
 // the number of calls.
 var readOpenAI = responsesReader{
-	shape: withResponses(shape{
+	shape: withResponses(wire.Shape{
 		"output_text":  {"text text", "annotations items"},
 		"url_citation": {"url text", "title text", "start_index number", "end_index number"},
 	}),
 	titles: true,
 	finish: func(a *response) {
-		if n, ok := a.body.number("tool_usage.web_search.num_requests"); ok {
+		if n, ok := a.body.Number("tool_usage.web_search.num_requests"); ok {
 			a.searches = n
 		}
 	},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -36,5 +37,5 @@ func sentOpenAI(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzOpenAI(f *testing.F) {
-	platformtest.Fuzz(f, "openai", func(raw []byte) (platform.Reply, error) { return readOpenAI.read(account{}, raw) })
+	platformtest.Fuzz(f, "openai", func(raw []byte) (platform.Reply, error) { return readOpenAI.read(wire.Account{}, raw) })
 }

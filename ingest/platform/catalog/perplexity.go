@@ -7,6 +7,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // perplexity asks Perplexity's Sonar over its Agent API, with a web search. Its answers include their cost.
@@ -17,27 +18,27 @@ var perplexity = api{
 			platform.Model{Slug: "perplexity/sonar", Price: usd("2026-07-04", "0.25", "2.50", "5")}),
 		Limits: platform.Limits{RequestsPerMinute: 50, InFlight: 20},
 	},
-	baseURL: "https://api.perplexity.ai", header: bearer,
+	baseURL: "https://api.perplexity.ai", authorize: wire.Bearer,
 	ask: exchange("/v1/agent", perplexityRequest, readPerplexity),
 }
 
 // perplexityRequest has no field that the API does not know, since it refuses those.
-func perplexityRequest(q platform.Question) object {
-	search := withCountry(object{"type": "web_search"}, q, object{})
-	return object{"model": q.Model, "input": q.Text, "tools": []object{search}}
+func perplexityRequest(q platform.Question) wire.Object {
+	search := withCountry(wire.Object{"type": "web_search"}, q, wire.Object{})
+	return wire.Object{"model": q.Model, "input": q.Text, "tools": []wire.Object{search}}
 }
 
-var perplexityShape = withResponses(shape{
+var perplexityShape = withResponses(wire.Shape{
 	"search_results": {"queries? texts", "results[].id number", "results[].url text", "results[].title text"},
 	"skill_loaded":   nil, "finance_results": nil,
 })
 
-func readPerplexity(a account, raw []byte) (platform.Reply, error) {
+func readPerplexity(a wire.Account, raw []byte) (platform.Reply, error) {
 	s := searchResults{numbers: map[int64]bool{}}
 	return responsesReader{
 		shape: perplexityShape, item: s.item, finish: s.cite,
-		usage: func(usage object, searches int64) *event.Usage {
-			cost := usage.decimal("cost.total_cost")
+		usage: func(usage wire.Object, searches int64) *event.Usage {
+			cost := usage.Decimal("cost.total_cost")
 			return usageWithCost(usage, searches, "tool_calls_details.search_web.invocation", cost)
 		},
 	}.read(a, raw)
@@ -57,24 +58,24 @@ type searchResult struct {
 
 // item reads the results of a search. Markers count on over all searches; ids of a search that begin anew are added to
 // the highest before.
-func (s *searchResults) item(a *response, item object) {
-	if item.kind() != "search_results" {
+func (s *searchResults) item(a *response, item wire.Object) {
+	if item.Kind() != "search_results" {
 		return
 	}
 	a.searches++
-	for _, query := range item.texts("queries") {
-		a.search(query)
+	for _, query := range item.Texts("queries") {
+		a.Search(query)
 	}
 	before := int64(0)
-	for i, r := range item.list("results") {
-		id, _ := r.number("id")
+	for i, r := range item.List("results") {
+		id, _ := r.Number("id")
 		if i == 0 && s.numbers[id] {
 			before = s.highest
 		}
 		number := before + id
 		s.numbers[number] = true
 		s.highest = max(s.highest, number)
-		s.results = append(s.results, searchResult{number, r.text("url"), r.text("title")})
+		s.results = append(s.results, searchResult{number, r.Text("url"), r.Text("title")})
 	}
 }
 
@@ -83,8 +84,8 @@ var marker = regexp.MustCompile(`\[(\d+(?:, ?\d+)*)\]`)
 // cite cites the results whose markers are in the text, in the order of the results, and consults the others.
 func (s *searchResults) cite(a *response) {
 	ranges := map[int64][]int{}
-	for _, at := range marker.FindAllStringSubmatchIndex(a.text(), -1) {
-		for text := range strings.SplitSeq(a.text()[at[2]:at[3]], ",") {
+	for _, at := range marker.FindAllStringSubmatchIndex(a.Text(), -1) {
+		for text := range strings.SplitSeq(a.Text()[at[2]:at[3]], ",") {
 			if number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && ranges[number] == nil {
 				ranges[number] = at[:2]
 			}
@@ -92,9 +93,9 @@ func (s *searchResults) cite(a *response) {
 	}
 	for _, r := range s.results {
 		if at := ranges[r.number]; at != nil {
-			a.cite(r.url, r.title, at[0], at[1])
+			a.Cite(r.url, r.title, at[0], at[1])
 		} else {
-			a.consult(r.url, r.title)
+			a.Consult(r.url, r.title)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -30,5 +31,5 @@ func sentPerplexity(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzPerplexity(f *testing.F) {
-	platformtest.Fuzz(f, "perplexity", func(raw []byte) (platform.Reply, error) { return readPerplexity(account{}, raw) })
+	platformtest.Fuzz(f, "perplexity", func(raw []byte) (platform.Reply, error) { return readPerplexity(wire.Account{}, raw) })
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // responsesShape has the kinds of items that all platforms with OpenAI's Responses API share.
-var responsesShape = shape{
+var responsesShape = wire.Shape{
 	"":             {"status? text", "model? text", "output items"},
 	"message":      {"content items"},
 	"output_text":  {"text text", "annotations? items:url_citation"},
@@ -25,7 +26,7 @@ var responsesShape = shape{
 }
 
 // withResponses returns the shared kinds, with those in which a platform differs.
-func withResponses(differences shape) shape {
+func withResponses(differences wire.Shape) wire.Shape {
 	all := maps.Clone(responsesShape)
 	maps.Copy(all, differences)
 	return all
@@ -33,44 +34,44 @@ func withResponses(differences shape) shape {
 
 // responsesReader reads answers in the form of OpenAI's Responses API, which xAI and Perplexity use too.
 type responsesReader struct {
-	shape  shape
-	titles bool                                            // annotations have the title of the page
-	item   func(a *response, item object)                  // reads items of the platform's own kinds
-	finish func(a *response)                               // completes the draft once all items are read
-	usage  func(usage object, searches int64) *event.Usage // reads the platform's own form
+	shape  wire.Shape
+	titles bool                                                 // annotations have the title of the page
+	item   func(a *response, item wire.Object)                  // reads items of the platform's own kinds
+	finish func(a *response)                                    // completes the draft once all items are read
+	usage  func(usage wire.Object, searches int64) *event.Usage // reads the platform's own form
 }
 
 // response is an answer that is being read.
 type response struct {
-	draft
-	body     object
+	wire.Draft
+	body     wire.Object
 	searches int64 // calls that searched
 }
 
 // read reads an answer, or the error inside it.
-func (r responsesReader) read(account account, raw []byte) (platform.Reply, error) {
-	body, err := decode(raw)
+func (r responsesReader) read(account wire.Account, raw []byte) (platform.Reply, error) {
+	body, err := wire.Decode(raw)
 	if err != nil {
 		return platform.Reply{}, err
 	}
 	a := &response{body: body}
-	switch status := body.text("status"); {
+	switch status := body.Text("status"); {
 	case status == "queued", status == "in_progress", status == "cancelled":
 		cause := errors.New("the answer is " + status)
 		return platform.Reply{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
 	case status == "failed", body["error"] != nil:
-		return platform.Reply{}, account.failed(raw)
+		return platform.Reply{}, account.Failed(raw)
 	}
-	if err := a.check(body, r.shape); err != nil {
+	if err := a.Check(body, r.shape); err != nil {
 		return platform.Reply{}, err
 	}
-	for i, item := range body.list("output") {
-		switch item.kind() {
+	for i, item := range body.List("output") {
+		switch item.Kind() {
 		case "message":
 			a.message(item, r.titles)
 		case "web_search_call":
 			if item["action"] == nil && item["arguments"] == nil {
-				return platform.Reply{}, changedShape("output[%d] has no field action", i)
+				return platform.Reply{}, wire.ChangedShape("output[%d] has no field action", i)
 			}
 			a.searchCall(item)
 		default:
@@ -82,84 +83,84 @@ func (r responsesReader) read(account account, raw []byte) (platform.Reply, erro
 	if r.finish != nil {
 		r.finish(a)
 	}
-	return a.reply(a.finish(), body.text("model"), r.usage(body.object("usage"), a.searches), raw)
+	return a.Reply(a.finish(), body.Text("model"), r.usage(body.Object("usage"), a.searches), raw)
 }
 
 func (a *response) finish() event.Finish {
 	switch {
-	case a.body.text("status") != "incomplete":
+	case a.body.Text("status") != "incomplete":
 		return event.FinishComplete
-	case a.body.text("incomplete_details.reason") == "content_filter":
+	case a.body.Text("incomplete_details.reason") == "content_filter":
 		return event.FinishFiltered
 	}
 	return event.FinishTruncated
 }
 
-func (a *response) message(item object, titles bool) {
-	a.startParagraph()
-	for _, part := range item.list("content") {
-		switch part.kind() {
+func (a *response) message(item wire.Object, titles bool) {
+	a.StartParagraph()
+	for _, part := range item.List("content") {
+		switch part.Kind() {
 		case "output_text":
-			text := part.text("text")
-			start := a.write(text)
-			for _, annotation := range part.list("annotations") {
-				if annotation.kind() == "url_citation" {
+			text := part.Text("text")
+			start := a.Write(text)
+			for _, annotation := range part.List("annotations") {
+				if annotation.Kind() == "url_citation" {
 					a.annotation(annotation, text, start, titles)
 				}
 			}
 		case "refusal":
-			a.write(part.text("refusal"))
-			a.refused = true
+			a.Write(part.Text("refusal"))
+			a.Refused = true
 		}
 	}
 }
 
 // annotation cites a page for a text that begins at byte start of the answer. Its range is in characters of the text.
-func (a *response) annotation(annotation object, text string, start int, titles bool) {
+func (a *response) annotation(annotation wire.Object, text string, start int, titles bool) {
 	title := ""
 	if titles {
-		title = annotation.text("title")
+		title = annotation.Text("title")
 	}
 	from, to := -1, -1
-	if at, ok := annotation.counts("start_index", "end_index"); ok {
+	if at, ok := annotation.Counts("start_index", "end_index"); ok {
 		from, to = byteOffset(text, at[0]), byteOffset(text, at[1])
 	}
 	if from < 0 || to < 0 {
 		from, to = -start, -start
 	}
-	a.cite(annotation.text("url"), title, start+from, start+to)
+	a.Cite(annotation.Text("url"), title, start+from, start+to)
 }
 
 // searchCall reads a call of the web search: a search with its sources, or a page that was opened. Older answers of xAI
 // have the arguments of a function in place of an action.
-func (a *response) searchCall(call object) {
-	action := call.object("action")
+func (a *response) searchCall(call wire.Object) {
+	action := call.Object("action")
 	if action == nil {
-		action, _ = decode([]byte(call.text("arguments")))
+		action, _ = wire.Decode([]byte(call.Text("arguments")))
 	}
-	page := action.text("url") // an opened page may lack it
-	a.consult(page, "")
-	isPage := action.kind() == "open_page" || action.kind() == "find_in_page" || call["action"] == nil && page != ""
+	page := action.Text("url") // an opened page may lack it
+	a.Consult(page, "")
+	isPage := action.Kind() == "open_page" || action.Kind() == "find_in_page" || call["action"] == nil && page != ""
 	if !isPage {
 		a.searches++
 	}
-	queries := action.texts("queries")
+	queries := action.Texts("queries")
 	if len(queries) == 0 {
-		queries = []string{action.text("query")}
+		queries = []string{action.Text("query")}
 	}
 	for _, query := range queries {
-		a.search(query)
+		a.Search(query)
 	}
-	for _, source := range action.list("sources") {
-		if source.kind() == "url" {
-			a.consult(source.text("url"), "")
+	for _, source := range action.List("sources") {
+		if source.Kind() == "url" {
+			a.Consult(source.Text("url"), "")
 		}
 	}
 }
 
 // responsesUsage reads OpenAI's form of usage, whose counts of tokens include cached and reasoning tokens.
-func responsesUsage(usage object, searches int64) *event.Usage {
-	tokens, ok := usage.counts("input_tokens", "output_tokens")
+func responsesUsage(usage wire.Object, searches int64) *event.Usage {
+	tokens, ok := usage.Counts("input_tokens", "output_tokens")
 	if !ok {
 		return nil
 	}
@@ -168,14 +169,31 @@ func responsesUsage(usage object, searches int64) *event.Usage {
 
 // usageWithCost reads the same, and prefers the platform's own count of searches, at a path, to the number of calls.
 // cost is the cost of the answer in US dollars, as a decimal number; it may be no number, and is then left out.
-func usageWithCost(usage object, searches int64, searchesPath, cost string) *event.Usage {
+func usageWithCost(usage wire.Object, searches int64, searchesPath, cost string) *event.Usage {
 	u := responsesUsage(usage, searches)
 	if u == nil {
 		return nil
 	}
-	if n, ok := usage.number(searchesPath); ok {
+	if n, ok := usage.Number(searchesPath); ok {
 		u.Searches = n
 	}
 	u.CostUSD, _ = event.Decimal(cost)
 	return u
+}
+
+// byteOffset returns the offset in bytes of an offset in characters; -1 if the text is shorter.
+func byteOffset(text string, characters int64) int {
+	if characters < 0 {
+		return -1
+	}
+	for offset := range text {
+		if characters == 0 {
+			return offset
+		}
+		characters--
+	}
+	if characters == 0 {
+		return len(text)
+	}
+	return -1
 }

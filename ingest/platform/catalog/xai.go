@@ -5,6 +5,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // xAI asks xAI's Grok models over its Responses API, with a web search. Its answers include their cost; the prices are
@@ -18,24 +19,24 @@ var xAI = api{
 		),
 		Limits: platform.Limits{RequestsPerMinute: 480, TokensPerMinute: 4_000_000, InFlight: 50},
 	},
-	baseURL: "https://api.x.ai", header: bearer,
+	baseURL: "https://api.x.ai", authorize: wire.Bearer,
 	ask: exchange("/v1/responses", xAIRequest, readXAI.read),
 }
 
-func xAIRequest(q platform.Question) object {
-	search := withCountry(object{"type": "web_search"}, q, object{"type": "approximate"})
-	return object{"model": q.Model, "input": q.Text, "store": false, "tools": []object{search}}
+func xAIRequest(q platform.Question) wire.Object {
+	search := withCountry(wire.Object{"type": "web_search"}, q, wire.Object{"type": "approximate"})
+	return wire.Object{"model": q.Model, "input": q.Text, "store": false, "tools": []wire.Object{search}}
 }
 
 var readXAI = responsesReader{
-	shape: withResponses(shape{
+	shape: withResponses(wire.Shape{
 		"":            {"status? text", "model? text", "output items", "citations? texts"},
 		"output_text": {"text text", "annotations items"},
 	}),
 	finish: citeLinks,
-	usage: func(usage object, searches int64) *event.Usage {
+	usage: func(usage wire.Object, searches int64) *event.Usage {
 		// The cost is in units of 10⁻¹⁰ US dollars (https://docs.x.ai/developers/cost-tracking).
-		cost := usage.decimal("cost_in_usd_ticks") + "e-10"
+		cost := usage.Decimal("cost_in_usd_ticks") + "e-10"
 		return usageWithCost(usage, searches, "server_side_tool_usage_details.web_search_calls", cost)
 	},
 }
@@ -45,11 +46,11 @@ var numberedLink = regexp.MustCompile(`\[\[\d+\]\]\((https?://[^\s()]*(?:\([^\s(
 
 // citeLinks cites the links of the text, and consults every URL that was encountered.
 func citeLinks(a *response) {
-	text := a.text()
+	text := a.Text()
 	for _, at := range numberedLink.FindAllStringSubmatchIndex(text, -1) {
-		a.cite(text[at[2]:at[3]], "", at[0], at[1])
+		a.Cite(text[at[2]:at[3]], "", at[0], at[1])
 	}
-	for _, address := range a.body.texts("citations") {
-		a.consult(address, "")
+	for _, address := range a.body.Texts("citations") {
+		a.Consult(address, "")
 	}
 }

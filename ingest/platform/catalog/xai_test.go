@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
@@ -32,5 +33,5 @@ func sentXAI(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzXAI(f *testing.F) {
-	platformtest.Fuzz(f, "xai", func(raw []byte) (platform.Reply, error) { return readXAI.read(account{}, raw) })
+	platformtest.Fuzz(f, "xai", func(raw []byte) (platform.Reply, error) { return readXAI.read(wire.Account{}, raw) })
 }

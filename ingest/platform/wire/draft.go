@@ -1,4 +1,4 @@
-package catalog
+package wire
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// draft collects the parts of an answer while it is read.
-type draft struct {
-	refused bool // the platform declines to answer
+// Draft collects the parts of an answer while it is read.
+type Draft struct {
+	Refused bool // the platform declines to answer
 
 	body      strings.Builder
 	paragraph bool // the next text begins one
@@ -20,11 +20,11 @@ type draft struct {
 	unknown   []string
 }
 
-// startParagraph sets the next text off by a blank line.
-func (d *draft) startParagraph() { d.paragraph = true }
+// StartParagraph sets the next text off by a blank line.
+func (d *Draft) StartParagraph() { d.paragraph = true }
 
-// write adds text and returns where it begins.
-func (d *draft) write(text string) (start int) {
+// Write adds text and returns where it begins.
+func (d *Draft) Write(text string) (start int) {
 	if text == "" {
 		return d.body.Len()
 	}
@@ -37,11 +37,12 @@ func (d *draft) write(text string) (start int) {
 	return start
 }
 
-func (d *draft) text() string { return d.body.String() }
+// Text returns the text so far.
+func (d *Draft) Text() string { return d.body.String() }
 
-// cite adds a URL that the text cites from byte start to byte end, both 0 if they are unknown. A range outside the text
+// Cite adds a URL that the text cites from byte start to byte end, both 0 if they are unknown. A range outside the text
 // is left out.
-func (d *draft) cite(address, title string, start, end int) {
+func (d *Draft) Cite(address, title string, start, end int) {
 	if start < 0 || start > end || end > d.body.Len() {
 		start, end = 0, 0
 	}
@@ -49,12 +50,13 @@ func (d *draft) cite(address, title string, start, end int) {
 	d.cited = addOnce(d.cited, platform.Citation{Citation: citation, Start: start, End: end})
 }
 
-// consult adds a URL that the platform read or found.
-func (d *draft) consult(address, title string) {
+// Consult adds a URL that the platform read or found.
+func (d *Draft) Consult(address, title string) {
 	d.consulted = addOnce(d.consulted, platform.Citation{Citation: event.Citation{URL: address, Title: title}})
 }
 
-func (d *draft) search(query string) {
+// Search adds a query of a search.
+func (d *Draft) Search(query string) {
 	if query != "" {
 		d.queries = append(d.queries, query)
 	}
@@ -79,23 +81,25 @@ func indexOf(list []platform.Citation, address string) int {
 	return slices.IndexFunc(list, func(c platform.Citation) bool { return c.URL == address })
 }
 
-// reply returns the answer: the cited URLs before those that were only consulted. Without text it is an error: of class
+// Reply returns the answer: the cited URLs before those that were only consulted. Without text it is an error: of class
 // content_filtered if the platform refuses, else of changed_shape.
-func (d *draft) reply(finish event.Finish, servedModel string, usage *event.Usage, raw []byte) (platform.Reply, error) {
+func (d *Draft) Reply(finish event.Finish, servedModel string, usage *event.Usage, raw []byte) (platform.Reply, error) {
 	text := d.body.String()
-	if d.refused {
+	if d.Refused {
 		finish = event.FinishFiltered
 	}
 	if strings.TrimSpace(text) == "" {
 		if finish == event.FinishFiltered {
-			return platform.Reply{}, filtered("the platform refuses to answer")
+			return platform.Reply{}, Filtered("the platform refuses to answer")
 		}
-		return platform.Reply{}, changedShape("the answer has no text")
+		return platform.Reply{}, ChangedShape("the answer has no text")
 	}
 	citations := d.cited
 	for _, c := range d.consulted {
-		if indexOf(d.cited, c.URL) < 0 {
+		if i := indexOf(d.cited, c.URL); i < 0 {
 			citations = append(citations, c)
+		} else if citations[i].Title == "" {
+			citations[i].Title = c.Title
 		}
 	}
 	return platform.Reply{
@@ -104,17 +108,18 @@ func (d *draft) reply(finish event.Finish, servedModel string, usage *event.Usag
 	}, nil
 }
 
-// source is the parameter that OpenAI adds to the URLs that it cites, and not to those that it consulted.
-const source = "utm_source=openai"
+// sources are the parameters that OpenAI and ChatGPT add to URLs that they cite, and not to those that they consult.
+var sources = []string{"utm_source=openai", "utm_source=chatgpt.com"}
 
-// withoutSource removes that parameter, and leaves every other byte as it is.
+// withoutSource removes them, and leaves every other byte as it is.
 func withoutSource(address string) string {
 	before, fragment, hasFragment := strings.Cut(address, "#")
 	path, query, hasQuery := strings.Cut(before, "?")
-	if !hasQuery || !strings.Contains(query, source) {
+	if !hasQuery || !strings.Contains(query, "utm_source=") {
 		return address
 	}
-	parameters := slices.DeleteFunc(strings.Split(query, "&"), func(p string) bool { return p == source })
+	isSource := func(parameter string) bool { return slices.Contains(sources, parameter) }
+	parameters := slices.DeleteFunc(strings.Split(query, "&"), isSource)
 	if len(parameters) > 0 {
 		path += "?" + strings.Join(parameters, "&")
 	}
@@ -122,21 +127,4 @@ func withoutSource(address string) string {
 		path += "#" + fragment
 	}
 	return path
-}
-
-// byteOffset returns the offset in bytes of an offset in characters; -1 if the text is shorter.
-func byteOffset(text string, characters int64) int {
-	if characters < 0 {
-		return -1
-	}
-	for offset := range text {
-		if characters == 0 {
-			return offset
-		}
-		characters--
-	}
-	if characters == 0 {
-		return len(text)
-	}
-	return -1
 }

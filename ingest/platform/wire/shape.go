@@ -1,4 +1,4 @@
-package catalog
+package wire
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shape lists the kinds of items that the answers of a platform hold, each with its fields. The kind "" is the answer
+// Shape lists the kinds of items that the answers of a platform hold, each with its fields. The kind "" is the answer
 // itself. A kind without fields is known to hold neither text nor citations.
 //
 // A field is a path and a form, such as "results[].url text". In the path, [] follows the name of a list whose objects
@@ -19,25 +19,25 @@ import (
 //
 // "items:url" and "union:web" name a kind that the list holds. Where the list is missing, that kind must not stand
 // elsewhere in the object: then the list was renamed. "text|items" is either.
-type shape map[string][]string
+type Shape map[string][]string
 
 // checker checks one answer.
 type checker struct {
-	shape   shape
+	shape   Shape
 	unknown []string // kinds of items that the shape does not list
 }
 
-// check returns an error of class changed_shape, which names the field, if a known item of the answer lacks a field or
+// Check returns an error of class changed_shape, which names the field, if a known item of the answer lacks a field or
 // has one of another form. An item of an unknown kind is counted and passed over: it may be new, and the answer without
 // it is still an answer.
-func (d *draft) check(answer object, s shape) error {
+func (d *Draft) Check(answer Object, s Shape) error {
 	c := checker{shape: s}
 	err := c.item(answer, "", "")
 	d.unknown = append(d.unknown, c.unknown...)
 	return err
 }
 
-func (c *checker) item(item object, kind, place string) error {
+func (c *checker) item(item Object, kind, place string) error {
 	for _, field := range c.shape[kind] {
 		path, form, _ := strings.Cut(field, " ")
 		if err := c.field(item, place, path, form); err != nil {
@@ -48,7 +48,7 @@ func (c *checker) item(item object, kind, place string) error {
 }
 
 // field checks the field at a path below an object, or below each object of a list.
-func (c *checker) field(o object, place, path, form string) error {
+func (c *checker) field(o Object, place, path, form string) error {
 	segment, rest, nested := strings.Cut(path, ".")
 	segment, isList := strings.CutSuffix(segment, "[]")
 	name, optional := strings.CutSuffix(segment, "?")
@@ -58,7 +58,7 @@ func (c *checker) field(o object, place, path, form string) error {
 	case value == nil && optional:
 		return c.renamed(o, place, path, form)
 	case !has, value == nil && !strings.HasSuffix(form, "|null"):
-		return changedShape("%s has no field %s", orAnswer(place), name)
+		return ChangedShape("%s has no field %s", orAnswer(place), name)
 	case !nested:
 		return c.value(value, below, form)
 	case !isList:
@@ -66,7 +66,7 @@ func (c *checker) field(o object, place, path, form string) error {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return changedShape("%s is no list", below)
+		return ChangedShape("%s is no list", below)
 	}
 	for i, item := range list {
 		if err := c.nested(item, index(below, i), rest, form); err != nil {
@@ -79,29 +79,29 @@ func (c *checker) field(o object, place, path, form string) error {
 func (c *checker) nested(value any, place, path, form string) error {
 	o, ok := value.(map[string]any)
 	if !ok {
-		return changedShape("%s is no object", place)
+		return ChangedShape("%s is no object", place)
 	}
 	return c.field(o, place, path, form)
 }
 
 // renamed returns an error if the object lacks a list, and what the list would hold stands elsewhere in it.
-func (c *checker) renamed(o object, place, path, form string) error {
+func (c *checker) renamed(o Object, place, path, form string) error {
 	form, kind, _ := strings.Cut(form, ":")
-	hasKind := func(o object) bool { return o.kind() == kind }
+	hasKind := func(o Object) bool { return o.Kind() == kind }
 	if form != "items" {
 		if strings.Contains(path, "[]") {
 			kind = path[strings.LastIndex(path, ".")+1:]
 		}
-		hasKind = func(o object) bool { return o[kind] != nil }
+		hasKind = func(o Object) bool { return o[kind] != nil }
 	}
 	if kind != "" && contains(map[string]any(o), hasKind) {
-		return changedShape("%s has no field %s, but %s in another field", orAnswer(place), path, kind)
+		return ChangedShape("%s has no field %s, but %s in another field", orAnswer(place), path, kind)
 	}
 	return nil
 }
 
 // contains reports whether an object with the property stands anywhere in v.
-func contains(v any, property func(object) bool) bool {
+func contains(v any, property func(Object) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		if property(v) {
@@ -135,7 +135,7 @@ func (c *checker) value(value any, place, forms string) error {
 			return nil
 		}
 	}
-	return changedShape("%s has not the form %s", place, forms)
+	return ChangedShape("%s has not the form %s", place, forms)
 }
 
 func hasForm(value any, form string) bool {
@@ -159,13 +159,13 @@ func (c *checker) items(list []any, place, form string) error {
 	for i, value := range list {
 		o, ok := value.(map[string]any)
 		if !ok {
-			return changedShape("%s is no object", index(place, i))
+			return ChangedShape("%s is no object", index(place, i))
 		}
-		kind := object(o).kind()
+		kind := Object(o).Kind()
 		if form == "union" {
 			kind = c.kindOfUnion(o)
 		} else if kind == "" {
-			return changedShape("%s has no type", index(place, i))
+			return ChangedShape("%s has no type", index(place, i))
 		}
 		if _, ok := c.shape[kind]; !ok || kind == "" {
 			unknown++
@@ -177,14 +177,14 @@ func (c *checker) items(list []any, place, form string) error {
 		}
 	}
 	if form == "union" && unknown > 0 && unknown == len(list) {
-		return changedShape("%s has no item of a known kind", place)
+		return ChangedShape("%s has no item of a known kind", place)
 	}
 	return nil
 }
 
 // kindOfUnion returns the known kind that a field of the object names, one that holds text or citations before others;
 // else the names of the fields.
-func (c *checker) kindOfUnion(o object) string {
+func (c *checker) kindOfUnion(o Object) string {
 	var kinds, names []string
 	for name, value := range o {
 		if _, ok := c.shape[name]; ok && value != nil {

@@ -1,4 +1,4 @@
-package catalog
+package wire
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestShape(t *testing.T) {
-	known := shape{
+	known := Shape{
 		"":       {"items items", "more?.sources? items:source", "status? text"},
 		"text":   {"text text", "notes? items:page"},
 		"page":   {"url text", "title text|null", "at? number"},
@@ -35,11 +35,11 @@ func TestShape(t *testing.T) {
 		`{"items":[{"type":"result","pages":[{"url":"u"},{}],"found":[]}]}`: "items[0].pages[1] has no field url",
 		`{"items":[{"type":"result","pages":[],"found":{}}]}`:               "items[0].found[0] has no type",
 	} {
-		answer, err := decode([]byte(text))
+		answer, err := Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = new(draft).check(answer, known)
+		err = new(Draft).Check(answer, known)
 		if want != "" {
 			want = "changed_shape: " + want
 		}
@@ -50,7 +50,7 @@ func TestShape(t *testing.T) {
 }
 
 func TestUnknownItemsAreCountedAndSkipped(t *testing.T) {
-	known := shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
+	known := Shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
 	for text, want := range map[string]string{
 		`{"items":[{"type":"new","url":7,"below":{"type":"page"}},{"type":"page","url":"u","a_new_field":1}]}`: "new",
 		`{"items":[],"parts":[{"signature":"s"},{"text":"a","signature":"s"},{"call":{}},{"b":1,"a":2},{}]}`:   "signature, a+b, ",
@@ -59,12 +59,12 @@ func TestUnknownItemsAreCountedAndSkipped(t *testing.T) {
 		`{"items":[],"parts":[{"a":1},{}]}`:               "changed_shape: parts has no item of a known kind",
 		`{"items":[],"parts":[{"signature":"s"},"text"]}`: "changed_shape: parts[1] is no object",
 	} {
-		answer, err := decode([]byte(text))
+		answer, err := Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d draft
-		err = d.check(answer, known)
+		var d Draft
+		err = d.Check(answer, known)
 		if got := message(err); got != want && (err != nil || strings.Join(d.unknown, ", ") != want) {
 			t.Errorf("%s: %q, %q; want %q", text, d.unknown, got, want)
 		}
@@ -73,7 +73,7 @@ func TestUnknownItemsAreCountedAndSkipped(t *testing.T) {
 
 func TestAnswerIsOneObject(t *testing.T) {
 	for _, text := range []string{"", "null", "[]", "7", `{"a":1`, `{"a":1} {}`, "{}x", "<html>"} {
-		if _, err := decode([]byte(text)); message(err)[:13] != "changed_shape" {
+		if _, err := Decode([]byte(text)); message(err)[:13] != "changed_shape" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package catalog
+package wire
 
 import (
 	"cmp"
@@ -77,22 +77,22 @@ type errorBody struct {
 }
 
 func parseErrorBody(body []byte) (e errorBody) {
-	o, err := decode(body)
+	o, err := Decode(body)
 	if err != nil {
 		return e
 	}
-	if inner := o.object("error"); inner != nil {
+	if inner := o.Object("error"); inner != nil {
 		o = inner
 	}
 	for _, name := range []string{"code", "type", "status", "detail"} {
-		if code := cmp.Or(o.text(name), o.decimal(name)); code != "" {
+		if code := cmp.Or(o.Text(name), o.Decimal(name)); code != "" {
 			e.codes = append(e.codes, code)
 		}
 	}
-	e.message = cmp.Or(o.text("message"), o.text("error"), o.text("detail"))
-	for _, detail := range o.list("details") {
-		e.codes = append(e.codes, detail.text("reason"))
-		if delay, err := time.ParseDuration(detail.text("retryDelay")); err == nil {
+	e.message = cmp.Or(o.Text("message"), o.Text("error"), o.Text("detail"))
+	for _, detail := range o.List("details") {
+		e.codes = append(e.codes, detail.Text("reason"))
+		if delay, err := time.ParseDuration(detail.Text("retryDelay")); err == nil {
 			e.retry = lifecycle.WholeSeconds(delay)
 		}
 	}
@@ -117,12 +117,12 @@ func (e errorBody) text(status int, body []byte) string {
 	return strings.TrimSpace(fmt.Sprintf("status %d: %s", status, text))
 }
 
-// changedShape returns an error of class changed_shape.
-func changedShape(format string, args ...any) *platform.Error {
+// ChangedShape returns an error of class changed_shape.
+func ChangedShape(format string, args ...any) *platform.Error {
 	return &platform.Error{Class: platform.ChangedShape, Cause: fmt.Errorf(format, args...)}
 }
 
-// filtered returns an error of class content_filtered.
-func filtered(reason string) *platform.Error {
+// Filtered returns an error of class content_filtered.
+func Filtered(reason string) *platform.Error {
 	return &platform.Error{Class: platform.ContentFiltered, Cause: errors.New(reason)}
 }

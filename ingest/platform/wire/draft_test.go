@@ -1,4 +1,4 @@
-package catalog
+package wire
 
 import "testing"
 
@@ -10,6 +10,7 @@ func TestSourceParameterIsRemovedFromURLs(t *testing.T) {
 		"https://a.example/?utm_source=openai&b=%20#c":             "https://a.example/?b=%20#c",
 		"https://a.example/?utm_source=openai#c?utm_source=openai": "https://a.example/#c?utm_source=openai",
 		"https://a.example/?utm_source=openai2&b":                  "https://a.example/?utm_source=openai2&b",
+		"https://a.example/?utm_source=chatgpt.com&b=1":            "https://a.example/?b=1",
 		"https://a.example/?x":                                     "https://a.example/?x",
 	} {
 		if got := withoutSource(address); got != want {
@@ -19,16 +20,16 @@ func TestSourceParameterIsRemovedFromURLs(t *testing.T) {
 }
 
 func TestCitedURLsComeFirstAndOnce(t *testing.T) {
-	var d draft
-	d.consult("https://b.example/", "")
-	d.consult("https://a.example/", "A")
-	d.consult("https://b.example/", "B")
-	start := d.write("text")
-	d.cite("https://c.example/?utm_source=openai", "", start, 4)
-	d.cite("https://b.example/", "", 0, 99)
-	d.cite("https://c.example/", "C", 0, 0)
-	d.cite("no URL", "", 0, 0)
-	reply, err := d.reply("complete", "", nil, nil)
+	var d Draft
+	d.Consult("https://b.example/", "")
+	d.Consult("https://a.example/", "A")
+	d.Consult("https://b.example/", "B")
+	start := d.Write("text")
+	d.Cite("https://c.example/?utm_source=openai", "", start, 4)
+	d.Cite("https://b.example/", "", 0, 99)
+	d.Cite("https://c.example/", "C", 0, 0)
+	d.Cite("no URL", "", 0, 0)
+	reply, err := d.Reply("complete", "", nil, nil)
 	var got string
 	for _, c := range reply.Citations {
 		got += c.URL + c.Title
@@ -37,15 +38,7 @@ func TestCitedURLsComeFirstAndOnce(t *testing.T) {
 		}
 		got += " "
 	}
-	if want := "https://c.example/C! https://b.example/! https://a.example/A "; got != want || err != nil || reply.Citations[0].End != 4 || reply.Citations[1].End != 0 {
+	if want := "https://c.example/C! https://b.example/B! https://a.example/A "; got != want || err != nil || reply.Citations[0].End != 4 || reply.Citations[1].End != 0 {
 		t.Errorf("%s, %v; want %s", got, err, want)
-	}
-}
-
-func TestByteOffsetOfCharacters(t *testing.T) {
-	for characters, want := range map[int64]int{-1: -1, 0: 0, 1: 1, 2: 3, 3: 7, 4: 8, 5: -1} {
-		if got := byteOffset("aü🏕b", characters); got != want {
-			t.Errorf("character %d is byte %d, want %d", characters, got, want)
-		}
 	}
 }
