@@ -54,7 +54,8 @@ func (r Run) Question() platform.Question {
 // Answered makes the record of a run that the platform answered.
 func (r Run) Answered(reply platform.Reply) event.Answer {
 	a := r.ended()
-	a.ServedModel, a.Surface, a.Finish, a.Text = reply.ServedModel, reply.Surface, reply.Finish, reply.Text
+	a.ServedModel, a.Provider, a.Surface = reply.ServedModel, reply.Provider, reply.Surface
+	a.Finish, a.Text = reply.Finish, reply.Text
 	for _, c := range reply.Citations {
 		a.Citations = append(a.Citations, c.Citation)
 	}

@@ -68,6 +68,8 @@ func TestDecodeRefusesAndNamesTheField(t *testing.T) {
 		{"answer", `"2026-03-02T12:01:35.250Z"`, `"2026-03-03T12:00:00.001Z"`, `answered_at: want at most 24 h after`},
 		{"given_up", `"rate_limited"`, `"tired"`, `given_up.class: want one of`},
 		{"given_up", `"given_up":`, `"text":"hello","given_up":`, `given_up: want no text, citations or products beside it`},
+		{"not_shown", `"finish":`, `"text":"hello","finish":`, `finish: want no text, citations, products or given_up beside "not_shown"`},
+		{"not_shown", `"usage":`, `"given_up":{"class":"quota"},"usage":`, `finish: want no text, citations, products or given_up beside "not_shown"`},
 		{"reread", `"min_extract_version":3`, `"min_extract_version":0`, `reread.min_extract_version: want 1 or more`},
 		{"crawl", `"purpose":"user"`, `"purpose":"fun"`, `purpose: want one of ["training" "search" "user"], got "fun"`},
 		{"crawl", `T12:00:00.000Z`, `T12:00:00.001Z`, `at: want the time in the record's id, 2026-03-02T12:00:00.000Z, got`},
@@ -186,6 +188,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{func(a *Answer) { a.AnsweredAt = At(noon.Add(25 * time.Hour)) }, "answered_at: want at most 24 h after the time in the record's id, 2026-03-02T12:00:00.000Z, got 2026-03-03T13:00:00.000Z"},
 		{func(a *Answer) { a.Platform = "Chat GPT" }, `platform: want a slug`},
+		{func(a *Answer) { a.Provider = "SerpApi" }, `provider: want a slug`},
+		{func(a *Answer) { a.Text, a.Products = "", nil }, `text: want the answer's text, or finish "not_shown" where the surface had none`},
 		{func(a *Answer) { a.Brand.Domains = []string{"Example.com"} }, `brand.domains[0]: want a host in lower case and punycode, got "Example.com"`},
 		{func(a *Answer) { a.Competitors[1].Aliases = []string{"a", strings.Repeat("x", MaxName+1)} }, `competitors[1].aliases[1]: want at most 512 bytes, got 513`},
 		{func(a *Answer) { a.Citations[1].URL = "\xff" }, `citations[1].url: want valid UTF-8`},

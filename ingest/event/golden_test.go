@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "rewrite docs/schema, and goldens that t
 var goldens = map[string]any{
 	"answer":           wholeAnswer(),
 	"answer_minimal":   minimalAnswer(),
+	"not_shown":        wholeNotShown(),
 	"given_up":         wholeGivenUp(),
 	"given_up_minimal": minimalGivenUp(),
 	"reread":           wholeReread(),
@@ -53,7 +54,7 @@ func minimalAnswer() Answer {
 		V: 1, ID: RunID(run), OrganizationID: orgID,
 		Brand:    Brand{Entity: Entity{ID: brandID, Name: "Breville"}},
 		Prompt:   Prompt{ID: promptID, Text: run.PromptText, SetID: setID},
-		Platform: run.Platform, Sample: run.Sample, AnsweredAt: At(noon),
+		Platform: run.Platform, Sample: run.Sample, AnsweredAt: At(noon), Text: "Breville.",
 	}
 }
 
@@ -90,9 +91,16 @@ func wholeAnswer() Answer {
 	}
 }
 
+func wholeNotShown() Answer {
+	a := wholeAnswer()
+	a.Finish, a.Text, a.Citations, a.SearchQueries, a.Products = FinishNotShown, "", nil, nil, nil
+	a.Provider, a.Usage = "serpapi", &Usage{CostUSD: "0.025"}
+	return a
+}
+
 func minimalGivenUp() Answer {
 	a := minimalAnswer()
-	a.GivenUp = &GivenUp{Class: "timeout"}
+	a.Text, a.GivenUp = "", &GivenUp{Class: "timeout"}
 	return a
 }
 

@@ -5,9 +5,10 @@ import "github.com/gofrs/uuid/v5"
 // Version is written into v by this build, and the newest version that it reads.
 const Version = 1
 
-// Answer is how one run ended: a platform's answer to one prompt, or a run that was given up (GivenUp is set and Text,
-// Citations, Products are empty). It has a snapshot of all that extract needs, so that the reading of an answer does
-// not depend on when it is read.
+// Answer is how one run ended: a platform's answer to one prompt, a surface without an answer (Finish is
+// FinishNotShown), or a run that was given up (GivenUp is set). Text, Citations and Products of the latter two are
+// empty. It has a snapshot of all that extract needs, so that the reading of an answer does not depend on when it is
+// read.
 type Answer struct {
 	V              int       `json:"v"`
 	ID             uuid.UUID `json:"id"` // RunID of the run's identity
@@ -19,6 +20,7 @@ type Answer struct {
 	Platform    string     `json:"platform"`               // slug, for example "openai"
 	Model       string     `json:"model"`                  // requested slug, "" when the platform was not asked for one
 	ServedModel string     `json:"served_model,omitempty"` // the model that answered, as the platform names it
+	Provider    string     `json:"provider,omitempty"`     // slug of who captured the surface, "" for an API
 	Region      string     `json:"region"`                 // "" when none was asked for
 	Language    string     `json:"language,omitempty"`
 	Surface     Surface    `json:"surface,omitempty"`
@@ -124,7 +126,8 @@ const (
 	SurfaceConsumer Surface = "consumer"
 )
 
-// Finish is how an answer's text ended.
+// Finish is how an answer's text ended. Not shown is an observation of its own, neither an answer nor a failure: the
+// surface was seen, and had none.
 type Finish string
 
 // The finish states.
@@ -132,6 +135,7 @@ const (
 	FinishComplete  Finish = "complete"
 	FinishTruncated Finish = "truncated"
 	FinishFiltered  Finish = "content_filtered"
+	FinishNotShown  Finish = "not_shown"
 )
 
 // Visit is a beacon that the collector accepted. Its ID is a UUIDv7 made at acceptance. The visitor's address is in no

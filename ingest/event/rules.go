@@ -29,7 +29,7 @@ const (
 
 var (
 	surfaces    = []Surface{"", SurfaceAPI, SurfaceConsumer}
-	finishes    = []Finish{"", FinishComplete, FinishTruncated, FinishFiltered}
+	finishes    = []Finish{"", FinishComplete, FinishTruncated, FinishFiltered, FinishNotShown}
 	kinds       = []VisitKind{VisitView, VisitGoal}
 	platformBys = []string{"", "referrer", "utm", "parameter", "referrer_utm", "session"}
 	purposes    = []Purpose{PurposeTraining, PurposeSearch, PurposeUser}
@@ -95,11 +95,15 @@ func (a *Answer) validate(p *problems) {
 		p.atLeast("usage.searches", u.Searches, 0)
 		p.decimal("usage.cost_usd", u.CostUSD)
 	}
+	isEmpty := a.Text == "" && len(a.Citations) == 0 && len(a.Products) == 0
 	if g := a.GivenUp; g != nil {
 		oneOf(p, "given_up.class", g.Class, Classes)
-		if a.Text != "" || len(a.Citations) > 0 || len(a.Products) > 0 {
+		if !isEmpty {
 			p.add("given_up", "no text, citations or products beside it")
 		}
+	}
+	if a.Finish == FinishNotShown && (!isEmpty || a.GivenUp != nil) {
+		p.add("finish", "no text, citations, products or given_up beside %q", FinishNotShown)
 	}
 	if r := a.Reread; r != nil {
 		p.atLeast("reread.min_extract_version", int64(r.MinExtractVersion), 1)
@@ -122,9 +126,13 @@ func (a *Answer) Check(now time.Time) error {
 	p.slug("platform", a.Platform)
 	p.text("model", a.Model, MaxName)
 	p.text("served_model", a.ServedModel, MaxName)
+	p.slug("provider", a.Provider)
 	p.text("region", a.Region, MaxLabel)
 	p.text("language", a.Language, MaxLabel)
 	p.text("text", a.Text, MaxText)
+	if a.Text == "" && len(a.Products) == 0 && a.GivenUp == nil && a.Finish != FinishNotShown {
+		p.add("text", "the answer's text, or finish %q where the surface had none", FinishNotShown)
+	}
 	p.atMost("citations", len(a.Citations), MaxSources)
 	p.texts("search_queries", a.SearchQueries, MaxSources, MaxPrompt)
 	p.atMost("products", len(a.Products), MaxCards)

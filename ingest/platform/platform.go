@@ -33,10 +33,11 @@ type Question struct {
 	Attempt  int       // 1-based number of this request for the run; 0 is unknown
 }
 
-// Reply is the platform's part of an answer's record. Its text is the whole
-// answer: a platform that finds none returns an Error and never an empty reply.
+// Reply is the platform's part of an answer's record. Its text is the whole answer. A platform that finds none returns
+// an Error, or, where the surface is proven to have none, a reply without text whose Finish is event.FinishNotShown.
 type Reply struct {
 	ServedModel   string // the model that answered, as the platform names it; "" unknown
+	Provider      string // slug of who captured the surface; "" the platform itself
 	Surface       event.Surface
 	Text          string
 	Citations     []Citation // in the platform's order
