@@ -62,7 +62,8 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 			return err
 		}
 	}
-	return nil
+	o.Progress("  suggestions")
+	return st.measureSuggestions(ctx, r)
 }
 
 // A stage is what is asked: a service over the warehouse that has a tenth of the samples, one over the whole one, and
@@ -126,6 +127,11 @@ func (s *stack) fillWhole(ctx context.Context, db *postgres.DB, progress func(st
 	}
 	if daily, err = addDaily(ctx, db, asking.brands); err != nil {
 		return nil, daily, err
+	}
+	for _, b := range brands {
+		if err := addSuggestions(ctx, db, b); err != nil {
+			return nil, daily, err
+		}
 	}
 	whole, err := s.warehouse(ctx, "whole")
 	if err != nil {
@@ -203,6 +209,22 @@ func (st *stage) measureVerdicts(ctx context.Context, r *Result, days int) error
 	r.Figures[name+"_p50_ms"], r.Figures[name+"_p95_ms"], r.Figures[name+"_repeated_p95_ms"] = p50, p95, repeated
 	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f   repeated p95 %.1f: %d prompts, 3 platforms, %d competitors, every row",
 		name, p50, p95, repeated, promptsOfOne, rivalsDaily))
+	return nil
+}
+
+// measureSuggestions adds the figures of suggestions, which PostgreSQL has.
+func (st *stage) measureSuggestions(ctx context.Context, r *Result) error {
+	client := newClient(few)
+	defer client.CloseIdleConnections()
+	took, err := alternate(ctx, few, asking.questions, asking.rounds, asking.time, func(ctx context.Context, i int) error {
+		return st.whole.ask(ctx, client, api+"suggestions", st.questions[i%len(st.questions)], io.Discard)
+	})
+	if err != nil {
+		return err
+	}
+	p50, p95 := percentile(took[0], 50), percentile(took[0], 95)
+	r.Figures["suggestions_p50_ms"], r.Figures["suggestions_p95_ms"] = p50, p95
+	r.Lines = append(r.Lines, fmt.Sprintf("%-24s %8.1f %8.1f   250 of each brand, a page of 50", "suggestions", p50, p95))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
 	"github.com/answerscope/answerscope/queryapi/auth"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -115,6 +117,26 @@ func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i, r
 	}
 	_, err = db.EnsurePrompts(ctx, made.ID, prompts)
 	return made.ID, err
+}
+
+// addSuggestions stores as many suggestions for a brand as it can have: 50 of each kind.
+func addSuggestions(ctx context.Context, db *postgres.DB, to brand) error {
+	kinds := []string{advice.KindSource, advice.KindCompetitor, advice.KindPrompt, advice.KindPage, advice.KindTheme}
+	var rows []advice.Suggestion
+	for _, kind := range kinds {
+		for i := range 50 {
+			rows = append(rows, advice.Suggestion{
+				Kind: kind, Key: fmt.Sprintf("key %d", i), Score: float64(i),
+				Text:     "This sentence is as long as that of most suggestions, which name a domain, a rival and two counts.",
+				Evidence: map[string]any{"answers": 12, "brand_answers": 1, "rival_answers": 10, "open": "mentioned=false"},
+			})
+		}
+	}
+	return db.StoreAdvice(ctx, postgres.Advice{
+		DueAdvice: postgres.DueAdvice{BrandID: to.id, Inputs: json.RawMessage("{}")}, RulesVersion: advice.RulesVersion,
+		From: firstDay.Format(time.DateOnly), To: firstDay.Format(time.DateOnly), Window: struct{}{},
+		Suggestions: rows, Totals: []advice.Total{}, Reasons: []advice.Reason{}, ComputedAt: time.Now(),
+	})
 }
 
 // mirrorBrands copies what was added to the dimensions of a warehouse, and returns once it is there.

@@ -80,7 +80,8 @@ var variants = []string{
 	"ai-crawlers?granularity=day", "ai-traffic?granularity=day", "answers?sort=prompt", "citations?granularity=week",
 }
 
-// ask asks an endpoint a question, and copies the answer. The list of brands is about all of the brand's organization.
+// ask asks an endpoint a question, and copies the answer. The list of brands is about all of the brand's organization,
+// suggestions are about the window of their computation.
 func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, to io.Writer) error {
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
@@ -90,8 +91,10 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 	if path != api+"brands-overview" {
 		values.Set("brand_id", q.brand.id.String())
 	}
-	values.Set("date_from", q.from.Format(time.DateOnly))
-	values.Set("date_to", q.from.AddDate(0, 0, q.days-1).Format(time.DateOnly))
+	if path != api+"suggestions" {
+		values.Set("date_from", q.from.Format(time.DateOnly))
+		values.Set("date_to", q.from.AddDate(0, 0, q.days-1).Format(time.DateOnly))
+	}
 	if q.groupBy != "" {
 		values.Set("group_by", q.groupBy)
 	}

@@ -102,7 +102,7 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{
-		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-changes", "visibility-summary",
+		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations", "competitor-comparison", "fanout", "prompt-performance", "sentiment", "shopping-cards", "visibility-changes", "visibility-summary",
 		"visibility-trend",
 	} {
 		_, alone := r.Figures[name+"_p99_ms"]
@@ -112,7 +112,7 @@ func everyEndpointIsMeasured(t *testing.T, r Result) {
 			t.Errorf("%s is not measured", name)
 		}
 	}
-	for _, name := range []string{"verdicts-6_p95_ms", "verdicts-20_repeated_p95_ms"} {
+	for _, name := range []string{"suggestions_p95_ms", "verdicts-6_p95_ms", "verdicts-20_repeated_p95_ms"} {
 		if r.Figures[name] == 0 {
 			t.Errorf("%s is not measured", name)
 		}

@@ -6,7 +6,7 @@ INSERT INTO answers
 (
     organization_id, brand_id, day, id, sign, revision, extract_version, log_topic,
     answered_at, platform, model, served_model, region, language, surface, sample, prompt_id, topic_id, prompt_text, branded,
-    given_up, given_up_class, attempts, latency_ms, finish, text,
+    given_up, given_up_class, attempts, latency_ms, finish, text, search_queries,
     brand_name, mention_count, position, citation_count, visibility_score, sentiment, sentiment_method,
     competitors.id, competitors.name, competitors.mention_count, competitors.position, competitors.citation_count,
     competitors.visibility_score, competitors.sentiment,
@@ -107,12 +107,13 @@ SELECT
     4000,
     if(given_up, 'failed', 'complete'),
     if(given_up, '', 'The answer, of which the bench needs only the reading.'),
+    search_queries,
     brand_name,
     mentions[1],
     positions[1],
     own_citations,
     least(10 * mentions[1], 40) + least(15 * own_citations, 30) + if(mentions[1] > 0, 7, 0),
-    if(mentions[1] > 0, 'neutral', ''),
+    labels[1],
     if(mentions[1] > 0, 'vader', ''),
     rival_ids,
     rival_names,
@@ -120,7 +121,7 @@ SELECT
     arrayPopFront(positions),
     rival_citations,
     arrayMap((m, c) -> least(10 * m, 40) + least(15 * c, 30) + if(m > 0, 7, 0), arrayPopFront(mentions), rival_citations),
-    arrayMap(m -> if(m > 0, 'neutral', ''), arrayPopFront(mentions)),
+    arrayPopFront(labels),
     arrayMap((u, host) -> concat('https://', host, '/guides/', toString(u)), urls, hosts),
     arrayMap(u -> concat('Guide ', toString(u), ', tested and compared'), urls),
     arrayMap(u -> cityHash64(dice, u) % 10 > 0, urls),
@@ -165,6 +166,15 @@ FROM
         -- The brand and its rivals: how often this answer names each, as some prompts nearly always do and others hardly.
         arrayMap(e -> NOT given_up AND cityHash64(dice, e) % 1000 < cityHash64(brand, prompt, e) % 1000, range(1 + length(rival_ids))) AS named,
         arrayMap((e, n) -> n * (1 + cityHash64(e, dice) % 4), range(length(named)), named) AS mentions,
+        -- Three in five answers that name an entity speak well of it, one in ten has no label.
+        arrayMap((e, m) -> if(m = 0, '', multiIf(cityHash64(dice, e, 'label') % 10 < 6, 'positive', cityHash64(dice, e, 'label') % 10 = 9, 'unknown',
+            cityHash64(dice, e, 'label') % 10 < 8, 'neutral', 'negative')), range(length(mentions)), mentions) AS labels,
+        -- Two of the four platforms search, in four of five answers, for one to three of a prompt's eight queries, or for a rare one.
+        arrayMap(
+            q -> concat(
+                prompt_text, ' ', ['review', 'price', 'compared', 'test', 'for a small budget', 'alternatives', 'guide', '2026'][cityHash64(dice, q, 'query') % 8 + 1],
+                if(cityHash64(dice, q, 'rare') % 5 = 0, concat(' of kind ', toString(cityHash64(dice, q) % 200)), '')),
+            range(if(given_up OR runs.place > 1 OR dice % 5 = 0, 0, 1 + dice % 3))) AS search_queries,
         arrayMap((e, n) -> n * (1 + cityHash64(dice, e, 'place') % 1000000), range(length(named)), named) AS starts,
         arrayMap(s -> if(s = 0, 0, 1 + arrayCount(other -> other > 0 AND other < s, starts)), starts) AS positions,
         -- Two to four of a brand's 400 URLs, a few of them far oftener than the rest.
