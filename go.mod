@@ -26,6 +26,7 @@ require (
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/invopop/jsonschema v0.14.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/jimsmart/grobotstxt v1.0.3
 	github.com/jonreiter/govader v0.0.0-20250429093935-f6505c8d03cc
 	github.com/maxmind/mmdbwriter v1.2.0
 	github.com/maypok86/otter/v2 v2.4.0

@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/queryapi/brief"
 	"github.com/answerscope/answerscope/queryapi/link"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/onboard"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/queryapi/share"
 	"github.com/answerscope/answerscope/queryapi/topics"
@@ -152,6 +153,12 @@ func Mount(ctx context.Context, d Deps, gate *Gate, rateLimit int, server *httpd
 	proposals := httpd.Surface{Prefix: auth.DashboardPrefix + "/topic-proposals", BodyLimit: topics.BodyLimit,
 		Error: auth.PlainRefusal}
 	brief.Mount(dashboard.Group("/briefs"), d.DB, gate.Provider.RequireDashboard, limit().Handle)
+	homePages, err := egress.NewPages(d.Settings.EgressAllow)
+	if err != nil {
+		return nil, err
+	}
+	onboarding := onboard.Reader{DB: d.DB, Home: homePages.Home, Now: time.Now}
+	onboarding.Mount(dashboard.Group("/brands"), gate.Provider.RequireDashboard, limit().Handle)
 	topics.Mount(server.Mount(proposals), d.DB, gate.Provider.RequireDashboard, limit().Handle)
 	if tables != nil {
 		tables.At(auth.DashboardPrefix+"/rest/v1", gate.Provider.DashboardCallers(limit())).Mount(server)

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/egress"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/onboard"
 )
 
 // adviseCmd is the command advise.
@@ -19,12 +21,24 @@ type adviseCmd struct {
 	Org   string   `placeholder:"SLUG" help:"Whose brand (default: the only one's that has it)."`
 	Kind  []string `default:"${advise_kinds}" enum:"${advise_kinds}" placeholder:"K,…" help:"${advise_kind}"`
 	JSON  bool     `name:"json" help:"One JSON document, the body of /api/v1/suggestions."`
+
+	HomePage bool `help:"Fetch the home page of the brand's primary domain first, for names, its address and prompts."`
 }
 
 func (c *adviseCmd) Run(ctx context.Context, p *process, on databases) error {
 	brand, err := findAnyBrand(ctx, on.DB, c.Org, c.Brand)
 	if err != nil {
 		return err
+	}
+	if c.HomePage {
+		pages, err := egress.NewPages(on.Settings.EgressAllow)
+		if err != nil {
+			return err
+		}
+		reader := onboard.Reader{DB: on.DB, Home: pages.Home, Now: time.Now}
+		if _, err := reader.Read(ctx, brand.OrganizationID, brand.ID); err != nil {
+			return err
+		}
 	}
 	params := url.Values{"brand_id": {brand.ID.String()}, "kind": {strings.Join(c.Kind, ",")}, "limit": {"200"}}
 	if err := advice.New(on.DB, on.Warehouse, time.Now, p.Log).Advise(ctx, brand.ID); err != nil {

@@ -1,6 +1,6 @@
-// Package egress sends requests to addresses that users choose: to public addresses over TLS, and to prefixes that the
-// operator opens. It checks the address that is dialled, not the name, so that a name cannot change its address in
-// between.
+// Package egress sends requests to addresses that users choose, webhooks and home pages: to public addresses, webhooks
+// over TLS alone, and to prefixes that the operator opens. It checks the address that is dialled, not the name, so that
+// a name cannot change its address in between.
 package egress
 
 import (
@@ -30,8 +30,17 @@ const (
 	maxBody = 4 << 10 // bytes of a response that are read
 )
 
-// ports of public addresses may be dialled.
-var ports = []uint16{443, 8443}
+// A use is what a Client is for. It has the ports of public addresses that may be dialled.
+type use struct {
+	secure, plain  []uint16 // with TLS and without
+	wrongPort      refusal
+	isUncompressed bool
+}
+
+var (
+	webhooks  = use{[]uint16{443, 8443}, nil, "port not 443 or 8443", true}
+	homePages = use{[]uint16{443}, []uint16{80}, "port not 443 or 80", false}
+)
 
 // A refusal is why an address is not dialled.
 type refusal string
@@ -40,12 +49,12 @@ func (r refusal) Error() string { return string(r) }
 
 const (
 	notPublic = refusal("address not public")
-	wrongPort = refusal("port not 443 or 8443")
 	notOpen   = refusal("http to an address outside ANSWERSCOPE_EGRESS_ALLOW")
 )
 
 // A Client sends requests. It follows no redirect, keeps no cookie and uses no proxy. It is safe for concurrent use.
 type Client struct {
+	use
 	open   []netip.Prefix
 	public *ssrf.Guardian
 	http   *http.Client
@@ -54,7 +63,11 @@ type Client struct {
 // New returns a Client that also reaches the prefixes of addresses that an operator allows, there at any port and
 // without TLS too.
 func New(allow []string) (*Client, error) {
-	var open []netip.Prefix
+	open, err := prefixes(allow)
+	return newClient(webhooks, open, net.Dialer{}), err
+}
+
+func prefixes(allow []string) (open []netip.Prefix, err error) {
 	for _, text := range allow {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil || prefix != prefix.Masked() {
@@ -62,18 +75,18 @@ func New(allow []string) (*Client, error) {
 		}
 		open = append(open, prefix)
 	}
-	return newClient(open, net.Dialer{}), nil
+	return open, nil
 }
 
-func newClient(open []netip.Prefix, dialer net.Dialer) *Client {
-	c := &Client{open: open, public: ssrf.New()}
+func newClient(u use, open []netip.Prefix, dialer net.Dialer) *Client {
+	c := &Client{use: u, open: open, public: ssrf.New()}
 	plain, secure := dialer, dialer
 	plain.ControlContext, secure.ControlContext = c.control(false), c.control(true)
 	overTLS := tls.Dialer{NetDialer: &secure, Config: &tls.Config{MinVersion: tls.VersionTLS12}}
 	c.http = &http.Client{
 		Transport: &http.Transport{
 			DialContext: plain.DialContext, DialTLSContext: overTLS.DialContext,
-			DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
+			DisableCompression: u.isUncompressed, MaxResponseHeaderBytes: 64 << 10,
 			MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -81,8 +94,12 @@ func newClient(open []netip.Prefix, dialer net.Dialer) *Client {
 	return c
 }
 
-// control refuses to dial an address that is not open, except public ones for TLS.
+// control refuses to dial an address that is not open, except the use's ports of public ones.
 func (c *Client) control(forTLS bool) func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	ports := c.plain
+	if forTLS {
+		ports = c.secure
+	}
 	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
 		switch {
@@ -92,10 +109,10 @@ func (c *Client) control(forTLS bool) func(_ context.Context, _, address string,
 			return nil
 		case c.public.SafeAddr(target.Addr()) != nil:
 			return notPublic
-		case !forTLS:
+		case len(ports) == 0:
 			return notOpen
 		case !slices.Contains(ports, target.Port()):
-			return wrongPort
+			return c.wrongPort
 		}
 		return nil
 	}

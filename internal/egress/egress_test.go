@@ -125,7 +125,7 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 		"127.0.0.1", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "192.0.2.1",
 		"::1", "::", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "fd00::1", "fe80::1", "ff02::1", "2002:7f00:1::1", "2001:db8::1",
 	} {
-		c := newClient(nil, (&names{addresses: map[string][]string{"hook.example.": {address}}}).dialer(t))
+		c := newClient(webhooks, nil, (&names{addresses: map[string][]string{"hook.example.": {address}}}).dialer(t))
 		for _, url := range []string{"https://hook.example:" + port, "https://hook.example/", "http://hook.example:" + port, "https://[::1]:" + port, "https://127.0.0.1:" + port} {
 			if _, err := get(t, c, url); err == nil || Reason(err) != "address not public" {
 				t.Errorf("%s at %s: %v", url, address, err)
@@ -144,7 +144,7 @@ func TestAPublicAddressHasTLSAndAPortOfIt(t *testing.T) {
 		}
 		for address, want := range map[string]error{
 			"93.184.215.14:443": nil, "93.184.215.14:8443": nil, "[2606:2800:21f:cb07::1]:443": nil,
-			"93.184.215.14:22": wrongPort, "[2606:2800:21f:cb07::1]:80": wrongPort, "[fe80::1%eth0]:443": notPublic,
+			"93.184.215.14:22": webhooks.wrongPort, "[2606:2800:21f:cb07::1]:80": webhooks.wrongPort, "[fe80::1%eth0]:443": notPublic,
 		} {
 			network := "tcp4"
 			if strings.HasPrefix(address, "[") {
@@ -174,7 +174,7 @@ func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	_, untouched := listen(t, "127.0.0.1:"+port)
-	c := newClient(client(t, "127.0.0.2/32").open, (&names{addresses: map[string][]string{"hook.example.": {"127.0.0.2", "127.0.0.1"}}}).dialer(t))
+	c := newClient(webhooks, client(t, "127.0.0.2/32").open, (&names{addresses: map[string][]string{"hook.example.": {"127.0.0.2", "127.0.0.1"}}}).dialer(t))
 	if got, err := get(t, c, "http://hook.example:"+port); err != nil || got.Status != http.StatusOK {
 		t.Errorf("first: %+v, %v", got, err)
 	}

@@ -24,6 +24,7 @@ const (
 	KindGap        = "gap"        // a prompt whose answers name a rival and not the brand
 	KindSource     = "source"     // a domain that such answers cite
 	KindCompetitor = "competitor" // a name that nobody tracks
+	KindAlias      = "alias"      // a name that the home page gives the brand
 	KindPrompt     = "prompt"     // a search of platforms that no prompt covers
 	KindPage       = "page"       // a page of the brand that is crawled and never cited, or cited and never visited
 	KindTheme      = "theme"      // what answers say against the brand

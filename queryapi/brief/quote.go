@@ -17,7 +17,7 @@ const maxText = 300 // code points of a quoted text
 
 // quote returns a text on one line that Markdown shows as it is.
 func quote(text string) string {
-	return special.ReplaceAllStringFunc(onLine(text, maxText), func(sign string) string {
+	return special.ReplaceAllStringFunc(OnLine(text, maxText), func(sign string) string {
 		switch {
 		case sign == "://":
 			return `\://`
@@ -28,8 +28,8 @@ func quote(text string) string {
 	})
 }
 
-// onLine returns at most so many code points of a text, on one line and without signs that are not shown.
-func onLine(text string, limit int) string {
+// OnLine returns at most so many code points of a text, on one line and without signs that are not shown.
+func OnLine(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
 			return -1

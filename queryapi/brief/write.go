@@ -95,7 +95,7 @@ type content struct {
 // write makes a brief.
 func write(in input) (written, error) {
 	c := content{
-		input: &in, Title: onLine(in.subject(), maxTitle), Brand: in.brand.Name,
+		input: &in, Title: OnLine(in.subject(), maxTitle), Brand: in.brand.Name,
 		RivalName: cmp.Or(in.Name, in.evidence.Rival.Name), Read: len(in.read), Rules: advice.RulesVersion,
 		Computed: in.now.Format("2006-01-02 15:04 UTC"),
 	}
@@ -200,7 +200,7 @@ func (in *input) sentences() (quotes []said, facts []count) {
 	for _, a := range in.read {
 		ofAnswer := map[string]bool{}
 		for sentence := range sentencesOf(glued.ReplaceAllString(extract.Prose(a.Text), "$1\n$2")) {
-			text := strings.TrimLeft(onLine(markup.Replace(sentence), 1000), " -–•")
+			text := strings.TrimLeft(OnLine(markup.Replace(sentence), 1000), " -–•")
 			var names [2]bool
 			for _, mention := range extract.Locate(extract.Version, text, &brand, rivals) {
 				names[min(mention.Entity, 1)] = true
@@ -316,7 +316,7 @@ func (in *input) outline() (headings []string, searched bool) {
 	searches := map[string]int{}
 	for _, a := range in.read {
 		for _, q := range a.Searches {
-			searches[onLine(q, maxText)]++
+			searches[OnLine(q, maxText)]++
 		}
 	}
 	var groups [][]string

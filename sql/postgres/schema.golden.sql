@@ -2588,7 +2588,7 @@ BEGIN
         NEW.dismissed_at := now();
         NEW.dismissed_score := NEW.score;
     END IF;
-    IF TG_OP = 'UPDATE' AND OLD.status = 'dismissed' AND NEW.status = 'new' AND OLD.origin = 'computed' THEN
+    IF TG_OP = 'UPDATE' AND OLD.status = 'dismissed' AND NEW.status = 'new' AND OLD.expires_at IS NOT NULL AND OLD.origin = 'computed' THEN
         NEW.expires_at := greatest(NEW.expires_at, now() + INTERVAL '1 day'); -- until the nightly computation
     END IF;
     RETURN NEW;

@@ -67,6 +67,12 @@ func (w *word) isGeneric() bool {
 	return w.asked || w.stop || w.letters < 2 || w.digit && w.letters < 3 || 4*lower > lower+amid
 }
 
+// IsGeneric reports whether no word of a text could be a name, by the word lists alone.
+func IsGeneric(text string) bool {
+	v := newVocabulary()
+	return !slices.ContainsFunc(v.cut(text), func(t token) bool { return !v.folded(t).isGeneric() })
+}
+
 // A vocabulary numbers words. The first one is empty, as are those that are too many.
 type vocabulary struct {
 	words   []word
