@@ -2,6 +2,7 @@ package queryapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -58,8 +59,8 @@ func TestContentBriefs(t *testing.T) {
 	}
 	var id uuid.UUID
 	evidence := `{"v":1,"open":"prompt_id=` + a.PromptID.String() + `&mentioned=false","answers":1,"brand_answers":0,"rival_answers":1,"rival":{"name":"Acorn rival"}}`
-	if err := root.QueryRow(t.Context(), `INSERT INTO public.suggestions (brand_id, kind, text, evidence)
-		SELECT c.brand_id, 'gap', 'a gap', jsonb_set($2::jsonb, '{rival,id}', to_jsonb(c.id)) FROM public.competitors AS c WHERE c.brand_id = $1 RETURNING id`,
+	if err := root.QueryRow(t.Context(), `INSERT INTO public.suggestions (brand_id, kind, key, origin, text, evidence)
+		SELECT c.brand_id, 'gap', 'a key', 'computed', 'a gap', jsonb_set($2::jsonb, '{rival,id}', to_jsonb(c.id)) FROM public.competitors AS c WHERE c.brand_id = $1 RETURNING id`,
 		brands[0].ID, evidence).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +102,20 @@ func TestContentBriefs(t *testing.T) {
 			t.Errorf("%s %s %s %s: %d %s, want %d %s", c.user, c.method, c.path, c.body, response.StatusCode, text, c.status, c.want)
 		}
 	}
+	idle := brief.Maker{DB: db, Now: time.Now} // without a warehouse: it reads nothing for those who may make no brief
+	for _, user := range []postgres.User{viewer, theirs} {
+		caller, err := callerOf(user)
+		prepared, prepareErr := idle.Prepare(t.Context(), caller, func(string) string { return id.String() })
+		if prepared != "" || errors.Join(err, prepareErr) != nil {
+			t.Errorf("%s: prepared %q, %v", user.Email, prepared, errors.Join(err, prepareErr))
+		}
+	}
 	response, text := ask("ours", "POST", call, "["+own+"]")
 	var made struct {
 		ID, BrandID, Title, Body string
-		Evidence                 struct {
-			Answers int
-			Quoted  []string
-		}
+		Evidence                 struct{ Answers int }
 	}
-	if err := json.Unmarshal([]byte(text), &made); err != nil || response.StatusCode != 200 || made.Evidence.Answers != 1 || len(made.Evidence.Quoted) != 1 ||
+	if err := json.Unmarshal([]byte(text), &made); err != nil || response.StatusCode != 200 || made.Evidence.Answers != 1 ||
 		!strings.Contains(made.Body, "“Everybody says that the Acorn rival is crunchy and cheap.” ([openai](<https://answers.example/brands/acorn/answers/"+a.ID.String()+">))") ||
 		strings.Contains(text, "hidden") {
 		t.Errorf("%d %s, %v", response.StatusCode, text, err)
@@ -128,6 +134,11 @@ func TestContentBriefs(t *testing.T) {
 	}
 }
 
+func callerOf(user postgres.User) (rest.Caller, error) {
+	claims, err := json.Marshal(map[string]any{"sub": user.ID, "email": user.Email, "role": "authenticated"})
+	return rest.Caller{Role: "authenticated", Claims: claims, Organization: user.OrganizationID}, err
+}
+
 // serveBriefs serves /rest/v1 and downloads of briefs to the user whom a header names.
 func serveBriefs(t *testing.T, dsn string, db *postgres.DB, conn *clickhouse.Conn, users map[string]postgres.User) string {
 	t.Helper()
@@ -138,9 +149,7 @@ func serveBriefs(t *testing.T, dsn string, db *postgres.DB, conn *clickhouse.Con
 	cfg, maker := queryapi.TablesConfig(), brief.Maker{DB: db, Warehouse: conn, PublicURL: "https://answers.example/", Now: time.Now}
 	cfg.Preparers = map[string]rest.Preparer{"create_content_brief": maker.Prepare}
 	api := rest.New(cfg, pool, func(c *fiber.Ctx) (rest.Caller, error) {
-		user := users[c.Get("X-User")]
-		claims, err := json.Marshal(map[string]any{"sub": user.ID, "email": user.Email, "role": "authenticated"})
-		return rest.Caller{Role: "authenticated", Claims: claims, Organization: user.OrganizationID}, err
+		return callerOf(users[c.Get("X-User")])
 	}, testkit.Log(t))
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

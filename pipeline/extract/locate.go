@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -123,16 +124,27 @@ func inCodePoints(text string, mentions []Mention) {
 	}
 }
 
-// SentenceAt returns the sentence of a text that has a code point, as code points (UAX 29). A line break ends a
-// sentence.
+// SentenceAt returns the sentence of a text that has a code point, as code points.
 func SentenceAt(text string, place int) (start, end int) {
-	for text != "" {
-		n := sentenceEnd(text)
-		end = start + utf8.RuneCountInString(text[:n])
+	for sentence := range Sentences(text) {
+		end = start + utf8.RuneCountInString(sentence)
 		if place < end {
 			break
 		}
-		text, start = text[n:], end
+		start = end
 	}
 	return start, end
+}
+
+// Sentences iterates over the sentences of a text (UAX 29). A line break ends a sentence.
+func Sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := text; rest != ""; {
+			n := sentenceEnd(rest)
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/pipeline/advice"
-	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -32,43 +32,21 @@ type Maker struct {
 
 // evidence has the counts of suggestions of any kind; each kind lacks some.
 type evidence struct {
-	Window struct {
-		From string `json:"date_from"`
-		To   string `json:"date_to"`
-	} `json:"window"`
-	Open  string `json:"open"`  // the query of GET /api/v1/answers that lists them
-	Name  string `json:"name"`  // untracked
-	Query string `json:"query"` // that platforms searched
-	Rival struct {
-		ID   uuid.UUID `json:"id"`
-		Name string    `json:"name"`
-	} `json:"rival"`
-	Answers       int64            `json:"answers"`
-	BrandAnswers  *int64           `json:"brand_answers"`
-	RivalAnswers  *int64           `json:"rival_answers"`
-	BrandInterval *advice.Interval `json:"brand_interval"`
-	RivalInterval *advice.Interval `json:"rival_interval"`
+	advice.Comparison
+
+	Window advice.Window `json:"window"`
+	Name   string        `json:"name"` // that nobody tracks; of a search: as a person would ask it
+	Quotes []struct {    // of criticism
+		AnswerID uuid.UUID `json:"answer_id"`
+		Text     string    `json:"text"`
+	} `json:"quotes"`
 }
 
-// input is what a brief is written from.
-type input struct {
-	postgres.BriefedSuggestion
-	evidence
-
-	brand     postgres.Snapshot
-	prompts   []postgres.TrackedPrompt
-	crawls    []clickhouse.CrawlCount
-	read      []clickhouse.BriefedAnswer // the newest
-	Total     int                        // of answers
-	publicURL string
-	now       time.Time
-}
-
-// Prepare is the rest.Preparer of create_content_brief. For a suggestion that the caller may not see it returns "", and
-// the function refuses the call.
+// Prepare is the rest.Preparer of create_content_brief. For a suggestion that the caller may make no brief of it
+// returns "", and the function refuses the call.
 func (m *Maker) Prepare(ctx context.Context, caller rest.Caller, argument func(string) string) (string, error) {
 	id := uuid.FromStringOrNil(argument("p_suggestion_id")) // what is no UUID is the id of none
-	suggestion, err := m.DB.BriefedSuggestion(ctx, caller.Organization, id)
+	suggestion, err := m.DB.BriefedSuggestion(ctx, caller.Claims, id)
 	if errors.Is(err, postgres.ErrNotFound) {
 		return "", nil
 	}
@@ -79,7 +57,7 @@ func (m *Maker) Prepare(ctx context.Context, caller rest.Caller, argument func(s
 	if err != nil {
 		return "", err
 	}
-	written, err := write(in)
+	written, err := in.write(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -89,19 +67,20 @@ func (m *Maker) Prepare(ctx context.Context, caller rest.Caller, argument func(s
 
 // gather reads what a suggestion's brief is written from.
 func (m *Maker) gather(ctx context.Context, s postgres.BriefedSuggestion) (in input, err error) {
-	in = input{BriefedSuggestion: s, publicURL: m.PublicURL, now: m.Now().UTC()}
-	_ = json.Unmarshal(s.Evidence, &in.evidence) // people may have written another one, of which nothing is known
-	if !isDay(in.Window.From) || !isDay(in.Window.To) {
-		in.Window.From = in.now.AddDate(0, 0, -90).Format(time.DateOnly)
-		in.Window.To = in.now.AddDate(0, 0, -1).Format(time.DateOnly)
+	now := m.Now().UTC()
+	in = input{BriefedSuggestion: s, publicURL: m.PublicURL, Computed: now.Format("2006-01-02 15:04 UTC")}
+	in.Window.From = now.AddDate(0, 0, -90).Format(time.DateOnly)
+	in.Window.To = now.AddDate(0, 0, -1).Format(time.DateOnly)
+	if err := json.Unmarshal(s.Evidence, &in.evidence); err != nil {
+		return in, fmt.Errorf("read the evidence of a suggestion of brand %s: %w", s.BrandID, err)
 	}
-	if in.brand, err = m.DB.Snapshot(ctx, s.BrandID); err != nil {
+	if in.Brand, err = m.DB.Snapshot(ctx, s.BrandID); err != nil {
 		return in, err
 	}
 	if in.prompts, err = m.DB.Prompts(ctx, s.BrandID); err != nil {
 		return in, err
 	}
-	organization, brand := clickhouse.UUID(in.brand.OrganizationID), clickhouse.UUID(s.BrandID)
+	organization, brand := clickhouse.UUID(in.Brand.OrganizationID), clickhouse.UUID(s.BrandID)
 	from, to := clickhouse.Day(in.Window.From), clickhouse.Day(in.Window.To)
 	in.crawls, err = clickhouse.AICrawlers.All(ctx, m.Warehouse, clickhouse.TrafficFilter{
 		OrganizationID: organization, BrandID: brand, DateFrom: from, DateTo: to,
@@ -118,7 +97,7 @@ func (m *Maker) gather(ctx context.Context, s postgres.BriefedSuggestion) (in in
 		return in, err
 	}
 	in.Total = int(matches[0].Total)
-	in.read, err = clickhouse.BriefAnswers(ctx, m.Warehouse, organization, brand, matches)
+	in.Read, err = clickhouse.BriefAnswers(ctx, m.Warehouse, organization, brand, matches)
 	return in, err
 }
 
@@ -137,23 +116,4 @@ func applyLink(filter *clickhouse.AnswerFilter, open string) bool {
 	}
 	filters := len(filter.Prompts) + len(filter.Domains) + len(filter.Pages) + len(filter.Names) + len(filter.Searches)
 	return err == nil && filters > 0
-}
-
-func isDay(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
-}
-
-// entities returns the brand, and the rival or the untracked name, as readings know them.
-func (in *input) entities() (brand extract.Entity, rivals []extract.Entity) {
-	brand = extract.Entity{Name: in.brand.Name, Aliases: in.brand.Aliases, Domains: in.brand.Domains}
-	for _, c := range in.brand.Competitors {
-		if c.ID == in.Rival.ID {
-			rivals = append(rivals, extract.Entity(c))
-		}
-	}
-	if in.Name != "" {
-		rivals = append(rivals, extract.Entity{Name: in.Name})
-	}
-	return brand, rivals
 }

@@ -1,9 +1,7 @@
 package brief
 
 import (
-	"cmp"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 
@@ -13,13 +11,10 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const answerTimeout = 5 * time.Second
-
-var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Mount adds GET /{id}.md, which downloads a brief of the caller's organization. The handlers before it find the
 // caller.
@@ -40,13 +35,7 @@ func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
 			return err
 		}
 		c.Set(fiber.HeaderContentType, "text/markdown; charset=utf-8")
-		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+slug(brief.Title)+`.md"`)
+		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+brief.Slug+`.md"`)
 		return c.SendString(brief.Body)
 	}))...)
-}
-
-// slug returns a title as the name of a file.
-func slug(title string) string {
-	text := strings.Trim(noSlug.ReplaceAllString(extract.Fold(title), "-"), "-")
-	return cmp.Or(strings.Trim(text[:min(len(text), 80)], "-"), "brief")
 }

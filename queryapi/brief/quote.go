@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -43,8 +44,10 @@ func OnLine(text string, limit int) string {
 	return text
 }
 
-// link returns a link to a page of the web, or its address as a text if it is none.
-func link(text, address string) string {
+// link returns a link to a page of the web by its title, or by its address; as a text if it is none.
+func link(title, address string) string {
+	_, place, _ := strings.Cut(address, "://")
+	text := cmp.Or(title, place, address)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(address) > 2048 {
 		return quote(text)

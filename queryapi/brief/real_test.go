@@ -4,15 +4,16 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -38,17 +39,17 @@ func TestBriefOfRealAnswers(t *testing.T) {
 	for i := range brand.Competitors {
 		brand.Competitors[i].ID = uuid.UUID{15: byte(i + 1)}
 	}
-	in := input{brand: brand, now: time.Date(2025, 5, 25, 3, 0, 0, 0, time.UTC), publicURL: "https://answers.example"}
+	in := input{Brand: brand, Computed: "2025-05-25 03:00 UTC", publicURL: "https://answers.example"}
 	domain := "tomsguide.com"
-	if in.Kind = "source"; os.Getenv("BRIEF_PROMPT") != "" {
+	if in.Kind, in.Key = "source", domain; os.Getenv("BRIEF_PROMPT") != "" {
 		in.Kind = "gap"
 	}
-	in.read = realCiting(t, &in, domain, os.Getenv("BRIEF_PROMPT"))
-	in.Total = len(in.read)
+	in.Read = realCiting(t, &in, domain, os.Getenv("BRIEF_PROMPT"))
+	in.Total = len(in.Read)
 	in.Window.From, in.Window.To, in.Open = "2025-02-24", "2025-05-24", "domain="+domain+"&mentioned=false"
 	in.compare()
-	in.Text = fmt.Sprintf("%s is cited in %d answers; %s is named in %d of them, Apple in %d.", domain, in.Answers, in.evidence.Rival.Name, *in.RivalAnswers, *in.BrandAnswers)
-	brief, err := write(in)
+	in.Text = fmt.Sprintf("%s is named in %d of these %d answers, Apple in %d.", in.Rival.Name, in.RivalAnswers, in.Answers, in.BrandAnswers)
+	brief, err := in.write(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func realCiting(t *testing.T, in *input, domain, prompt string) (citing []clickh
 			line.Citations[i].Cited = true
 		}
 		a := clickhouse.BriefedAnswer{ID: clickhouse.UUID(uuid.NewV5(uuid.Nil, line.Prompt+line.Platform)), PromptText: line.Prompt, Platform: line.Platform, Text: line.Text, Searches: line.SearchQueries}
-		r := extract.Read(&event.Answer{Text: line.Text, Citations: line.Citations, Brand: event.Brand{Entity: event.Entity{Name: in.brand.Name, Domains: in.brand.Domains}}})
+		r := extract.Read(&event.Answer{Text: line.Text, Citations: line.Citations, Brand: event.Brand{Entity: event.Entity{Name: in.Brand.Name, Domains: in.Brand.Domains}}})
 		var cites bool
 		for _, c := range r.Citations {
 			if c.Cited {
@@ -110,11 +111,11 @@ func realCiting(t *testing.T, in *input, domain, prompt string) (citing []clickh
 // compare counts who is named, as the suggestion's evidence has it.
 func (in *input) compare() {
 	var brand, most int64
-	for _, c := range in.brand.Competitors {
+	for _, c := range in.Brand.Competitors {
 		var named int64
 		brand = 0
-		own := extract.Entity{Name: in.brand.Name, Aliases: in.brand.Aliases}
-		for _, a := range in.read {
+		own := extract.Entity{Name: in.Brand.Name, Aliases: in.Brand.Aliases}
+		for _, a := range in.Read {
 			var names [2]int64
 			for _, m := range extract.Locate(extract.Version, a.Text, &own, []extract.Entity{extract.Entity(c)}) {
 				names[m.Entity] = 1
@@ -122,8 +123,14 @@ func (in *input) compare() {
 			brand, named = brand+names[0], named+names[1]
 		}
 		if named > most {
-			most, in.evidence.Rival.ID, in.evidence.Rival.Name = named, c.ID, c.Name
+			most, in.Rival.ID, in.Rival.Name = named, c.ID, c.Name
 		}
 	}
-	in.Answers, in.BrandAnswers, in.RivalAnswers = int64(len(in.read)), &brand, &most
+	in.Answers, in.BrandAnswers, in.RivalAnswers = int64(len(in.Read)), brand, most
+	wilson := func(x int64) advice.Interval {
+		share, n := float64(x), float64(in.Answers)
+		middle, half := share+1.96*1.96/2, 1.96*math.Sqrt(share*(n-share)/n+1.96*1.96/4)
+		return advice.Interval{Low: 100 * max(0, middle-half) / (n + 1.96*1.96), High: 100 * (middle + half) / (n + 1.96*1.96)}
+	}
+	in.BrandInterval, in.RivalInterval = wilson(brand), wilson(most)
 }

@@ -1,13 +1,16 @@
 package brief
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/yuin/goldmark"
@@ -28,20 +31,19 @@ func lamps() input {
 			Kind: "gap", Text: `"Which desk lamp is quiet?": Aurora is named in 3 of 3 answers, Lumen in 0.`,
 			Reason: "Named as often, your mention rate would be at most 2.5 points higher.", Themes: []string{`"flicker" is said of Lumen in 4 answers.`},
 		},
-		brand: postgres.Snapshot{Name: "Lumen", Slug: "lumen", Domains: []string{"lumen.example"}, Competitors: []postgres.Competitor{{ID: rival, Name: "Aurora"}}},
-		now:   time.Date(2026, 11, 26, 3, 0, 0, 0, time.UTC), Total: 3, publicURL: "https://answers.example",
+		Brand: postgres.Snapshot{Name: "Lumen", Slug: "lumen", Domains: []string{"lumen.example"}, Competitors: []postgres.Competitor{{ID: rival, Name: "Aurora"}, {ID: uuid.UUID{15: 8}, Name: "Borealis"}}},
+		Total: 3, publicURL: "https://answers.example", Computed: "2026-11-26 03:00 UTC",
 		crawls: []clickhouse.CrawlCount{{Facet: "total", Requests: 40}, {Facet: "status", Name: "403", Requests: 3}, {Facet: "status", Name: "200", Requests: 37}},
 	}
-	brand, named := int64(0), int64(3)
 	in.Window.From, in.Window.To, in.Open, in.Answers = "2026-08-27", "2026-11-25", "prompt_id=01890a5d-ac96-774b-bcce-b302099a8057&mentioned=false", 3
-	in.evidence.Rival.ID, in.evidence.Rival.Name, in.BrandAnswers, in.RivalAnswers = rival, "Aurora", &brand, &named
-	in.BrandInterval, in.RivalInterval = &advice.Interval{Low: 0, High: 56.2}, &advice.Interval{Low: 43.8, High: 100}
+	in.Rival, in.RivalAnswers = advice.Rival{ID: rival, Name: "Aurora"}, 3
+	in.BrandInterval, in.RivalInterval = advice.Interval{Low: 0, High: 56.2}, advice.Interval{Low: 43.8, High: 100}
 	for i, sentence := range []string{
 		"The Aurora One has a fanless driver and a warm dimmer for long evenings.",
 		"Buyers like that the Aurora One is fanless and comes with a five year warranty.",
 		"We tested it twice. Aurora stays fanless even when the dimmer is at full power.",
 	} {
-		in.read = append(in.read, clickhouse.BriefedAnswer{
+		in.Read = append(in.Read, clickhouse.BriefedAnswer{
 			ID: clickhouse.UUID{15: byte(i)}, PromptText: "Which desk lamp is quiet?", Platform: []string{"openai", "gemini", "openai"}[i],
 			Text: sentence + " Lumen makes lamps.", Searches: []string{"fanless desk lamp 2026", "fanless desk lamps", "quiet lamp warranty"}[:i+1],
 			URLs: []string{"https://reviews.example/best-lamps", "https://lumen.example/a"}, Titles: []string{"The best lamps", ""},
@@ -51,22 +53,28 @@ func lamps() input {
 	return in
 }
 
-// The whole brief of a gap; UPDATE=1 writes it.
-func TestBriefOfAGap(t *testing.T) {
+// Whole briefs: of a gap, and of a search, which is no rival: it is compared with all competitors. UPDATE=1 writes them.
+func TestBriefs(t *testing.T) {
 	t.Parallel()
-	got, err := write(lamps())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const golden = "testdata/gap.md"
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(got.Body), 0o600); err != nil {
+	gap, search := lamps(), lamps()
+	search.Kind, search.Text, search.Reason = "prompt", `AI platforms searched "quiet desk lamp" in 3 answers; no prompt asks it.`, "0 of these answers name Lumen."
+	search.Comparison, search.Name = advice.Comparison{Answers: 3, Link: advice.Link{Open: "search=quiet+desk+lamp+2026"}}, "quiet desk lamp"
+	search.Read[1].Text += "\nThe Borealis Mini is silent too, and it folds flat for travel."
+	for name, in := range map[string]input{"gap": gap, "prompt": search} {
+		got, err := in.write(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || got.Body != string(want) || got.Title != "Which desk lamp is quiet?" {
-		t.Errorf("%v, title %q, got\n%s\nwant\n%s", err, got.Title, got.Body, want)
+		golden := "testdata/" + name + ".md"
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(golden, []byte(got.Body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || got.Body != string(want) || !strings.HasPrefix(got.Body, "# "+got.Title+"\n") {
+			t.Errorf("%s: %v, title %q, got\n%s\nwant\n%s", name, err, got.Title, got.Body, want)
+		}
 	}
 }
 
@@ -74,10 +82,36 @@ func TestBriefOfAGap(t *testing.T) {
 func TestBriefOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"gap", "source", "competitor", "alias", "prompt", "topic", "theme", "page"} {
-		got, err := write(input{BriefedSuggestion: postgres.BriefedSuggestion{Kind: kind, Text: "Say more"}, brand: postgres.Snapshot{Name: "Lumen"}})
+		in := input{BriefedSuggestion: postgres.BriefedSuggestion{Kind: kind, Text: "Say more"}, Brand: postgres.Snapshot{Name: "Lumen"}}
+		got, err := in.write(t.Context())
 		if err != nil || got.Title != "Say more" || strings.Count(got.Body, "\n## ") != 6 || !strings.Contains(got.Body, "No answers are known") {
 			t.Errorf("%s: %v, title %q\n%s", kind, err, got.Title, got.Body)
 		}
+	}
+}
+
+// A theme has no link to its answers: its brief quotes them.
+func TestBriefOfATheme(t *testing.T) {
+	t.Parallel()
+	in := input{BriefedSuggestion: postgres.BriefedSuggestion{Kind: "theme", Text: "3 answers criticise Lumen."}, Brand: postgres.Snapshot{Name: "Lumen", Slug: "lumen"}}
+	if err := json.Unmarshal([]byte(`{"answers": 3, "quotes": [{"answer_id": "01890a5d-ac96-774b-bcce-b302099a8057", "text": "It flickers."}]}`), &in.evidence); err != nil {
+		t.Fatal(err)
+	}
+	got, err := in.write(t.Context())
+	const want = "What answers say against Lumen:\n\n- “It flickers.” ([answer](</brands/lumen/answers/01890a5d-ac96-774b-bcce-b302099a8057>))\n"
+	if err != nil || !strings.Contains(got.Body, want) {
+		t.Errorf("%v\n%s\nlacks\n%s", err, got.Body, want)
+	}
+}
+
+// A caller who has gone stops the reading of texts.
+func TestBriefEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in := lamps()
+	if got, err := in.write(ctx); !errors.Is(err, context.Canceled) || got.Body != "" {
+		t.Errorf("%v and %d bytes, want that it was cancelled", err, len(got.Body))
 	}
 }
 
@@ -99,16 +133,16 @@ func TestHostileTextsAreText(t *testing.T) {
 			return hostile[random.IntN(len(hostile))] + " " + hostile[random.IntN(len(hostile))]
 		}
 		in := lamps()
-		in.Text, in.Reason, in.Themes, in.brand.Name, in.evidence.Rival.Name = say(), say(), []string{say()}, say(), say()
-		in.Query = say()
-		for i := range in.read {
-			a := &in.read[i]
+		in.Text, in.Reason, in.Themes, in.Brand.Name, in.Rival.Name = say(), say(), []string{say()}, say(), say()
+		in.Kind, in.Name = []string{"gap", "prompt"}[seed%2], say()
+		for i := range in.Read {
+			a := &in.Read[i]
 			a.PromptText, a.Platform, a.Searches = say(), say(), []string{say(), say()}
 			a.Text = "Aurora is fanless and it says " + say() + " to all of its buyers.\n" + say()
 			a.Titles = []string{say(), say()}
 			a.URLs = []string{[]string{"javascript:alert(1)", "https://reviews.example/a(b)<c>\\)[x](https://evil.example)&copy;", "data:text/html,x", "//evil.example"}[random.IntN(4)], "https://lumen.example/" + say()}
 		}
-		brief, err := write(in)
+		brief, err := in.write(t.Context())
 		if err != nil || len(brief.Body) > 1<<18 {
 			t.Fatalf("seed %d: %v, %d bytes", seed, err, len(brief.Body))
 		}
@@ -142,28 +176,36 @@ func judge(t *testing.T, seed uint64, source []byte) {
 	}
 }
 
-// A text of a megabyte without a blank is cut, and quickly.
+// Texts of a megabyte without a blank are cut: a brief is small whatever it is written from.
 func TestLargeTextsAreCut(t *testing.T) {
 	t.Parallel()
-	in, began := lamps(), time.Now()
+	in := lamps()
 	huge := strings.Repeat("Aurora", 1<<17)
-	in.Text, in.Reason, in.brand.Name, in.Query, in.read[0].Titles[0] = huge, huge, huge, huge, huge
-	for range maxAnswers {
-		in.read = append(in.read, clickhouse.BriefedAnswer{PromptText: huge[:2000], Text: strings.Repeat("Aurora is fanless, ", 800), Searches: []string{huge[:2000]}})
-	}
-	brief, err := write(in)
-	if took := time.Since(began); err != nil || len(brief.Body) > 64<<10 || len(brief.Title) > 512 || took > 20*time.Second {
-		t.Errorf("%v: %d bytes in %v", err, len(brief.Body), took)
+	in.Text, in.Reason, in.Brand.Name, in.Rival.Name, in.Read[0].Titles[0] = huge, huge, huge, huge, huge
+	in.Read[0].PromptText, in.Read[1].Text, in.Read[2].Searches = huge, huge, []string{huge, "lamp " + huge}
+	brief, err := in.write(t.Context())
+	if err != nil || len(brief.Body) > 16<<10 || len(brief.Title) > 512 {
+		t.Errorf("%v: %d bytes, a title of %d", err, len(brief.Body), len(brief.Title))
 	}
 }
 
-func TestSlugs(t *testing.T) {
+// The outline of searches that are all different has a few of them, and so have the other lists.
+func TestListsAreCut(t *testing.T) {
 	t.Parallel()
-	for title, want := range map[string]string{
-		`Which "desk lamp"; is quiet?` + "\r\n": "which-desk-lamp-is-quiet", "Über Käse": "uber-kase", "日本": "brief", "": "brief", strings.Repeat("ab ", 60): strings.TrimSuffix(strings.Repeat("ab-", 27), "-"),
-	} {
-		if got := slug(title); got != want {
-			t.Errorf("%q: %s, want %s", title, got, want)
+	in := lamps()
+	for i := range 300 {
+		a := in.Read[i%3]
+		a.ID, a.PromptText = clickhouse.UUID{1, byte(i / 256), byte(i)}, fmt.Sprintf("prompt%d", i)
+		a.URLs, a.Searches = []string{fmt.Sprintf("https://reviews.example/%d", i), "https://lumen.example/a"}, []string{fmt.Sprintf("search%d", i)}
+		in.Read = append(in.Read, a)
+	}
+	brief, err := in.write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{"\n- search": 6 /* after two others */, "\n- prompt": 4, "](https://reviews.example/": 10, "\n- “": 3} {
+		if n := strings.Count(brief.Body, what); n != want {
+			t.Errorf("%d × %q, want %d:\n%s", n, what, want, brief.Body)
 		}
 	}
 }

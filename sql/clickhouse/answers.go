@@ -138,6 +138,7 @@ type BriefedAnswer struct {
 	ID         UUID     `ch:"id"`
 	PromptText string   `ch:"prompt_text"` // at the time of the run
 	Platform   string   `ch:"platform"`
+	Language   string   `ch:"language"`       // as requested, "": none was
 	Text       string   `ch:"text"`           // its first 16,384 code points
 	Searches   []string `ch:"search_queries"` // at most 50
 	URLs       []string `ch:"urls"`           // cited, normalised, each once

@@ -3388,6 +3388,7 @@ END
 $function$;
 ALTER FUNCTION private.slug_of(text,text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.slug_of(text,text) IS 'A name in ASCII letters, digits and hyphens; a name that has none of them, such as 日本語, becomes its kind and a digest.';
+GRANT EXECUTE ON FUNCTION private.slug_of(text,text) TO answerscope_service;
 
 -- function private.stamp()
 CREATE OR REPLACE FUNCTION private.stamp()

@@ -4,6 +4,7 @@ SELECT
     id,
     prompt_text,
     platform,
+    language,
     recorded.1 AS text,
     recorded.2 AS search_queries,
     cited.1 AS urls,
@@ -16,6 +17,7 @@ FROM
         id,
         any(answers.prompt_text) AS prompt_text,
         any(answers.platform) AS platform,
+        any(answers.language) AS language,
         argMinIf((substringUTF8(answers.text, 1, 16384), arraySlice(answers.search_queries, 1, 50)), (revision, answers.extract_version), sign = 1) AS recorded,
         argMaxIf(
             (

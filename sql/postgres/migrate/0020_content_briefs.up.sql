@@ -65,3 +65,4 @@ $$;
 COMMENT ON FUNCTION public.create_content_brief(uuid) IS
     'Adds the brief of a suggestion, which the server has written before the call: the setting request.prepared.';
 GRANT EXECUTE ON FUNCTION public.create_content_brief(uuid) TO answerscope_service, authenticated;
+GRANT EXECUTE ON FUNCTION private.slug_of(text, text) TO answerscope_service; -- names the file of a brief
