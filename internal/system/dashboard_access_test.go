@@ -39,6 +39,8 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		{"/settings?tab=webhooks", "Settings"},
 		{"/brands/fernwood", "Overview"},
 		{"/brands/fernwood/opportunities", "Opportunities"},
+		{"/brands/fernwood/opportunities?kind=brief", "Opportunities"},
+		{"/brands/fernwood/searches", "Searches"},
 		{"/brands/fernwood/alerts", "Alerts"},
 		{"/brands/fernwood/competitors", "Competitors"},
 		{"/brands/fernwood/prompts", "Prompts"},

@@ -16,7 +16,7 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 	for path, files := range map[string]map[string]string{
 		"/":                                     {"Brands": "brands-overview?table=brands"},
 		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&metric=mention_rate&table=changes"},
-		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors"},
+		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors", "Sentiment": "sentiment?table=competitors"},
 		"/brands/fernwood/prompts":              {"Prompts by platform": "prompt-matrix?limit=200&table=rows.cells", "Performance": "prompt-performance?sort_by=rate&compare=previous&metric=mention_rate&limit=100"},
 		"/brands/fernwood/prompts?show=tracked": {"Tracked prompts": "text,is_active,created_at,topic"},
 		"/brands/fernwood/answers":              {"Answers": "answers?limit=200"},
@@ -24,6 +24,9 @@ func (d *dashboard) downloadsCSV(t *testing.T) {
 			"Source types": "citations?granularity=week&table=buckets", "Domains and brands": "source-matrix?limit=100&table=domains.entities",
 			"Where the brand is not named": "citations?mentioned=false&limit=200&table=top_domains",
 			"Domains":                      "citations?limit=200&table=top_domains", "Pages": "citations?limit=200&table=top_urls",
+		},
+		"/brands/fernwood/searches": { // simulated searches drop no word of their prompt
+			"Searches": "fanout?limit=200&table=queries", "Added words": "fanout?limit=200&table=words.added", "Platforms": "fanout?limit=200&table=by_platform",
 		},
 		"/brands/fernwood/traffic": {"Pages": "ai-pages?limit=200", "Platforms": "ai-traffic?table=platform_breakdown", "Goals": "ai-traffic?table=goals",
 			"Countries": "ai-traffic?table=country_breakdown", "AI crawlers": "ai-crawlers?table=crawler_breakdown",

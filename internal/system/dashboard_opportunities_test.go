@@ -13,6 +13,20 @@ import (
 // A member sees what is suggested with its counts, opens as many answers as a row says, dismisses it, takes that back,
 // dismisses a topic's together, and makes a prompt, a competitor and an alias.
 func (d *dashboard) showsOpportunities(t *testing.T) {
+	const lock = "SELECT pg_advisory_lock(hashtextextended('suggestions of ' || $1, 0))" // that of computations
+	if err := inPostgres(t, d.env, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, lock, d.brand)
+		if err == nil {
+			d.decides(t)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *dashboard) decides(t *testing.T) {
+	t.Helper()
 	d.suggest(t)
 	const path = "/brands/fernwood/opportunities"
 	d.at(t, path, "Opportunities")
@@ -31,6 +45,32 @@ func (d *dashboard) showsOpportunities(t *testing.T) {
 	if counted := d.text(t, `document.querySelector("main strong")?.textContent ?? "0 answers"`); counted != said {
 		t.Errorf("%s are behind a row that says %s", counted, said)
 	}
+
+	d.at(t, path, "Opportunities")
+	for _, active := range []string{"false", "true"} { // taking it back activates no prompt that was not active
+		d.change(t, "UPDATE public.prompts SET is_active = $1::text::bool WHERE brand_id = $2 AND text = 'a tent for the moon'", active, d.brand)
+		d.click(t, "We do not sell this")
+		d.page.Await(t, row+`.join() == "Shelter" && document.activeElement.textContent == "Undo"`)
+		d.hasRow(t, "prompts?text=eq.a tent for the moon&is_active=eq.false")
+		d.page.Press(t, "Enter")
+		d.page.Await(t, row+`.length == 2`)
+		d.hasRow(t, "prompts?text=eq.a tent for the moon&is_active=eq."+active)
+	}
+	d.click(t, "Make brief")
+	d.page.Await(t, `document.querySelector("main .markdown")?.parentElement.querySelector("h2").textContent == "Altrek is named more."`)
+	d.click(t, "Mark as sent")
+	d.page.Await(t, `[...document.querySelectorAll("main button")].some((b) => b.textContent == "Mark as done")`)
+	var file string
+	d.page.Eval(t, `fetch([...document.querySelectorAll("main a")].find((a) => a.textContent == "Download").href).then((r) => r.text())`, &file)
+	if !strings.HasPrefix(file, "# Altrek is named more.\n") {
+		t.Errorf("the brief is downloaded as %q", file)
+	}
+	d.hasNoFindings(t, "a brief", looks[0], looks[3])
+	d.page.Show(t, 1280, 900, "light")
+	d.click(t, "All briefs")
+	d.page.Await(t, `document.querySelector('table[aria-label="Briefs"]')?.tBodies[0].rows[0].cells[1].textContent == "sent"`)
+	d.at(t, path+"?kind=source", "Opportunities") // a person's, whose evidence is of no form
+	d.page.Await(t, `document.querySelector('table[aria-label="Sources"]')?.tBodies[0].rows[0].cells[0].textContent == "Write to Quora."`)
 
 	d.at(t, path, "Opportunities")
 	d.saves(t, map[string]string{"Prompts you lose": "suggestions?kind=gap&status=new&limit=200&table=suggestions"})
@@ -64,13 +104,19 @@ func (d *dashboard) showsOpportunities(t *testing.T) {
 		d.page.Await(t, `document.querySelector("main").textContent.includes("Nothing sure yet") || document.querySelector("main").textContent.includes("Not computed yet")`)
 		d.at(t, path+"?status=added&kind="+kind, "Opportunities")
 		d.page.Await(t, `document.querySelector("main tbody th")`)
-		var rows int
-		d.page.Eval(t, fmt.Sprintf(`fetch("/app/api/rest/v1/%s?%s=eq." + encodeURIComponent(%q)).then((r) => r.json()).then((r) => r.length)`, add.table, add.list, add.text), &rows)
-		if rows != 1 {
-			t.Errorf("%s makes %d rows", add.act, rows)
-		}
+		d.hasRow(t, add.table+"?"+add.list+"=eq."+add.text)
 	}
 	d.unsuggest(t)
+}
+
+// hasRow checks that a question to the dashboard's tables has one row.
+func (d *dashboard) hasRow(t *testing.T, question string) {
+	t.Helper()
+	var rows int
+	d.page.Eval(t, fmt.Sprintf(`fetch(encodeURI("/app/api/rest/v1/" + %q)).then((r) => r.json()).then((r) => r.length)`, question), &rows)
+	if rows != 1 {
+		t.Errorf("%s has %d rows, want 1", question, rows)
+	}
 }
 
 // suggest stores what a computation would: the rules' own tests show that they find it.
@@ -81,7 +127,7 @@ func (d *dashboard) suggest(t *testing.T) {
 		SELECT $1::uuid, s.kind, 'test ' || s.n, s.text, s.score, 'computed', s.evidence || jsonb_build_object(
 			'v', 1, 'window', jsonb_build_object('date_from', (now() - INTERVAL '90 days')::date, 'date_to', (now() - INTERVAL '1 day')::date)), now()
 		FROM (VALUES
-			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1, 'rival_answers', 9, 'topic', '',
+			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1, 'rival_answers', 9, 'topic', '', 'prompt_id', $3::uuid,
 				'rival', '{"name": "Altrek"}'::jsonb, 'brand_interval', '{"low": 2, "high": 40}'::jsonb, 'rival_interval', '{"low": 60, "high": 98}'::jsonb,
 				'opens', $2::bigint, 'open', 'mentioned=false')),
 			(2, 'gap', 'Tents by Altrek', 3, '{"topic": "Shelter"}'),
@@ -93,14 +139,18 @@ func (d *dashboard) suggest(t *testing.T) {
 	d.ask(t, fmt.Sprintf("answers?mentioned=false&limit=1&date_from=%s&date_to=%s&brand_id=%s",
 		now.AddDate(0, 0, -90).Format(time.DateOnly), now.AddDate(0, 0, -1).Format(time.DateOnly), d.brand), &unnamed)
 	d.change(t, "DELETE FROM public.suggestions WHERE brand_id = $1", d.brand)
-	d.change(t, suggested, d.brand, unnamed.Total)
+	const prompt = "01890a5d-ac96-774b-bcce-b302099a8057"
+	d.change(t, "INSERT INTO public.prompts (id, prompt_set_id, text) SELECT $2, id, 'a tent for the moon' FROM public.prompt_sets WHERE brand_id = $1 LIMIT 1", d.brand, prompt)
+	d.change(t, suggested, d.brand, unnamed.Total, prompt)
+	d.change(t, `INSERT INTO public.suggestions (brand_id, kind, text, evidence) VALUES ($1, 'source', 'Write to Quora.', '{"quotes": "x", "pages": {}, "rival": 3, "topic": []}')`, d.brand)
 }
 
 func (d *dashboard) unsuggest(t *testing.T) {
 	t.Helper()
 	d.change(t, "DELETE FROM public.suggestions WHERE brand_id = $1", d.brand)
 	d.change(t, "DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Norrfell'", d.brand)
-	d.change(t, "DELETE FROM public.prompts WHERE brand_id = $1 AND text = 'which tent is best in snow?'", d.brand)
+	d.change(t, "DELETE FROM public.prompts WHERE brand_id = $1 AND text IN ('which tent is best in snow?', 'a tent for the moon')", d.brand)
+	d.change(t, "DELETE FROM public.content_briefs WHERE brand_id = $1", d.brand)
 }
 
 func (d *dashboard) change(t *testing.T, statement string, arguments ...any) {

@@ -63,8 +63,8 @@ var served embed.FS
 
 // screens of a brand are below /brands/{slug}.
 var screens = []string{
-	"", "opportunities", "alerts", "competitors", "prompts", "answers", "sources", "traffic", "shopping", "tracking",
-	"settings", "report",
+	"", "opportunities", "alerts", "competitors", "prompts", "answers", "sources", "searches", "traffic", "shopping",
+	"tracking", "settings", "report",
 }
 
 // policy lets the document load from this host only: no script of its own, no other host. A picture of a chart is drawn

@@ -396,3 +396,13 @@ export interface Suggestions {
   totals: { kind: string; of: number; shown: number; tried: number; expected: number; new: number; added: number; closed: number; dismissed: number }[]
   suggestions: Suggestion[]
 }
+export interface Brief { id: string; title: string; body: string; status: string; created_at: string }
+
+export interface Fanout {
+  totals: { answers: number; searching_answers: number; searches: number; queries: number }
+  queries: { query: string; answers: number; prompts: number; platforms: string[]; covered: boolean; mention_rate_pct: number | null; cites_own_pct: number | null }[]
+  words: Record<"added" | "dropped", { word: string; searches: number; pct: number | null }[]>
+  by_platform: { platform: string; answers: number; searching_answers: number; searches_per_answer: number | null }[]
+}
+interface Tones { answers: number; positive_pct: number | null; positive_interval: Interval; neutral_pct: number | null; negative_pct: number | null; unknown: number }
+export interface Sentiments { brand: Tones; competitors: (Tones & { competitor_id: string; name: string })[]; method: string }

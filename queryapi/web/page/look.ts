@@ -1,5 +1,6 @@
 // The second part of the script: the other screens that one looks at.
 import "./first.ts" // so that all that it has is shared
+export { Markdown } from "./parts/markdown.tsx"
 export { Answers } from "./screens/answers.tsx"
 export { Competitors } from "./screens/competitors.tsx"
 export { Prompts } from "./screens/prompts.tsx"

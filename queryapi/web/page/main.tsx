@@ -27,6 +27,7 @@ const shown: Record<(typeof screens)[number]["path"], ComponentType<{ brand: Bra
   prompts: later(() => look().then((m) => m.Prompts)),
   answers: later(() => look().then((m) => m.Answers)),
   sources: later(() => look().then((m) => m.Sources)),
+  searches: later(() => advice().then((m) => m.Searches)),
   traffic: later(() => look().then((m) => m.Traffic)),
   report: later(() => look().then((m) => m.Report)),
   shopping: later(() => look().then((m) => m.Shopping)),

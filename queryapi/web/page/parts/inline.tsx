@@ -191,7 +191,7 @@ export class Inline {
     const bare = label.length === 0 || label[0] === url
     return [
       <Outside url={url} text={bare ? url : label} />,
-      !bare && <small class="host"> ({hostOf(url)})</small>,
+      !bare && hostOf(url) !== location.host && <small class="host"> ({hostOf(url)})</small>,
       number ? this.place(number) : null,
     ]
   }

@@ -23,6 +23,11 @@ export function renderMarkdown(text: string, mentions: Mention[], citations: Ans
   return { nodes: new Blocks(text, marker, inline).all(), places: inline.places }
 }
 
+// Markdown is a text without mentions.
+export function Markdown({ text }: { text: string }) {
+  return <div class="inside text markdown">{renderMarkdown(text, [], []).nodes}</div>
+}
+
 class Blocks {
   private tables = 0
 

@@ -5,6 +5,7 @@ import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
 import { domainOf } from "../chart/scale.ts"
 import { daysOf, inColumn, none, number, ordinal, plural, shift } from "../format.ts"
+import { later } from "../later.tsx"
 import { boundsInColumn } from "../parts/figure.tsx"
 import { chosenWindow, compares, question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
@@ -12,11 +13,13 @@ import { Segments } from "../parts/segments.tsx"
 import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table, WithN } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
-import { query } from "../route.ts"
+import { query, token } from "../route.ts"
 import { OverTime, ShareOfVoice } from "./competitors_over_time.tsx"
 import { Places } from "./competitors_places.tsx"
 import { keyOf, naming, ranked, rowSlot } from "./drill.ts"
 import { NoAnswers } from "./overview.tsx"
+
+const Sentiment = later(() => import("../advice.ts").then((m) => m.Sentiment))
 
 export function Competitors({ brand }: { brand: Brand }) {
   const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
@@ -33,6 +36,7 @@ export function Competitors({ brand }: { brand: Brand }) {
               <ShareOfVoice brand={brand} comparison={c} />
               <Places brand={brand} comparison={c} />
               <Visibility brand={brand} comparison={c} />
+              {!token && <Sentiment brand={brand} />}
             </div>
           )
         }}

@@ -8,6 +8,7 @@ export const screens = [
   { path: "prompts", name: "Prompts", key: "p", group: 2 },
   { path: "answers", name: "Answers", key: "a", group: 2 },
   { path: "sources", name: "Sources", key: "s", group: 2 },
+  { path: "searches", name: "Searches", key: "q", group: 2 },
   { path: "shopping", name: "Shopping", key: "h", group: 2 },
   { path: "traffic", name: "Traffic", key: "t", group: 3 },
   { path: "tracking", name: "Tracking", key: "k", group: 4 },

@@ -13,8 +13,9 @@ import { Notice, Shown } from "../parts/state.tsx"
 import { Strip } from "../parts/strip.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
-import { addressOf, query, withParameters } from "../route.ts"
+import { addressOf, go, query, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
+import { Briefs } from "./briefs.tsx"
 
 // A Tab has the kinds of suggestions that stand together. worth says what their score is; tried, what was tried.
 interface Tab { kinds: string[]; name: string; worth: (score: number) => string; tried: string; title: string }
@@ -31,7 +32,7 @@ const tabs: Tab[] = [
 ]
 const statuses = [["new", "New"], ["added", "Added"], ["dismissed", "Dismissed"]] as const
 const states = { new: "new", added: "added,closed", dismissed: "dismissed" }
-const sorts = [["", "Most first"], ["created_at", "Newest first"]] as const
+const sorts = [["", "Best first"], ["created_at", "Newest first"]] as const
 
 interface Props { brand: Brand; session: Session }
 
@@ -46,14 +47,20 @@ export function Opportunities({ brand, session }: Props) {
   const names = tabs.map((t, i) => [i === 0 ? "" : t.kinds[0]!, list.data ? `${t.name} ${number(count(t.kinds))}` : t.name] as const)
   return (
     <Screen name="Opportunities" of={brand.name} bar={<Toolbar brand={brand} timeless />}>
-      <Segments name="Kind" parameter="kind" options={names} drops="topic" />
-      <div class="line">
-        <Segments name="Status" parameter="status" options={statuses.map(([value, name], i) => [i === 0 ? "" : value, name])} drops="topic" />
-        <Segments name="Order" parameter="sort_by" options={sorts} />
-      </div>
-      <Shown of={list} height={320}>
-        {(body) => <List key={tab.name + status} brand={brand} session={session} tab={tab} status={status} body={body} url={url} />}
-      </Shown>
+      <Segments name="Kind" parameter="kind" options={[...names, ["brief", "Briefs"]]} drops="topic brief" />
+      {kind === "brief" ? (
+        <Briefs brand={brand} session={session} />
+      ) : (
+        <>
+          <div class="line">
+            <Segments name="Status" parameter="status" options={statuses.map(([value, name], i) => [i === 0 ? "" : value, name])} drops="topic" />
+            <Segments name="Order" parameter="sort_by" options={sorts} />
+          </div>
+          <Shown of={list} height={320}>
+            {(body) => <List key={tab.name + status} brand={brand} session={session} tab={tab} status={status} body={body} url={url} />}
+          </Shown>
+        </>
+      )}
     </Screen>
   )
 }
@@ -84,37 +91,43 @@ function List({ brand, session, tab, status, body, url }: ListProps) {
   const [adding, add] = useState<Adding>()
   const { busy, failed, run } = useAction()
   const editable = mayEdit(session)
-  const act = (text: string, list: Suggestion[], more?: (active: boolean) => Promise<unknown>) =>
-    run(async () => {
-      await more?.(false)
-      await change(list, { status: "dismissed" })
-      finish({ text, undo: async () => (await more?.(true), await change(list, { status: "new" })) })
-    })
+  const dismiss = (text: string, list: Suggestion[], restore?: () => Promise<unknown>) =>
+    change(list, { status: "dismissed" }).then(() => finish({ text, undo: async () => (await restore?.(), await change(list, { status: "new" })) }))
+  const stop = async (list: Suggestion[], prompt: string) => {
+    const activate = (before: boolean) =>
+      send<{ id: string }[]>("PATCH", tables("prompts", { id: `eq.${prompt}`, is_active: `eq.${before}`, select: "id" }), { is_active: !before }, { Prefer: "return=representation" })
+    const stopped = await activate(true) // one that was not active before is left as it was, also when this is undone
+    await dismiss("Dismissed, and its prompt is not asked any more.", list, () => (stopped.length ? activate(false) : Promise.resolve()))
+  }
+  const makeBrief = async (s: Suggestion) => {
+    const brief = await send<{ id: string }>("POST", tables("rpc/create_content_brief", { select: "id" }), { p_suggestion_id: s.id })
+    go(withParameters({ kind: "brief", brief: brief.id, status: undefined, sort_by: undefined, topic: undefined }))
+  }
   const buttons = ({ list, topic }: Row) => {
     const s = list[0]!
-    const { prompt_id } = s.evidence
+    const { prompt_id, quotes } = s.evidence
     const button = (text: string, onClick: () => unknown, kind?: string) => (
       <Button kind={kind} disabled={busy} onClick={onClick}>
         {text}
       </Button>
     )
     if (status !== "new") return button("Back to new", () => run(() => change(list, { status: "new" })))
-    if (topic) return button("Dismiss all of this topic", () => act(`${plural(list.length, "prompt")} of ${topic} dismissed.`, list))
+    if (topic) return button("Dismiss all of this topic", () => run(() => dismiss(`${plural(list.length, "prompt")} of ${topic} dismissed.`, list)))
     const names = tab.kinds.includes("alias")
     return (
       <>
         {names && button("Add competitor", () => add({ what: "Competitor name", act: "Add competitor", suggestion: s }), "tight")}
         {names && button("Add alias", () => add({ what: "Alias", act: "Add alias", suggestion: s }))}
         {s.kind === "prompt" && button("Add prompt", () => add({ what: "Prompt", act: "Add prompt", suggestion: s }), "tight")}
-        {s.kind === "gap" &&
-          prompt_id &&
-          button("We do not sell this", () => act("Dismissed, and its prompt is not asked any more.", list, (is_active) => send("PATCH", tables("prompts", { id: `eq.${prompt_id}` }), { is_active })))}
-        {button("Dismiss", () => act("Dismissed.", list))}
+        {!names && (s.answers_url || quotes) && button("Make brief", () => run(() => makeBrief(s)), s.kind === "prompt" ? undefined : "tight")}
+        {s.kind === "gap" && prompt_id && button("We do not sell this", () => run(() => stop(list, prompt_id)))}
+        {button("Dismiss", () => run(() => dismiss("Dismissed.", list)))}
       </>
     )
   }
   const open = query.value.get("topic")
   const newest = query.value.get("sort_by") === "created_at"
+  const list = body.suggestions.map((s) => (s.key ? s : { ...s, evidence: {} })) // a person may have written any evidence
   return (
     <div class="stack">
       <Computed brand={brand} tab={tab} body={body} />
@@ -125,7 +138,7 @@ function List({ brand, session, tab, status, body, url }: ListProps) {
       <Table<Row>
         name={tab.name}
         title={tab.title}
-        rows={rowsOf(newest ? body.suggestions.toSorted((a, b) => b.created_at.localeCompare(a.created_at)) : body.suggestions, open)}
+        rows={rowsOf(newest ? list.toSorted((a, b) => b.created_at.localeCompare(a.created_at)) : list, open)}
         empty={<Nothing brand={brand} tab={tab} status={status} body={body} />}
         columns={[
           { name: "Suggestion", long: true, cell: ({ list, topic }) => topic ?? list[0]!.text },
@@ -143,13 +156,12 @@ function List({ brand, session, tab, status, body, url }: ListProps) {
           {
             name: "Worth",
             tight: true,
-            cell: ({ list: [s], topic }) =>
-              !topic && (
-                <>
-                  {s!.score !== null && tab.worth(s!.score)}
-                  <Behind brand={brand} suggestion={s!} />
-                </>
-              ),
+            cell: ({ list, topic }) => (
+              <>
+                {list[0]!.score !== null && tab.worth(Math.max(...list.map((s) => s.score ?? 0)))}
+                {topic ? " each" : <Behind brand={brand} suggestion={list[0]!} />}
+              </>
+            ),
           },
           ...(editable ? [{ name: changes, cell: (row: Row) => <div class="line">{buttons(row)}</div> }] : []),
         ]}
@@ -161,14 +173,14 @@ function List({ brand, session, tab, status, body, url }: ListProps) {
   )
 }
 
-const patience = 10_000 // ms in which what was done can be undone here; its tab undoes it later
+const undoTimeout = 10_000 // ms in which what was done can be undone here; its tab undoes it later
 
 function Undo({ text, undo, onEnd }: Done & { onEnd: () => void }) {
   const button = useRef<HTMLDivElement>(null)
   const { busy, failed, run } = useAction()
   useEffect(() => {
     button.current?.querySelector("button")?.focus() // the one that had it is gone
-    const timer = setTimeout(onEnd, patience)
+    const timer = setTimeout(onEnd, undoTimeout)
     return () => clearTimeout(timer)
   }, [])
   return (
@@ -225,7 +237,7 @@ function Computed({ brand, tab, body: { computed_at, window, totals } }: { brand
       <p class="soft">
         {words.filter(Boolean).join(" ")} {simulated && <span class="tag warn">simulated data</span>}
       </p>
-      {degraded.length > 0 && <Notice>{`${degraded.join(", ")} gave up over a fifth of its runs: its answers count for less here.`}</Notice>}
+      {degraded.length > 0 && <Notice>{`${degraded.join(", ")} gave up over a fifth of its runs, so fewer of its answers are counted here.`}</Notice>}
     </>
   )
 }
@@ -236,7 +248,7 @@ const reasons: Record<string, (have: string, need: string) => string> = {
   too_few_citing_prompts: (have, need) => `No site is cited for more than ${have} prompts; from ${need} on one can be judged.`,
   too_few_prompts: (have, need) => `${have} prompts; from ${need} on the list can be taken for complete.`,
   no_searches: () => "No platform said what it searched for.",
-  too_few_searching_answers: (have, need) => `No search that a prompt lacks was issued for more than ${have} answers; from ${need} on it counts.`,
+  too_few_searching_answers: (have, need) => have === "0" ? "A prompt asks each of the searches." : `No search that a prompt lacks was issued for more than ${have} answers; from ${need} on it counts.`,
   no_crawls_or_visits: () => "No crawler and no visit was counted on your pages: set up the pixel and import logs.",
   not_english: (have, need) => `Only English texts are read: ${have} of ${need} answers.`,
   rare_phrases_forgotten: () => "There were too many names to count the rarest.",
@@ -259,7 +271,7 @@ function Nothing({ brand, tab, status, body }: { brand: Brand; tab: Tab; status:
   if (status !== "new") return <>None {status}.</>
   return (
     <>
-      <p>{body.computed_at ? "Nothing sure yet." : "Not computed yet: it follows a minute after answers."}</p>
+      <p>{body.computed_at ? "Nothing sure yet." : "Not computed yet: it follows some minutes after answers."}</p>
       <Reasons tab={tab} body={body} />
       <a class="button" href={screen(brand, "tracking")}>
         Run now, or ask more samples
