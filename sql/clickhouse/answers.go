@@ -193,7 +193,7 @@ func FindAnswer(ctx context.Context, conn *Conn, filter Filter, id UUID) (*OneAn
 }
 
 // Sentiments returns, for each group, the brand's row, then a row for each live competitor by name.
-var Sentiments = query[GroupFilter, Sentiment]("sentiment")
+var Sentiments = rollup[GroupFilter, Sentiment]("sentiment")
 
 // Sentiment counts the answers that name the brand or a live competitor by label. The brand's row has no name.
 // Percentages divide by Labelled, and are nil without any; ends of intervals are nil under 5 prompts.

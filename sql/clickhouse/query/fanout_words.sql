@@ -1,5 +1,6 @@
 -- fanout_words: the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most
 -- limit of each kind, by searches descending, then by word. pct is of the searches with other words than the prompt's, or in another order.
+-- Merged expressions would split a text once for every use of its words: 350 ms instead of 60.
 -- An id's first row has its queries; which answers pass is said by the sum of its rows. Only answers have queries: months whose answers were
 -- deleted are in no figure.
 WITH
@@ -23,27 +24,47 @@ WITH
         GROUP BY id
         HAVING sum(sign * passes) > 0
     ),
-    pairs AS
+    texts AS
     (
         SELECT
-            answerscope_words(asked)   AS asked_words,
-            answerscope_words(query)   AS query_words,
-            toInt64(count())           AS times
+            asked,
+            query,
+            toInt64(count()) AS times
         FROM landed
         ARRAY JOIN issued AS query
         GROUP BY asked, query
-        HAVING query_words != asked_words
+    ),
+    pairs AS
+    (
+        SELECT
+            answerscope_words(asked) AS asked_words,
+            answerscope_words(query) AS query_words,
+            times
+        FROM texts
+    ),
+    changes AS
+    (
+        -- The empty word stands for all searches with a change.
+        SELECT
+            change.1                                AS added,
+            change.2                                AS word,
+            sum(times)                              AS searches,
+            maxIf(sum(times), change.2 = '') OVER () AS changed_searches
+        FROM pairs
+        ARRAY JOIN arrayConcat(
+            [(true, '')],
+            arrayMap(w -> (true, w), arrayFilter(w -> NOT has(asked_words, w), arrayDistinct(query_words))),
+            arrayMap(w -> (false, w), arrayFilter(w -> NOT has(query_words, w), arrayDistinct(asked_words)))) AS change
+        WHERE query_words != asked_words
+        GROUP BY change
     )
 SELECT
-    change.1                                                                                   AS added,
-    change.2                                                                                   AS word,
-    sum(times)                                                                                 AS searches,
-    answerscope_round(answerscope_ratio(100 * searches, (SELECT sum(times) FROM pairs)), 1)    AS pct
-FROM pairs
-ARRAY JOIN arrayConcat(
-    arrayMap(w -> (true, w), arrayFilter(w -> NOT has(asked_words, w), arrayDistinct(query_words))),
-    arrayMap(w -> (false, w), arrayFilter(w -> NOT has(query_words, w), arrayDistinct(asked_words)))) AS change
-GROUP BY change
+    added,
+    word,
+    searches,
+    answerscope_round(answerscope_ratio(100 * searches, changed_searches), 1) AS pct
+FROM changes
+WHERE word != ''
 ORDER BY added DESC, searches DESC, word
 LIMIT {limit:UInt32} BY added
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0, query_plan_merge_expressions = 0

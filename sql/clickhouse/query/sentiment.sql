@@ -1,7 +1,6 @@
 -- sentiment: how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand's first.
 -- Shares are of the labelled ones: the positive, neutral and negative. Their intervals are clustered by prompt, NULL under 5 prompts with
 -- labelled answers. answers are all of the group. Without groups the rows exist also without answers.
--- Only answers have labels: months whose answers were deleted are in no figure.
 WITH
     (
         SELECT groupArray((id, name))
@@ -16,31 +15,21 @@ WITH
             answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             entity_id,
             prompt_id,
-            sum(sign) AS asked, -- of the brand, which has a row for each answer
-            sum(sign * (named > 0)) AS mention_answers,
-            [
-                sum(sign * (named > 0 AND label = 'positive')),
-                sum(sign * (named > 0 AND label = 'neutral')),
-                sum(sign * (named > 0 AND label = 'negative'))
-            ] AS labels,
+            sum(entity_prompt_daily.answers) AS asked, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            [sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS labels,
             arraySum(labels) AS labelled
-        FROM answers
-        ARRAY JOIN
-            arrayPushFront(competitors.id, brand_id)                 AS entity_id,
-            arrayPushFront(competitors.mention_count, mention_count) AS named,
-            arrayPushFront(competitors.sentiment, sentiment)         AS label
+        FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND NOT given_up
-          AND NOT endsWith(platform, '-shopping')
           AND answerscope_matches_code({platforms:Array(String)}, platform)
           AND answerscope_matches_code({models:Array(String)}, model)
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
-          AND (entity_id = {brand_id:UUID} OR named > 0 AND has(live.1, entity_id))
+          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY group_key, entity_id, prompt_id
     ),
     entities AS

@@ -183,7 +183,10 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
     mentions         Int64 COMMENT 'occurrences of its names',
     citations        Int64 COMMENT 'citations of its pages',
     visibility       Int64 COMMENT 'sum of visibility_score over all answers',
-    visibility_named Int64 COMMENT 'sum of visibility_score over mention_answers'
+    visibility_named Int64 COMMENT 'sum of visibility_score over mention_answers',
+    positive_answers Int64 COMMENT 'mention_answers that speak well of it',
+    neutral_answers  Int64 COMMENT 'mention_answers that judge it neither way',
+    negative_answers Int64 COMMENT 'mention_answers that speak ill of it'
 )
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/entity_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
@@ -218,7 +221,10 @@ SELECT
     sum(sign * named)                                                                       AS mentions,
     sum(sign * cited)                                                                       AS citations,
     sum(sign * score)                                                                       AS visibility,
-    sum(sign * if(named > 0, score, 0))                                                     AS visibility_named
+    sum(sign * if(named > 0, score, 0))                                                     AS visibility_named,
+    sum(sign * (named > 0 AND label = 'positive'))                                          AS positive_answers,
+    sum(sign * (named > 0 AND label = 'neutral'))                                           AS neutral_answers,
+    sum(sign * (named > 0 AND label = 'negative'))                                          AS negative_answers
 FROM answers_local AS landed
 ARRAY JOIN
     arrayPushFront(landed.competitors.id, brand_id)                                           AS entity_id,
@@ -226,6 +232,7 @@ ARRAY JOIN
     arrayPushFront(landed.competitors.position, landed.position)                                AS place,
     arrayPushFront(landed.competitors.citation_count, landed.citation_count)                    AS cited,
     arrayPushFront(landed.competitors.visibility_score, toUInt16(landed.visibility_score))      AS score,
+    arrayPushFront(landed.competitors.sentiment, landed.sentiment)                              AS label,
     arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(landed.competitors.id, brand_id)))     AS own
 WHERE NOT endsWith(platform, '-shopping')
   AND (own OR named > 0 OR cited > 0)

@@ -2357,7 +2357,10 @@ CREATE TABLE entity_prompt_daily
     `mentions` Int64 COMMENT 'occurrences of its names',
     `citations` Int64 COMMENT 'citations of its pages',
     `visibility` Int64 COMMENT 'sum of visibility_score over all answers',
-    `visibility_named` Int64 COMMENT 'sum of visibility_score over mention_answers'
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over mention_answers',
+    `positive_answers` Int64 COMMENT 'mention_answers that speak well of it',
+    `neutral_answers` Int64 COMMENT 'mention_answers that judge it neither way',
+    `negative_answers` Int64 COMMENT 'mention_answers that speak ill of it'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
@@ -2389,7 +2392,10 @@ CREATE MATERIALIZED VIEW entity_prompt_daily_view TO entity_prompt_daily
     `mentions` Int64,
     `citations` Int64,
     `visibility` Int64,
-    `visibility_named` Int64
+    `visibility_named` Int64,
+    `positive_answers` Int64,
+    `neutral_answers` Int64,
+    `negative_answers` Int64
 )
 AS SELECT
     organization_id,
@@ -2413,7 +2419,10 @@ AS SELECT
     sum(sign * named) AS mentions,
     sum(sign * cited) AS citations,
     sum(sign * score) AS visibility,
-    sum(sign * if(named > 0, score, 0)) AS visibility_named
+    sum(sign * if(named > 0, score, 0)) AS visibility_named,
+    sum(sign * ((named > 0) AND (label = 'positive'))) AS positive_answers,
+    sum(sign * ((named > 0) AND (label = 'neutral'))) AS neutral_answers,
+    sum(sign * ((named > 0) AND (label = 'negative'))) AS negative_answers
 FROM answers AS landed
 ARRAY JOIN
     arrayPushFront(landed.competitors.id, brand_id) AS entity_id,
@@ -2421,6 +2430,7 @@ ARRAY JOIN
     arrayPushFront(landed.competitors.position, landed.position) AS place,
     arrayPushFront(landed.competitors.citation_count, landed.citation_count) AS cited,
     arrayPushFront(landed.competitors.visibility_score, toUInt16(landed.visibility_score)) AS score,
+    arrayPushFront(landed.competitors.sentiment, landed.sentiment) AS label,
     arrayMap(n -> (n = 1), arrayEnumerate(arrayPushFront(landed.competitors.id, brand_id))) AS own
 WHERE (NOT endsWith(platform, '-shopping')) AND (own OR (named > 0) OR (cited > 0))
 GROUP BY
@@ -3118,7 +3128,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [919e0423b6a2]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [0d36fb7296d8]'
 AS WITH
     landed AS
     (
@@ -3132,39 +3142,51 @@ AS WITH
         GROUP BY id
         HAVING sum(sign * passes) > 0
     ),
-    pairs AS
+    texts AS
     (
         SELECT
-            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(asked)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS asked_words,
-            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(query)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS query_words,
+            asked,
+            query,
             toInt64(count()) AS times
         FROM landed
         ARRAY JOIN issued AS query
         GROUP BY
             asked,
             query
-        HAVING query_words != asked_words
+    ),
+    pairs AS
+    (
+        SELECT
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(asked)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS asked_words,
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(query)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS query_words,
+            times
+        FROM texts
+    ),
+    changes AS
+    (
+        SELECT
+            change.1 AS added,
+            change.2 AS word,
+            sum(times) AS searches,
+            maxIf(sum(times), (change.2) = '') OVER () AS changed_searches
+        FROM pairs
+        ARRAY JOIN arrayConcat([(true, '')], arrayMap(w -> (true, w), arrayFilter(w -> (NOT has(asked_words, w)), arrayDistinct(query_words))), arrayMap(w -> (false, w), arrayFilter(w -> (NOT has(query_words, w)), arrayDistinct(asked_words)))) AS change
+        WHERE query_words != asked_words
+        GROUP BY change
     )
 SELECT
-    change.1 AS added,
-    change.2 AS word,
-    sum(times) AS searches,
-    round(((100 * searches) / nullIf((
-        SELECT sum(times)
-        FROM pairs
-    ), 0)) + (sign((100 * searches) / nullIf((
-        SELECT sum(times)
-        FROM pairs
-    ), 0)) * 1e-9), 1) + 0 AS pct
-FROM pairs
-ARRAY JOIN arrayConcat(arrayMap(w -> (true, w), arrayFilter(w -> (NOT has(asked_words, w)), arrayDistinct(query_words))), arrayMap(w -> (false, w), arrayFilter(w -> (NOT has(query_words, w)), arrayDistinct(asked_words)))) AS change
-GROUP BY change
+    added,
+    word,
+    searches,
+    round(((100 * searches) / nullIf(changed_searches, 0)) + (sign((100 * searches) / nullIf(changed_searches, 0)) * 1e-9), 1) + 0 AS pct
+FROM changes
+WHERE word != ''
 ORDER BY
     added DESC,
     searches DESC,
     word ASC
 LIMIT {limit:UInt32} BY added
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0, query_plan_merge_expressions = 0;
 
 -- filter_values
 CREATE VIEW filter_values
@@ -4190,7 +4212,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [42529a9559b3]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [a75cc8dce996]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4204,16 +4226,12 @@ AS WITH
             if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             entity_id,
             prompt_id,
-            sum(sign) AS asked,
-            sum(sign * (named > 0)) AS mention_answers,
-            [sum(sign * ((named > 0) AND (label = 'positive'))), sum(sign * ((named > 0) AND (label = 'neutral'))), sum(sign * ((named > 0) AND (label = 'negative')))] AS labels,
+            sum(entity_prompt_daily.answers) AS asked,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            [sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS labels,
             arraySum(labels) AS labelled
-        FROM answers
-        ARRAY JOIN
-            arrayPushFront(competitors.id, brand_id) AS entity_id,
-            arrayPushFront(competitors.mention_count, mention_count) AS named,
-            arrayPushFront(competitors.sentiment, sentiment) AS label
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR ((named > 0) AND has(live.1, entity_id)))
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
             entity_id,
