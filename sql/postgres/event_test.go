@@ -364,4 +364,10 @@ func TestComputedSuggestionsStayTrue(t *testing.T) {
 	if got := w.user(t, member, "UPDATE public.suggestions SET key = 'x', origin = 'computed' WHERE origin = 'person'"); got.code != "42501" {
 		t.Errorf("a person's becomes computed: %+v, want 42501", got)
 	}
+	for range 2 { // as the REST API writes with on_conflict
+		got := w.user(t, member, "INSERT INTO public.suggestions (brand_id, kind, text) VALUES ($1, 'gap', 'twice') ON CONFLICT (brand_id, kind, text, key) DO UPDATE SET kind = excluded.kind", w.own.brand.ID)
+		if got.rows != 1 || got.code != "" {
+			t.Errorf("a person's is written again: %+v", got)
+		}
+	}
 }

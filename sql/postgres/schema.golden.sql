@@ -1583,6 +1583,7 @@ CREATE TABLE public.suggestions (
     dismissed_at timestamp with time zone,
     dismissed_score numeric,
     CONSTRAINT suggestions_pkey PRIMARY KEY (id),
+    CONSTRAINT suggestions_brand_id_kind_text_key_key UNIQUE (brand_id, kind, text, key),
     CONSTRAINT suggestions_added_prompt_id_fkey FOREIGN KEY (added_prompt_id) REFERENCES prompts(id) ON DELETE SET NULL,
     CONSTRAINT suggestions_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT suggestions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
@@ -1599,7 +1600,6 @@ ALTER TABLE public.suggestions OWNER TO answerscope_owner;
 CREATE INDEX suggestions_added_prompt_id_idx ON public.suggestions USING btree (added_prompt_id);
 CREATE INDEX suggestions_brand_id_kind_idx ON public.suggestions USING btree (brand_id, kind);
 CREATE UNIQUE INDEX suggestions_brand_id_kind_key_key ON public.suggestions USING btree (brand_id, kind, key) WHERE (key <> ''::text);
-CREATE UNIQUE INDEX suggestions_brand_id_kind_text_key ON public.suggestions USING btree (brand_id, kind, text) WHERE (key = ''::text);
 CREATE INDEX suggestions_organization_id_idx ON public.suggestions USING btree (organization_id);
 COMMENT ON TABLE public.suggestions IS 'What a brand might ask or do next, and why.';
 COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
@@ -2288,7 +2288,9 @@ BEGIN
     PERFORM private.emit(organization_id, brand_id, 'suggestions.created', jsonb_build_object(
         'brand', private.brand_of(brand_id), 'count', count(*), 'more', greatest(count(*) - 20, 0),
         'suggestions', jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'text', text) ORDER BY place) FILTER (WHERE place <= 20)))
-    FROM (SELECT *, row_number() OVER (PARTITION BY brand_id ORDER BY id) AS place FROM added) AS suggestions
+    FROM (SELECT *, row_number() OVER (PARTITION BY brand_id ORDER BY rank, kind) AS place -- the best of each kind, then the second ones
+          FROM (SELECT *, row_number() OVER (PARTITION BY brand_id, kind ORDER BY score DESC NULLS LAST, key, id) AS rank
+                FROM added) AS ranked) AS suggestions
     GROUP BY organization_id, brand_id;
     RETURN NULL;
 END
@@ -2588,7 +2590,7 @@ BEGIN
         NEW.dismissed_at := now();
         NEW.dismissed_score := NEW.score;
     END IF;
-    IF TG_OP = 'UPDATE' AND OLD.status = 'dismissed' AND NEW.status = 'new' AND OLD.expires_at IS NOT NULL AND OLD.origin = 'computed' THEN
+    IF TG_OP = 'UPDATE' AND OLD.status <> 'new' AND NEW.status = 'new' AND OLD.expires_at IS NOT NULL AND OLD.origin = 'computed' THEN
         NEW.expires_at := greatest(NEW.expires_at, now() + INTERVAL '1 day'); -- until the nightly computation
     END IF;
     RETURN NEW;

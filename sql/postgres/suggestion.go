@@ -55,21 +55,28 @@ type Advice struct {
 	ComputedAt   time.Time
 }
 
-// StoreAdvice stores a computation, all or nothing. Unchanged suggestions keep their rows, and a
-// person's decision about one stays. ErrNotFound if the brand was deleted.
+// StoreAdvice stores a computation, all or nothing; nothing if a later one has been stored. Unchanged suggestions keep
+// their rows, and a person's decision about one stays. ErrNotFound if the brand was deleted.
 func (db *DB) StoreAdvice(ctx context.Context, a Advice) error {
-	err := pgx.BeginFunc(ctx, db, func(tx Tx) error {
+	suggestions, err := json.Marshal(a.Suggestions)
+	if err != nil {
+		return wrap(err, "encode suggestions of brand %s", a.BrandID)
+	}
+	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
 		if err := execOne(ctx, tx, "lock_advice", a.BrandID); err != nil {
 			return err
 		}
-		if err := exec(ctx, tx, "store_suggestions", a.BrandID, a.Suggestions, a.ComputedAt, a.Window); err != nil {
-			return err
-		}
-		if err := exec(ctx, tx, "settle_suggestions", a.BrandID, a.Tracked, a.ComputedAt); err != nil {
-			return err
-		}
-		return exec(ctx, tx, "store_advice_run",
+		runs, err := execRows(ctx, tx, "store_advice_run",
 			a.BrandID, a.Inputs, a.RulesVersion, a.From, a.To, a.Totals, a.Reasons, a.ComputedAt)
+		if err != nil || runs == 0 {
+			return err
+		}
+		err = exec(ctx, tx, "store_suggestions",
+			a.BrandID, zeroBytes.Replace(string(suggestions)), a.ComputedAt, a.Window)
+		if err != nil {
+			return err
+		}
+		return exec(ctx, tx, "settle_suggestions", a.BrandID, a.Tracked, a.ComputedAt)
 	})
 	return wrap(err, "store suggestions of brand %s", a.BrandID)
 }

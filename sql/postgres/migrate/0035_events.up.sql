@@ -179,7 +179,9 @@ BEGIN
     PERFORM private.emit(organization_id, brand_id, 'suggestions.created', jsonb_build_object(
         'brand', private.brand_of(brand_id), 'count', count(*), 'more', greatest(count(*) - 20, 0),
         'suggestions', jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'text', text) ORDER BY place) FILTER (WHERE place <= 20)))
-    FROM (SELECT *, row_number() OVER (PARTITION BY brand_id ORDER BY id) AS place FROM added) AS suggestions
+    FROM (SELECT *, row_number() OVER (PARTITION BY brand_id ORDER BY rank, kind) AS place -- the best of each kind, then the second ones
+          FROM (SELECT *, row_number() OVER (PARTITION BY brand_id, kind ORDER BY score DESC NULLS LAST, key, id) AS rank
+                FROM added) AS ranked) AS suggestions
     GROUP BY organization_id, brand_id;
     RETURN NULL;
 END

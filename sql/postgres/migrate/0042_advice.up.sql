@@ -11,10 +11,10 @@ ALTER TABLE public.suggestions
     ADD COLUMN computed_at     timestamptz,
     ADD COLUMN dismissed_at    timestamptz,
     ADD COLUMN dismissed_score numeric,
-    ADD CONSTRAINT suggestions_key_is_computed CHECK ((key <> '') = (origin = 'computed'));
+    ADD CONSTRAINT suggestions_key_is_computed CHECK ((key <> '') = (origin = 'computed')),
+    ADD CONSTRAINT suggestions_brand_id_kind_text_key_key UNIQUE (brand_id, kind, text, key); -- of a person's by the text
 CREATE INDEX suggestions_brand_id_kind_idx ON public.suggestions (brand_id, kind);
 CREATE UNIQUE INDEX suggestions_brand_id_kind_key_key ON public.suggestions (brand_id, kind, key) WHERE key <> '';
-CREATE UNIQUE INDEX suggestions_brand_id_kind_text_key ON public.suggestions (brand_id, kind, text) WHERE key = '';
 COMMENT ON COLUMN public.suggestions.key IS 'Identifies a computed one within its brand and kind; empty: a person''s.';
 COMMENT ON COLUMN public.suggestions.score IS 'Ranks it within its kind; null: not known.';
 COMMENT ON COLUMN public.suggestions.origin IS 'Who made it. Of a computed one clients change status and added_prompt_id alone.';
@@ -41,7 +41,7 @@ BEGIN
         NEW.dismissed_at := now();
         NEW.dismissed_score := NEW.score;
     END IF;
-    IF TG_OP = 'UPDATE' AND OLD.status = 'dismissed' AND NEW.status = 'new' AND OLD.expires_at IS NOT NULL AND OLD.origin = 'computed' THEN
+    IF TG_OP = 'UPDATE' AND OLD.status <> 'new' AND NEW.status = 'new' AND OLD.expires_at IS NOT NULL AND OLD.origin = 'computed' THEN
         NEW.expires_at := greatest(NEW.expires_at, now() + INTERVAL '1 day'); -- until the nightly computation
     END IF;
     RETURN NEW;

@@ -1,7 +1,6 @@
--- brands_to_advise: active brands whose suggestions are to be computed, with what these depend on: the answers that have
--- landed by $1, the names and competitors (the revision), the prompts, and the version $2 of the rules. None whose
--- answers are being read again, or have a reading older than by extractor $3, is among them. all of $4, or the brand $5
--- alone, does not ask whether anything differs from the last time.
+-- brands_to_advise: active brands whose suggestions are outdated, with all that these depend on: the answers of $1, the
+-- names and competitors (the revision), the prompts, and the version $2 of the rules. Brands whose answers are being read
+-- again, or have a reading older than by extractor $3, are left out. $4: all others, outdated or not. $5: this brand alone.
 SELECT
     b.id,
     inputs.inputs

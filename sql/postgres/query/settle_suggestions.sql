@@ -1,5 +1,5 @@
--- settle_suggestions: what edits make of a brand's suggestions at $3: a name that is tracked now, among the folded $2,
--- was added; a row of a prompt or a rival that was deleted has expired.
+-- settle_suggestions: applies edits of a brand to its suggestions at $3. A name that is tracked now, among the folded $2,
+-- was added; a gap whose prompt is deleted or not asked any more, and any row whose rival is deleted, has expired.
 UPDATE public.suggestions AS s
 SET
     status = CASE WHEN edited.is_added THEN 'added' ELSE s.status END,
@@ -10,7 +10,7 @@ FROM (
         status = 'new' AND kind IN ('competitor', 'alias') AND key = ANY ($2::text[]) AS is_added,
         expires_at > $3::timestamptz
             AND (kind = 'gap' AND NOT EXISTS (
-                     SELECT FROM public.prompts AS p WHERE p.brand_id = $1 AND p.id::text = f.key)
+                     SELECT FROM public.prompts AS p WHERE p.brand_id = $1 AND p.id::text = f.key AND p.is_active)
                  OR evidence #> '{rival,id}' IS NOT NULL AND NOT EXISTS (
                      SELECT
                      FROM public.competitors AS c

@@ -1,4 +1,4 @@
--- store_advice_run: records the computation of a brand's suggestions.
+-- store_advice_run: records a computation of a brand's suggestions, unless a later one has been recorded.
 INSERT INTO private.advice_runs
     (brand_id, organization_id, inputs, rules_version, date_from, date_to, totals, reasons, computed_at)
 SELECT
@@ -21,3 +21,4 @@ ON CONFLICT (brand_id) DO UPDATE SET
     totals = excluded.totals,
     reasons = excluded.reasons,
     computed_at = excluded.computed_at
+WHERE advice_runs.computed_at <= excluded.computed_at
