@@ -3,9 +3,13 @@
 package advice
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/pipeline/extract"
@@ -43,26 +47,26 @@ type Suggestion struct {
 	Evidence any     `json:"evidence"` // JSON object with the counts, without "v" and "window", ≤ 64 KiB
 }
 
-// Found is what a rule found of one kind.
-type Found struct {
+// Result has the suggestions of one kind.
+type Result struct {
 	Kind        string
 	Suggestions []Suggestion // by score, then key, at most maxSuggestions
-	Of          int          // suggestions before that cut
-	Tried       int          // prompts, domains, names … that the rule judged
-	Expected    float64      // suggestions by chance; 0: unknown
+	Found       int          // suggestions before that cut
+	Judged      int          // prompts, domains, names …
+	ByChance    float64      // suggestions that chance alone gives at most; 0: unknown
 	Reasons     []Reason     // why there are none, or why the list is not complete
 }
 
-// Total is the size of a Found.
+// Total has the sizes of a Result.
 type Total struct {
 	Kind     string  `json:"kind"`
-	Of       int     `json:"of"`
-	Shown    int     `json:"shown"`
-	Tried    int     `json:"tried"`
-	Expected float64 `json:"expected"`
+	Found    int     `json:"of"`
+	Stored   int     `json:"shown"`
+	Judged   int     `json:"tried"`
+	ByChance float64 `json:"expected"`
 }
 
-// Reason is why a rule said nothing.
+// Reason is why a kind has no suggestions, or may lack some.
 type Reason struct {
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
@@ -100,7 +104,7 @@ func (b *Brand) foldedNames() []string {
 }
 
 // A rule reads the answers of a window once, and finds the suggestions of some kinds.
-type rule func(context.Context, *clickhouse.Conn, Brand, Window) ([]Found, error)
+type rule func(context.Context, *clickhouse.Conn, Brand, Window) ([]Result, error)
 
 // rules are in the order in which their kinds are listed.
 var rules = []rule{
@@ -111,21 +115,61 @@ var rules = []rule{
 }
 
 // find applies all rules to a brand.
-func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Found, err error) {
+func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Result, err error) {
 	for _, r := range rules {
-		findings, err := r(ctx, warehouse, brand, window)
+		results, err := r(ctx, warehouse, brand, window)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, findings...)
+		all = append(all, results...)
 	}
 	return all, nil
 }
 
-// rank sorts suggestions of a kind by score, then key, and cuts them.
-func rank(all []Suggestion) []Suggestion {
-	slices.SortFunc(all, func(a, b Suggestion) int {
+// ranked sorts and cuts the suggestions. Of the lacks, the first may be why there are none.
+func (r Result) ranked(lacks ...Reason) Result {
+	slices.SortFunc(r.Suggestions, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
 	})
-	return all[:min(len(all), maxSuggestions)]
+	r.Found = len(r.Suggestions)
+	r.Suggestions = r.Suggestions[:min(r.Found, maxSuggestions)]
+	if i := slices.IndexFunc(lacks, func(l Reason) bool { return l.Have < l.Need }); i >= 0 {
+		r.Reasons = append(r.Reasons, lacks[i])
+	}
+	return r
+}
+
+// The most bytes of a suggestion that its table takes. Of evidence it takes more, with version and window.
+const (
+	maxKey      = 512
+	maxText     = 2000
+	maxReason   = 8192
+	maxEvidence = 65_000
+)
+
+// storable leaves out suggestions that the table refuses, or whose key another one has. A Reason counts them.
+func (r Result) storable() (Result, error) {
+	all, keys := r.Suggestions, map[string]bool{"": true}
+	r.Suggestions = nil
+	for _, s := range all {
+		s.Key, s.Text, s.Reason = storable(s.Key), storable(s.Text), storable(s.Reason)
+		evidence, err := json.Marshal(s.Evidence)
+		if err != nil {
+			return r, fmt.Errorf("encode evidence of %s %q: %w", s.Kind, s.Key, err)
+		}
+		size := len(evidence) + bytes.Count(evidence, []byte(",")) + bytes.Count(evidence, []byte(":")) // blanks follow
+		fits := len(s.Key) <= maxKey && len(s.Text) <= maxText && len(s.Reason) <= maxReason && size <= maxEvidence
+		if fits && !keys[s.Key] {
+			keys[s.Key], r.Suggestions = true, append(r.Suggestions, s)
+		}
+	}
+	if len(r.Suggestions) < len(all) {
+		r.Reasons = append(r.Reasons, Reason{r.Kind, "too_long", len(r.Suggestions), len(all)})
+	}
+	return r, nil
+}
+
+// storable replaces what PostgreSQL refuses in texts.
+func storable(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 }

@@ -29,7 +29,7 @@ type Advisor struct {
 	warehouse *clickhouse.Conn
 	now       func() time.Time
 	pause     func(context.Context, time.Duration) error
-	find      func(context.Context, *clickhouse.Conn, Brand, Window) ([]Found, error)
+	find      func(context.Context, *clickhouse.Conn, Brand, Window) ([]Result, error)
 	log       *slog.Logger
 }
 
@@ -81,7 +81,7 @@ func (a *Advisor) Advise(ctx context.Context, brand uuid.UUID) error {
 	return a.advise(ctx, due)
 }
 
-// adviseAll computes brands. What concerns one brand alone does not stop the others.
+// adviseAll computes brands. An error of one brand does not stop the others.
 func (a *Advisor) adviseAll(ctx context.Context, due []postgres.DueAdvice) error {
 	var errs []error
 	for _, d := range due {
@@ -136,7 +136,7 @@ func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 	if err != nil {
 		return err
 	}
-	findings, err := a.find(ctx, a.warehouse, brand, window)
+	results, err := a.find(ctx, a.warehouse, brand, window)
 	if err != nil {
 		return fmt.Errorf("compute suggestions of brand %s: %w", due.BrandID, errors.Join(err, context.Cause(ctx)))
 	}
@@ -145,9 +145,12 @@ func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 		Tracked: brand.foldedNames(),
 	}
 	suggestions, totals, reasons := []Suggestion{}, []Total{}, []Reason{}
-	for _, f := range findings {
-		suggestions, reasons = append(suggestions, f.Suggestions...), append(reasons, f.Reasons...)
-		totals = append(totals, Total{f.Kind, f.Of, len(f.Suggestions), f.Tried, f.Expected})
+	for _, r := range results {
+		if r, err = r.storable(); err != nil {
+			return err
+		}
+		suggestions, reasons = append(suggestions, r.Suggestions...), append(reasons, r.Reasons...)
+		totals = append(totals, Total{r.Kind, r.Found, len(r.Suggestions), r.Judged, r.ByChance})
 	}
 	advice.Suggestions, advice.Totals, advice.Reasons = suggestions, totals, reasons
 	if err := a.db.StoreAdvice(ctx, advice); err != nil {

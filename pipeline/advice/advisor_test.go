@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,21 +23,22 @@ type advised struct {
 	*Advisor
 	dsn    string // of a superuser
 	clock  time.Time
+	kind   string // of what is found
 	brands [2]postgres.Brand
 	found  map[uuid.UUID][]Suggestion // that a rule finds, by brand
 }
 
 func newAdvised(t *testing.T) *advised {
 	t.Helper()
-	w := &advised{clock: time.Now().UTC().Truncate(time.Second), found: map[uuid.UUID][]Suggestion{}}
+	w := &advised{clock: time.Now().UTC().Truncate(time.Second), kind: KindTheme, found: map[uuid.UUID][]Suggestion{}}
 	cfg := store.ControlPlane(t)
 	db, warehouse := store.OpenControlPlane(t, cfg), store.OpenWarehouse(t, store.Warehouse(t))
 	w.dsn = cfg.DSN
 	w.Advisor = New(db, warehouse, func() time.Time { return w.clock }, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	w.pause = func(context.Context, time.Duration) error { return nil }
-	w.Advisor.find = func(_ context.Context, _ *clickhouse.Conn, brand Brand, _ Window) ([]Found, error) {
+	w.Advisor.find = func(_ context.Context, _ *clickhouse.Conn, brand Brand, _ Window) ([]Result, error) {
 		all := slices.Clone(w.found[brand.BrandID])
-		return []Found{{Kind: KindCompetitor, Suggestions: all, Of: len(all)}}, nil
+		return []Result{{Kind: w.kind, Suggestions: all, Found: len(all)}}, nil
 	}
 	for i, slug := range []string{"acme", "rival"} {
 		org, err := db.AddOrganization(t.Context(), slug, slug)
@@ -80,7 +82,7 @@ func (w *advised) find(brand int, names ...any) {
 	var all []Suggestion
 	for i := 0; i < len(names); i += 2 {
 		name := names[i].(string)
-		all = append(all, Suggestion{Kind: KindCompetitor, Key: name, Text: name, Score: names[i+1].(float64), Evidence: map[string]int{"answers": 7}})
+		all = append(all, Suggestion{Kind: w.kind, Key: name, Text: name, Score: names[i+1].(float64), Evidence: map[string]int{"answers": 7}})
 	}
 	w.found[w.brands[brand].ID] = all
 }
@@ -136,16 +138,91 @@ func TestADismissedSuggestionReopens(t *testing.T) {
 	w.want(t, "twice the score", status(91, 4), "beam new 4, dusk added 4")
 }
 
-// A name that becomes a competitor's was added; one whose rival is deleted expires.
+// What a person gives back to the list is on it, also if it has expired.
+func TestBackToNewIsListed(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.compute(t, "beam", 2.0, "dusk", 1.0)
+	w.exec(t, "UPDATE public.suggestions SET expires_at = now() - INTERVAL '1 day', status = CASE key WHEN 'beam' THEN 'added' ELSE 'dismissed' END")
+	w.want(t, "expired", w.list(t, 0), "")
+	w.exec(t, "UPDATE public.suggestions SET status = 'new'")
+	w.want(t, "back", w.list(t, 0), "beam new 2, dusk new 1")
+}
+
+// A computation that began before another one, and ends after it, changes nothing.
+func TestAnOlderComputationChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	w.compute(t, "beam", 2.0)
+	run := w.text(t, "SELECT string_agg(r::text, '/') FROM private.advice_runs AS r")
+	w.clock = w.clock.Add(-time.Minute)
+	w.want(t, "older", w.compute(t, "beam", 1.0, "dusk", 1.0), "beam new 2")
+	w.want(t, "run", w.text(t, "SELECT string_agg(r::text, '/') FROM private.advice_runs AS r"), run)
+}
+
+// Values that the table refuses are left out and counted, and stop nothing: texts, keys and evidence that are too long,
+// and a key that another one has once zero bytes and broken UTF-8 are replaced.
+func TestRefusedValuesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	long := strings.Repeat
+	w.find(0, "beam", 9.0, "zero\x00", 8.0, "zero\xff", 7.0, "", 6.0, long("k", 512), 5.0, long("l", 513), 4.0, "text", 3.0, "reason", 2.0, "evidence", 1.0, "list", 0.5)
+	all := w.found[w.brands[0].ID]
+	all[0].Text, all[0].Reason, all[0].Evidence = long("t", 2000), long("r", 8192), map[string]string{"url": long("u", 64_900)}
+	all[1].Evidence = map[string]string{"title": "a\x00b\xff<>&\u2028"}
+	all[4].Text = "at most as long as an index takes"
+	all[6].Text = long("é", 1001)
+	all[7].Reason = long("r", 8193)
+	all[8].Evidence = map[string]string{"url": long("u", 65_500)}
+	all[9].Evidence = map[string][]int{"numbers": make([]int, 30_000)} // with a blank after each comma
+	must(t, w.Advise(t.Context(), w.brands[0].ID))
+	w.want(t, "keys", w.text(t, "SELECT string_agg(left(key, 5), ',' ORDER BY score DESC) FROM public.suggestions"), "beam,zero\uFFFD,kkkkk")
+	w.want(t, "reasons", w.text(t, "SELECT reasons FROM private.advice_runs"), `[{"have": 3, "kind": "theme", "need": 10, "reason": "too_long"}]`)
+	w.want(t, "totals", w.text(t, "SELECT totals FROM private.advice_runs"), `[{"of": 10, "kind": "theme", "shown": 3, "tried": 0, "expected": 0}]`)
+}
+
+// An event has the best suggestions of each kind first.
+func TestAnEventHasTheBest(t *testing.T) {
+	t.Parallel()
+	w := newAdvised(t)
+	var names []any
+	for n := range 25 {
+		names = append(names, fmt.Sprint("n", n), float64(n))
+	}
+	w.find(0, append(names, "gap", 0.5)...)
+	w.found[w.brands[0].ID][25].Kind = KindGap
+	must(t, w.Advise(t.Context(), w.brands[0].ID))
+	w.want(t, "event", w.text(t, `SELECT concat_ws(' ', data ->> 'count', data ->> 'more', jsonb_path_query_array(data, '$.suggestions[0 to 2].text'),
+		data #>> '{suggestions,19,text}') FROM public.events WHERE type = 'suggestions.created'`), `26 6 ["gap", "n24", "n23"] n6`)
+}
+
+// A name that becomes a competitor's was added, and is new when it is found again since its competitor was deleted. A
+// row whose rival is deleted expires, and a gap whose prompt is not asked any more.
 func TestEditsSettleSuggestions(t *testing.T) {
 	t.Parallel()
 	w := newAdvised(t)
+	w.kind = KindCompetitor
 	w.compute(t, "beam", 2.0, "dusk", 1.0)
 	w.exec(t, "UPDATE public.suggestions SET evidence = jsonb_build_object('rival', jsonb_build_object('id', gen_random_uuid())) WHERE key = 'dusk'")
 	must(t, w.db.AddCompetitor(t.Context(), w.brands[0].ID, postgres.NewCompetitor{Name: "BEAM"}))
 	w.want(t, "edited", w.compute(t), "beam added 2")
+	w.exec(t, "DELETE FROM public.competitors WHERE name = 'BEAM'")
+	w.want(t, "not found", w.compute(t), "beam added 2")
+	w.want(t, "found again", w.compute(t, "beam", 2.0), "beam new 2")
 	w.exec(t, "DELETE FROM public.competitors")
-	w.want(t, "without competitors", w.compute(t, "dawn", 1.0), "beam added 2, dawn new 1")
+	w.want(t, "without competitors", w.compute(t, "dawn", 1.0), "beam new 2, dawn new 1")
+
+	w.kind = KindGap
+	prompt, err := w.db.AddPrompt(t.Context(), w.brands[0].ID, postgres.TrackedPrompt{Text: "p", Set: "s", Samples: 1})
+	must(t, err)
+	w.compute(t, prompt.String(), 3.0)
+	gaps := func() string {
+		return w.text(t, "SELECT string_agg(concat_ws(' ', status, expires_at > $1), ',') FROM public.suggestions WHERE kind = 'gap'", w.clock)
+	}
+	w.want(t, "gap", gaps(), "new t")
+	w.exec(t, "UPDATE public.prompts SET is_active = false")
+	w.compute(t)
+	w.want(t, "not asked", gaps(), "new f")
 }
 
 // A computation whose connection is cut between its writes and its commit leaves rows, statuses, events and its record as
@@ -153,8 +230,9 @@ func TestEditsSettleSuggestions(t *testing.T) {
 func TestAKilledComputationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newAdvised(t)
-	w.compute(t, "beam", 2.5, "dusk", 1.0)
-	w.exec(t, "UPDATE public.suggestions SET status = 'dismissed' WHERE key = 'beam'")
+	w.kind = KindCompetitor
+	w.compute(t, "beam", 2.5, "dusk", 1.0, "glow", 1.0)
+	w.exec(t, "UPDATE public.suggestions SET status = CASE key WHEN 'beam' THEN 'dismissed' ELSE 'new' END")
 	state := func() string {
 		return w.text(t, `SELECT concat((SELECT string_agg(s::text, '/' ORDER BY key) FROM public.suggestions AS s), (SELECT string_agg(r::text, '/') FROM private.advice_runs AS r),
 			(SELECT count(*) FROM public.events WHERE type = 'suggestions.created'))`)
@@ -163,7 +241,7 @@ func TestAKilledComputationLeavesNothing(t *testing.T) {
 	// The last write of a computation waits for this lock, so that all others are done and none is committed.
 	holder, err := w.db.Begin(t.Context())
 	must(t, err)
-	_, err = holder.Exec(t.Context(), "SELECT FROM private.advice_runs FOR UPDATE")
+	_, err = holder.Exec(t.Context(), "SELECT FROM public.suggestions WHERE key = 'glow' FOR UPDATE") // a tracked name, which is to be added
 	must(t, err)
 	w.find(0, "dusk", 3.0, "glint", 4.0)
 	done := make(chan error, 1)
@@ -173,7 +251,7 @@ func TestAKilledComputationLeavesNothing(t *testing.T) {
 	defer root.Close(t.Context())
 	wait.For(t, "the computation to be cut before its commit", func() (cut bool) {
 		must(t, root.QueryRow(t.Context(), `SELECT coalesce(bool_or(pg_terminate_backend(pid)), false) FROM pg_stat_activity
-			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO private.advice_runs%'`).Scan(&cut))
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '-- settle_suggestions%'`).Scan(&cut))
 		return cut
 	})
 	if err := <-done; err == nil {
@@ -181,7 +259,7 @@ func TestAKilledComputationLeavesNothing(t *testing.T) {
 	}
 	must(t, holder.Rollback(t.Context()))
 	w.want(t, "cut", state(), before)
-	w.want(t, "again", w.compute(t, "dusk", 3.0, "glint", 4.0), "beam dismissed 2.5, dusk new 3, glint new 4")
+	w.want(t, "again", w.compute(t, "dusk", 3.0, "glint", 4.0), "beam dismissed 2.5, dusk new 3, glint new 4, glow added 1")
 }
 
 // Two brands of the same name with the same findings share nothing.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
@@ -13,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// least is the least number of answers to a prompt, and of prompts whose answers cite a domain, that a rule judges.
-const least = 5
+// leastJudged is the number of answers to a prompt, and of prompts whose answers cite a domain, from which rules judge.
+const leastJudged = 5
 
 // Interval is a 95 % interval in per cent.
 type Interval struct {
@@ -42,8 +41,8 @@ type Comparison struct {
 
 // Link has the parameters of GET /api/v1/answers that list the answers behind a suggestion, beside brand and window.
 type Link struct {
-	Open  string `json:"open,omitempty"` // "": there are none
-	Opens int64  `json:"opens"`          // how many it lists
+	Open   string `json:"open,omitempty"` // "": there are none
+	Listed int64  `json:"listed_answers"`
 }
 
 // GapEvidence compares the answers to a prompt. Its Link lists those that do not name the brand.
@@ -53,16 +52,16 @@ type GapEvidence struct {
 	Topic    string    `json:"topic"` // "": none
 }
 
-// comparisons finds prompts whose answers, and domains whose citing answers, surely name a competitor more often than
-// the brand.
-func comparisons(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
+// comparisons finds prompts whose answers, and domains whose citing answers, name a competitor significantly more often
+// than the brand.
+func comparisons(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Result, error) {
 	rows, err := clickhouse.AdviceNames.All(ctx, warehouse, brand.filter(window))
 	if err != nil {
 		return nil, err
 	}
 	sources := findSources(&brand, rows)
 	err = sources.readPages(ctx, warehouse, brand.filter(window))
-	return []Found{findGaps(&brand, rows), sources}, err
+	return []Result{findGaps(&brand, rows), sources}, err
 }
 
 func (b *Brand) filter(window Window) clickhouse.ExportFilter {
@@ -72,23 +71,27 @@ func (b *Brand) filter(window Window) clickhouse.ExportFilter {
 	}
 }
 
-// findGaps judges the rows of all answers.
-func findGaps(brand *Brand, rows []clickhouse.PromptNames) Found {
-	finding := Found{Kind: KindGap}
+// findGaps judges the prompts that are still asked by the rows of all answers.
+func findGaps(brand *Brand, rows []clickhouse.PromptNames) Result {
+	gaps := Result{Kind: KindGap}
 	rivals, all := brand.rivals(), answersOf(rows)
 	byID := map[clickhouse.UUID]GapEvidence{}
 	for _, r := range rows {
 		if r.Domain == "" {
-			byID[r.PromptID] = GapEvidence{Comparison: compare([]clickhouse.PromptNames{r}, rivals)}
+			comparison, _ := compare([]clickhouse.PromptNames{r}, rivals)
+			byID[r.PromptID] = GapEvidence{Comparison: comparison}
 		}
 	}
 	var largest int64
 	for _, prompt := range brand.Prompts {
 		e := byID[clickhouse.UUID(prompt.ID)]
-		if largest = max(largest, e.Answers); e.Answers < least {
+		if !prompt.IsActive {
 			continue
 		}
-		finding.Tried++
+		if largest = max(largest, e.Answers); e.Answers < leastJudged {
+			continue
+		}
+		gaps.Judged++
 		brandRate, rivalRate := wilson(e.BrandAnswers, e.Answers), wilson(e.RivalAnswers, e.Answers)
 		if rivalRate.Low <= brandRate.High {
 			continue
@@ -96,12 +99,13 @@ func findGaps(brand *Brand, rows []clickhouse.PromptNames) Found {
 		e.BrandInterval, e.RivalInterval = brandRate.rounded(), rivalRate.rounded()
 		e.PromptID, e.Topic = prompt.ID, prompt.Topic
 		e.Open = "prompt_id=" + prompt.ID.String() + "&mentioned=false"
-		finding.Suggestions = append(finding.Suggestions, e.suggestion(KindGap, prompt.ID.String(), all, e, fmt.Sprintf(
+		gaps.Suggestions = append(gaps.Suggestions, e.suggestion(KindGap, prompt.ID.String(), all, e, fmt.Sprintf(
 			`"%s": %s is named in %d of %d answers, %s in %d.`,
 			shorten(prompt.Text), e.Rival.Name, e.RivalAnswers, e.Answers, brand.Name, e.BrandAnswers)))
 	}
-	return finding.settled(
-		Reason{KindGap, "no_competitors", len(rivals), 1}, Reason{KindGap, "too_few_answers", int(largest), least})
+	return gaps.ranked(
+		Reason{KindGap, "no_competitors", len(rivals), 1},
+		Reason{KindGap, "too_few_answers", int(largest), leastJudged})
 }
 
 func (b *Brand) rivals() map[clickhouse.UUID]Rival {
@@ -121,14 +125,15 @@ func answersOf(rows []clickhouse.PromptNames) (n int64) {
 	return n
 }
 
-// compare sums rows and chooses the rival. Of competitors in as many answers, the first name in code-point order is it.
-func compare(rows []clickhouse.PromptNames, rivals map[clickhouse.UUID]Rival) (c Comparison) {
+// compare sums rows and chooses the rival among the competitors that they name, and counts these. Of competitors in as
+// many answers, the first name in code-point order is it.
+func compare(rows []clickhouse.PromptNames, rivals map[clickhouse.UUID]Rival) (c Comparison, competitors int) {
 	named := map[clickhouse.UUID]int64{}
 	for _, r := range rows {
 		c.Answers += r.Answers
 		c.BrandAnswers += r.BrandAnswers
 		c.OnlyRivals += r.OnlyRivals
-		c.Opens += r.Unnamed
+		c.Listed += r.Unnamed
 		for i, id := range r.Rivals {
 			named[id] += r.RivalAnswers[i]
 		}
@@ -139,7 +144,7 @@ func compare(rows []clickhouse.PromptNames, rivals map[clickhouse.UUID]Rival) (c
 			c.Rival, c.RivalAnswers = rival, n
 		}
 	}
-	return c
+	return c, len(named)
 }
 
 // suggestion scores a comparison by the most that the brand's mention rate over all answers could rise.
@@ -149,20 +154,6 @@ func (c *Comparison) suggestion(kind, key string, all int64, evidence any, text 
 		Kind: kind, Key: key, Text: text, Score: score, Evidence: evidence,
 		Reason: fmt.Sprintf("Named as often, your mention rate would be at most %.1f points higher.", score),
 	}
-}
-
-// settled sorts and cuts the suggestions; a page or search longer than a key is left out. The first reason of which
-// there is too little is why there may be none.
-func (f Found) settled(reasons ...Reason) Found {
-	f.Suggestions = slices.DeleteFunc(f.Suggestions, func(s Suggestion) bool { return len(s.Key) > 512 })
-	f.Of, f.Suggestions = len(f.Suggestions), rank(f.Suggestions)
-	for _, r := range reasons {
-		if r.Have < r.Need {
-			f.Reasons = []Reason{r}
-			break
-		}
-	}
-	return f
 }
 
 // wilson returns the interval of a rate, as answerscope_wilson does.

@@ -47,7 +47,7 @@ func (s *set) prompt(text, topic string) event.Prompt {
 			return event.Prompt{ID: id, Text: text, SetID: s.brand.BrandID}
 		}
 	}
-	s.brand.Prompts = append(s.brand.Prompts, postgres.TrackedPrompt{ID: id, Text: text, Topic: topic})
+	s.brand.Prompts = append(s.brand.Prompts, postgres.TrackedPrompt{ID: id, Text: text, Topic: topic, IsActive: true})
 	return event.Prompt{ID: id, Text: text, SetID: s.brand.BrandID}
 }
 
@@ -59,6 +59,7 @@ func (s *set) add(a event.Answer) {
 	for _, c := range b.Competitors {
 		a.Competitors = append(a.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
 	}
+	a.Competitors = a.Competitors[:min(len(a.Competitors), event.MaxRivals)]
 	a.ID = event.RunID(event.Identity{BrandID: b.BrandID, PromptText: a.Prompt.Text, Platform: a.Platform, Sample: a.Sample, Due: a.AnsweredAt.Time})
 	s.answers = append(s.answers, a)
 }
@@ -127,7 +128,7 @@ func land(t *testing.T, warehouse *clickhouse.Conn, random *rand.Rand, corrected
 }
 
 // apply applies the rules of gaps, sources and searches.
-func (s *set) apply(t *testing.T, warehouse *clickhouse.Conn) (all []Found) {
+func (s *set) apply(t *testing.T, warehouse *clickhouse.Conn) (all []Result) {
 	t.Helper()
 	for _, r := range []rule{comparisons, searches} {
 		found, err := r(t.Context(), warehouse, s.brand, always)

@@ -29,14 +29,15 @@ type PageEvidence struct {
 	Link
 }
 
-// pages finds pages of the brand that are crawled and surely less cited than its others, or cited and less visited.
-func pages(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
+// pages finds pages of the brand that are crawled and significantly less cited than its others, or cited and less
+// visited.
+func pages(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Result, error) {
 	rows, err := clickhouse.OwnedPages.All(ctx, warehouse, brand.filter(window))
-	return []Found{findPages(rows)}, err
+	return []Result{findPages(rows)}, err
 }
 
-func findPages(rows []clickhouse.OwnedPage) Found {
-	finding := Found{Kind: KindPage}
+func findPages(rows []clickhouse.OwnedPage) Result {
+	owned := Result{Kind: KindPage}
 	var site clickhouse.OwnedPage
 	for _, r := range rows {
 		site.Crawls += r.Crawls
@@ -45,31 +46,31 @@ func findPages(rows []clickhouse.OwnedPage) Found {
 	}
 	for _, r := range rows {
 		if r.CrawlDays >= leastCrawlDays {
-			finding.judge(site, r, "crawled:", r.Citations,
+			owned.judge(site, r, "crawled:", r.Citations,
 				float64(r.Crawls)*float64(site.Citations)/float64(site.Crawls),
 				fmt.Sprintf("%s was crawled for AI answers %d times on %d days, and no answer cites it.",
 					r.Page, r.Crawls, r.CrawlDays), "citations")
 		}
 		if r.Citations >= leastCitations {
-			finding.judge(site, r, "cited:", r.Visits,
+			owned.judge(site, r, "cited:", r.Visits,
 				float64(r.Citations)*float64(site.Visits)/float64(site.Citations),
 				fmt.Sprintf("%s is cited in %d answers, and AI platforms sent no visit to it.",
 					r.Page, r.Citations), "visits")
 		}
 	}
-	finding.Expected = tenth(finding.Expected)
-	return finding.settled(Reason{KindPage, "no_crawls_or_visits", int(site.Crawls + site.Visits), 1})
+	owned.ByChance = tenth(owned.ByChance)
+	return owned.ranked(Reason{KindPage, "no_crawls_or_visits", int(site.Crawls + site.Visits), 1})
 }
 
 // judge suggests a page whose count is 0 where the rate of the site lets enough be expected.
-func (f *Found) judge(
+func (r *Result) judge(
 	site, page clickhouse.OwnedPage, step string, count int64, expected float64, text, what string,
 ) {
 	if expected < leastExpected {
 		return
 	}
-	f.Tried++
-	f.Expected += math.Exp(-expected)
+	r.Judged++
+	r.ByChance += math.Exp(-expected)
 	if count > 0 {
 		return
 	}
@@ -77,10 +78,10 @@ func (f *Found) judge(
 		Page: page.Page, Crawls: page.Crawls, CrawlDays: page.CrawlDays, Citations: page.Citations, Visits: page.Visits,
 		Expected: tenth(expected), SiteCrawls: site.Crawls, SiteCitations: site.Citations, SiteVisits: site.Visits,
 	}
-	if page.Opens > 0 {
-		e.Link = Link{"page=" + url.QueryEscape(page.Page), page.Opens}
+	if page.Listed > 0 {
+		e.Link = Link{"page=" + url.QueryEscape(page.Page), page.Listed}
 	}
-	f.Suggestions = append(f.Suggestions, Suggestion{
+	r.Suggestions = append(r.Suggestions, Suggestion{
 		Kind: KindPage, Key: step + page.Page, Text: text, Score: e.Expected, Evidence: e,
 		Reason: fmt.Sprintf("At the rate of your whole site it would have %.1f %s; "+
 			"by chance it has none in at most 2.5 %% of cases.", expected, what),

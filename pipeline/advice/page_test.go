@@ -15,10 +15,10 @@ func TestPagesAreJudgedByTheRateOfTheSite(t *testing.T) {
 		{Page: "a/crawled", Crawls: 40, CrawlDays: 5},
 		{Page: "a/briefly", Crawls: 40, CrawlDays: 4},
 		{Page: "a/rarely", Crawls: 36, CrawlDays: 9},
-		{Page: "a/cited", Citations: 10, Opens: 11},
+		{Page: "a/cited", Citations: 10, Listed: 11},
 		{Page: "a/both", Crawls: 284, CrawlDays: 20, Citations: 30, Visits: 20},
 	})
-	got := fmt.Sprint(found.Of, " of ", found.Tried)
+	got := fmt.Sprint(found.Found, " of ", found.Judged)
 	for _, s := range found.Suggestions {
 		got += fmt.Sprint(", ", s.Key, " ", s.Score, " ", s.Evidence.(PageEvidence).Link)
 	}

@@ -24,7 +24,7 @@ type nameEvidence struct {
 }
 
 // texts reads the texts of a brand's answers once: untracked names, and criticism of the brand.
-func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
+func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Result, error) {
 	filter := brand.filter(window)
 	var ids []clickhouse.UUID
 	var competitors []extract.Entity
@@ -33,7 +33,7 @@ func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window 
 		competitors = append(competitors, extract.Entity{Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
 	}
 	all := name.New(extract.Entity{Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, competitors)
-	err := clickhouse.AdvisedTexts(ctx, warehouse, filter, ids, func(row *clickhouse.AdvisedText) error {
+	err := clickhouse.AdviceTexts(ctx, warehouse, filter, ids, func(row *clickhouse.AdviceText) error {
 		all.Add(name.Answer{
 			ID: uuid.UUID(row.ID), PromptID: uuid.UUID(row.PromptID), Prompt: row.PromptText, Platform: row.Platform,
 			Language: row.Language, Text: row.Text, Brand: row.NamesBrand, Tracked: row.NamesTracked,
@@ -43,26 +43,21 @@ func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window 
 	if err != nil {
 		return nil, err
 	}
-	brands, err := clickhouse.AdvisedCards.All(ctx, warehouse, filter)
+	brands, err := clickhouse.AdviceCards.All(ctx, warehouse, filter)
 	if err != nil {
 		return nil, err
 	}
 	r := all.Result()
 	names := foundNames(r, brands)
-	return []Found{names, foundThemes(r, brand.Name)}, names.linkNames(ctx, warehouse, filter)
+	return []Result{names, foundThemes(r, brand.Name)}, names.linkNames(ctx, warehouse, filter)
 }
 
-func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
+func foundNames(r name.Result, brands []clickhouse.CardBrand) Result {
 	cards := map[string]uint64{}
 	for _, b := range brands {
 		cards[extract.Fold(b.Name)] += b.Lists
 	}
-	names := Found{
-		Kind: KindCompetitor, Of: len(r.Names), Tried: r.Phrases, Reasons: reasonsOf(KindCompetitor, r),
-	}
-	if r.Prompts < completePrompts {
-		names.Reasons = append(names.Reasons, Reason{KindCompetitor, "too_few_prompts", r.Prompts, completePrompts})
-	}
+	names := Result{Kind: KindCompetitor, Judged: r.Phrases, Reasons: reasonsOf(KindCompetitor, r)}
 	for _, n := range r.Names {
 		names.Suggestions = append(names.Suggestions, Suggestion{
 			Kind: KindCompetitor, Key: n.Key, Score: n.Score,
@@ -73,18 +68,20 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Found {
 			Evidence: &nameEvidence{Name: n, Cards: cards[n.Key]},
 		})
 	}
-	names.Suggestions = rank(names.Suggestions)
-	return names
+	return names.ranked(Reason{KindCompetitor, "too_few_prompts", r.Prompts, completePrompts})
 }
 
 // linkNames adds the links of names, with the number of answers that each lists.
-func (f Found) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
-	held := clickhouse.HeldFilter{ExportFilter: filter}
-	for _, s := range f.Suggestions {
-		held.Names = append(held.Names, s.Evidence.(*nameEvidence).Name.Name)
+func (r Result) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
+	if len(r.Suggestions) == 0 {
+		return nil
 	}
-	counts, err := clickhouse.AdviceHolding.All(ctx, warehouse, held)
-	for _, s := range f.Suggestions {
+	names := clickhouse.NamesFilter{ExportFilter: filter}
+	for _, s := range r.Suggestions {
+		names.Names = append(names.Names, s.Evidence.(*nameEvidence).Name.Name)
+	}
+	counts, err := clickhouse.AdviceNameCounts.All(ctx, warehouse, names)
+	for _, s := range r.Suggestions {
 		e := s.Evidence.(*nameEvidence)
 		for _, c := range counts {
 			if c.Name == e.Name.Name {
@@ -95,18 +92,18 @@ func (f Found) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filter
 	return err
 }
 
-func foundThemes(r name.Result, brand string) Found {
-	themes := Found{Kind: KindTheme, Of: len(r.Themes), Tried: r.Critics, Reasons: reasonsOf(KindTheme, r)}
+func foundThemes(r name.Result, brand string) Result {
+	themes := Result{Kind: KindTheme, Judged: r.Critics, Reasons: reasonsOf(KindTheme, r)}
 	for _, t := range r.Themes {
 		themes.Suggestions = append(themes.Suggestions, Suggestion{
 			Kind: KindTheme, Key: t.Key, Score: t.Score,
-			Text:     fmt.Sprintf("%d answers to %d prompts criticise %s: %q.", t.Answers, t.Prompts, brand, t.Words),
+			Text: fmt.Sprintf("%d answers to %d prompts criticise %s: %q.",
+				t.Answers, t.Prompts, brand, shorten(t.Words)),
 			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, t.Score),
 			Evidence: t, // its quotes lead to their answers; no filter lists criticism
 		})
 	}
-	themes.Suggestions = rank(themes.Suggestions)
-	return themes
+	return themes.ranked()
 }
 
 // reasonsOf returns why not all texts were read.

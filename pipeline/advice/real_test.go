@@ -79,12 +79,12 @@ func TestRealAnswersGiveTheSameAsAnIndependentComputation(t *testing.T) {
 				want := reference(t, path, b.Slug, topics)
 				var got []outcome
 				for _, found := range s.apply(t, conn) {
-					if found.Of > maxSuggestions { // the other has no cut
+					if found.Found > maxSuggestions { // the other has no cut
 						want = slices.DeleteFunc(want, func(o outcome) bool {
 							return o.Kind == found.Kind && !slices.ContainsFunc(found.Suggestions, func(s Suggestion) bool { return s.Key == o.Key })
 						})
 					}
-					t.Logf("%s: %d of kind %s of %d tried, %.1f by chance", name, found.Of, found.Kind, found.Tried, found.Expected)
+					t.Logf("%s: %d of kind %s of %d tried, %.1f by chance", name, found.Found, found.Kind, found.Judged, found.ByChance)
 					got = append(got, outcomes(s, found)...)
 				}
 				compareOutcomes(t, name, got, want)
@@ -164,7 +164,7 @@ func reference(t *testing.T, path, slug, topics string) []outcome {
 	return slices.DeleteFunc(body.Suggestions, func(o outcome) bool { return o.Kind == "competitor" })
 }
 
-func outcomes(s *set, found Found) (list []outcome) {
+func outcomes(s *set, found Result) (list []outcome) {
 	for _, suggestion := range found.Suggestions {
 		o := outcome{suggestion.Kind, suggestion.Key, suggestion.Score, map[string]any{}}
 		text, _ := json.Marshal(suggestion.Evidence)

@@ -1,17 +1,24 @@
 package advice
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
+	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 var rivalNames = []string{"Beam", "Glow", "Dusk"}
@@ -135,7 +142,7 @@ func plainly(s *set) (lines []string) {
 	return lines
 }
 
-func linesOf(all []Found) (lines []string) {
+func linesOf(all []Result) (lines []string) {
 	for _, found := range all {
 		for _, s := range found.Suggestions {
 			var c Comparison
@@ -145,21 +152,174 @@ func linesOf(all []Found) (lines []string) {
 			case *SourceEvidence:
 				c = e.Comparison
 			}
-			lines = append(lines, fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", s.Kind, s.Key, s.Score, c.Answers, c.BrandAnswers, c.Rival.Name, c.RivalAnswers, c.OnlyRivals, c.Opens))
+			lines = append(lines, fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", s.Kind, s.Key, s.Score, c.Answers, c.BrandAnswers, c.Rival.Name, c.RivalAnswers, c.OnlyRivals, c.Listed))
 		}
 	}
 	slices.Sort(lines)
 	return lines
 }
 
+// addSearches gives the answers of a set random searches, some of them alike and some in the words of a prompt.
+func (s *set) addSearches(random *rand.Rand) {
+	words := strings.Fields("desk lamp lamps bright floor dimmer reading bulb 2026 site:lumen.example")
+	for i := range s.answers {
+		for n := random.IntN(4); n > 0 && s.answers[i].GivenUp == nil; n-- {
+			search := words[random.IntN(len(words))]
+			for range random.IntN(4) {
+				search += []string{" ", "  "}[random.IntN(2)] + words[random.IntN(len(words))]
+			}
+			s.answers[i].SearchQueries = append(s.answers[i].SearchQueries, search)
+		}
+	}
+	if random.IntN(2) == 0 {
+		s.prompt("which desk lamp is for reading?", "")
+	}
+}
+
+// searchedPlainly groups searches in the plainest way, each compared with the groups before it: a line for each group
+// that is suggested, with its counts.
+func searchedPlainly(s *set) (lines []string) {
+	type search struct {
+		words  string
+		issued map[int]bool // answers
+		texts  []string     // as often as they were issued
+	}
+	alike := func(a, b string) (common int, isAlike bool) {
+		all := map[string]int{}
+		for _, word := range append(strings.Fields(a), strings.Fields(b)...) {
+			if all[word]++; all[word] == 2 {
+				common++
+			}
+		}
+		return common, float64(common)/float64(len(all)) >= 0.4
+	}
+	byWords, searching := map[string]*search{}, map[int]bool{}
+	for i, a := range s.answers {
+		for _, text := range a.SearchQueries {
+			words := strings.Join(need.Words(text), " ")
+			if words == "" || a.GivenUp != nil || strings.HasSuffix(a.Platform, "-shopping") {
+				continue
+			}
+			if byWords[words] == nil {
+				byWords[words] = &search{words, map[int]bool{}, nil}
+			}
+			searching[i], byWords[words].issued[i], byWords[words].texts = true, true, append(byWords[words].texts, text)
+		}
+	}
+	var groups []*search
+	for _, one := range slices.SortedFunc(maps.Values(byWords), func(a, b *search) int {
+		return cmp.Or(len(b.issued)-len(a.issued), slices.Compare(strings.Fields(a.words), strings.Fields(b.words)))
+	}) {
+		i := slices.IndexFunc(groups, func(g *search) bool { _, ok := alike(g.words, one.words); return ok })
+		if i < 0 {
+			groups = append(groups, one)
+			continue
+		}
+		maps.Copy(groups[i].issued, one.issued)
+		groups[i].texts = append(groups[i].texts, one.texts...)
+	}
+	for _, g := range groups {
+		covered := slices.ContainsFunc(s.brand.Prompts, func(p postgres.TrackedPrompt) bool {
+			common, isAlike := alike(g.words, strings.Join(need.Words(p.Text), " "))
+			return isAlike || common == len(strings.Fields(g.words))
+		})
+		runs, prompts, platforms, naming := map[string]bool{}, map[string]bool{}, map[string]bool{}, 0
+		for i := range g.issued {
+			a := s.answers[i]
+			runs[a.Platform+a.AnsweredAt.Format(time.DateOnly)], prompts[a.Prompt.Text], platforms[a.Platform] = true, true, true
+			if strings.Contains(a.Text, "Lumen") {
+				naming++
+			}
+		}
+		if !covered && len(g.issued) >= 3 && len(runs) >= 2 {
+			lines = append(lines, fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", g.words, math.Floor(1000*float64(len(g.issued))/float64(len(searching))+0.5+1e-9)/10,
+				len(g.issued), len(searching), len(prompts), slices.Sorted(maps.Keys(platforms)), naming, len(g.issued)))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func searchLines(found Result) (lines []string) {
+	for _, s := range found.Suggestions {
+		e := s.Evidence.(SearchEvidence)
+		lines = append(lines, fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", s.Key, s.Score, e.Answers, e.Searching, e.Prompts, e.Platforms, e.BrandAnswers, e.Listed))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Of small sets, some of whose answers were read again, searches are those of a computation that compares each with each.
+func TestSearchesEqualThePlainestComputation(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(29, 2))
+	var sets []*set
+	for i := range 40 {
+		s := randomSet(fmt.Sprint("searches ", i), random, false)
+		s.addSearches(random)
+		sets = append(sets, s)
+	}
+	conn := warehouse.Migrated(t)
+	land(t, conn, random, true, sets...)
+	suggested := 0
+	for i, s := range sets {
+		found, err := searches(t.Context(), conn, s.brand, always)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := searchLines(found[0]), searchedPlainly(s); !slices.Equal(got, want) {
+			t.Errorf("set %d, %d answers:\ngot  %q\nwant %q", i, len(s.answers), got, want)
+		}
+		suggested += found[0].Found
+	}
+	if suggested < 40 {
+		t.Errorf("%d suggestions prove little", suggested)
+	}
+}
+
+// Searches that take too much memory, or too many steps, are left out and counted: the newest, and the most frequent,
+// are compared.
+func TestSearchesAreBounded(t *testing.T) {
+	t.Parallel()
+	log := searchLog{issued: map[string][]int{}, steps: 1000}
+	for i := range maxSearches + 10 {
+		day := time.Date(2026, 3, 31-i%2, 0, 0, 0, 0, time.UTC)
+		a := clickhouse.SearchingAnswer{Platform: "openai", Day: day, Searches: []string{fmt.Sprintf("w%d x%d", i, i)}}
+		if i < 4 {
+			a.Searches = append(a.Searches, "floor lamp", strings.Repeat("x", maxSearch+1))
+		}
+		if i >= 100 {
+			a.Searches[0] = fmt.Sprintf("common w%d x%d y%d z%d", i, i, i, i) // not alike
+		}
+		if err := log.add(&a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := log.find(t.Context(), &Brand{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Suggestions) != 1 || found.Suggestions[0].Key != "floor lamp" {
+		t.Errorf("suggested %+v", found.Suggestions)
+	}
+	if len(found.Reasons) != 1 || found.Reasons[0].Reason != "searches_omitted" || found.Reasons[0].Need != maxSearches+4+11 || found.Reasons[0].Have > 1000 || found.Reasons[0].Have < 40 {
+		t.Errorf("reasons %+v", found.Reasons)
+	}
+	canceled, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("over"))
+	if _, err := log.find(canceled, &Brand{}); err == nil || err.Error() != "over" {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
 // byNames returns the gaps and sources of a set.
-func (s *set) byNames(t *testing.T, conn *clickhouse.Conn) []Found {
+func (s *set) byNames(t *testing.T, conn *clickhouse.Conn) []Result {
 	t.Helper()
 	rows, err := clickhouse.AdviceNames.All(t.Context(), conn, s.brand.filter(always))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []Found{findGaps(&s.brand, rows), findSources(&s.brand, rows)}
+	return []Result{findGaps(&s.brand, rows), findSources(&s.brand, rows)}
 }
 
 // Of small sets, some of whose answers were read again, gaps and sources are those of a computation that counts each
@@ -182,10 +342,10 @@ func TestGapsAndSourcesEqualThePlainestComputation(t *testing.T) {
 			t.Fatalf("set %d, %d answers:\ngot  %q\nwant %q", i, len(s.answers), got, want)
 		}
 		if i >= 200 {
-			chanceGaps, chanceSources = chanceGaps+found[0].Of, chanceSources+found[1].Of
+			chanceGaps, chanceSources = chanceGaps+found[0].Found, chanceSources+found[1].Found
 			continue
 		}
-		gaps, sources = gaps+found[0].Of, sources+found[1].Of
+		gaps, sources = gaps+found[0].Found, sources+found[1].Found
 		if i >= 20 {
 			continue
 		}

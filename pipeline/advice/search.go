@@ -16,7 +16,15 @@ import (
 const (
 	leastSearching = 3    // answers for which a search was issued
 	leastRuns      = 2    // platforms or days of these
-	maxOpen        = 2000 // bytes of the searches in a link
+	maxLink        = 2000 // bytes of the searches in a link
+)
+
+// The most that is compared: of searches the bytes of one and the number of different ones, which are in memory, and
+// the steps in which they are grouped, some seconds.
+const (
+	maxSearch   = 512
+	maxSearches = 100_000
+	maxSteps    = 2_000_000_000
 )
 
 // SearchEvidence counts the answers for which platforms issued a search or one alike.
@@ -31,31 +39,65 @@ type SearchEvidence struct {
 	Link
 }
 
-// searches finds what platforms search for again and again, and no prompt asks.
-func searches(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Found, error) {
-	answers, err := clickhouse.AdviceSearches.All(ctx, warehouse, brand.filter(window))
-	return []Found{findSearches(&brand, answers)}, err
+// A searchLog has the searches of a window.
+type searchLog struct {
+	answers []clickhouse.SearchingAnswer // without their searches
+	issued  map[string][]int             // answers by search, as often as it was issued for them
+	omitted int                          // searches that are not compared
+	steps   int                          // the most of a comparison
 }
 
-func findSearches(brand *Brand, answers []clickhouse.SearchingAnswer) Found {
-	finding := Found{Kind: KindPrompt}
-	groups, searching := group(answers)
-	texts := make([]string, len(brand.Prompts))
-	for i, prompt := range brand.Prompts {
-		texts[i] = prompt.Text
+// A searchGroup has searches that are alike.
+type searchGroup struct {
+	words    []string // of the search that was issued for most answers
+	searches []string
+	answers  []int // for which one of them was issued, in any order
+}
+
+// searches finds what platforms search for again and again, and no prompt asks.
+func searches(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) ([]Result, error) {
+	log := searchLog{issued: map[string][]int{}, steps: maxSteps}
+	if err := clickhouse.AdviceSearches(ctx, warehouse, brand.filter(window), log.add); err != nil {
+		return nil, err
 	}
-	prompts, largest := need.NewPrompts(texts), 0
+	result, err := log.find(ctx, &brand)
+	return []Result{result}, err
+}
+
+// add adds an answer. Searches that would need too much memory are omitted.
+func (l *searchLog) add(a *clickhouse.SearchingAnswer) error {
+	for _, search := range a.Searches {
+		if l.issued[search] == nil && (len(search) > maxSearch || len(l.issued) == maxSearches) {
+			l.omitted++
+			continue
+		}
+		l.issued[search] = append(l.issued[search], len(l.answers))
+	}
+	a.Searches = nil
+	l.answers = append(l.answers, *a)
+	return nil
+}
+
+// find suggests groups of searches that no prompt covers.
+func (l *searchLog) find(ctx context.Context, brand *Brand) (Result, error) {
+	result := Result{Kind: KindPrompt}
+	groups, searching, err := l.group(ctx)
+	var prompts need.Prompts
+	for _, prompt := range brand.Prompts {
+		prompts.Add(need.Words(prompt.Text))
+	}
+	largest := 0
 	for _, g := range groups {
 		if prompts.Cover(g.words) {
 			continue
 		}
-		finding.Tried++
-		e, runs := g.evidence(answers)
+		result.Judged++
+		e, runs := l.evidence(g)
 		if largest = max(largest, e.Answers); e.Answers < leastSearching || runs < leastRuns {
 			continue
 		}
 		e.Searching = searching
-		finding.Suggestions = append(finding.Suggestions, Suggestion{
+		result.Suggestions = append(result.Suggestions, Suggestion{
 			Kind: KindPrompt, Key: strings.Join(g.words, " "), Evidence: e,
 			Score: perCent(int64(e.Answers), int64(searching)),
 			Text:  fmt.Sprintf(`AI platforms searched "%s" in %d answers; no prompt asks it.`, e.Name, e.Answers),
@@ -63,101 +105,106 @@ func findSearches(brand *Brand, answers []clickhouse.SearchingAnswer) Found {
 				e.BrandAnswers, brand.Name),
 		})
 	}
-	return finding.settled(
-		Reason{KindPrompt, "no_searches", searching, 1},
-		Reason{KindPrompt, "too_few_searching_answers", largest, leastSearching})
-}
-
-// A searchGroup has searches that are alike.
-type searchGroup struct {
-	words    []string         // of the search that was issued for most answers
-	issued   map[int]bool     // answers
-	wordings map[string][]int // answers by wording, as often as it was issued
-}
-
-// group groups the searches of answers, and counts the answers that have any. A search joins the first group whose most
-// frequent search is alike.
-func group(answers []clickhouse.SearchingAnswer) (groups []searchGroup, searching int) {
-	byWords := map[string]*searchGroup{}
-	for i, a := range answers {
-		says := false
-		for _, text := range a.Searches {
-			words := need.Words(text)
-			if len(words) == 0 {
-				continue
-			}
-			key := strings.Join(words, " ")
-			if byWords[key] == nil {
-				byWords[key] = &searchGroup{words, map[int]bool{}, map[string][]int{}}
-			}
-			g := byWords[key]
-			g.issued[i], says = true, true
-			g.wordings[text] = append(g.wordings[text], i)
-		}
-		if says {
-			searching++
-		}
+	if l.omitted > 0 {
+		result.Reasons = append(result.Reasons,
+			Reason{KindPrompt, "searches_omitted", len(l.issued), len(l.issued) + l.omitted})
 	}
-	leaders := need.NewPrompts(nil)
-	for _, s := range slices.SortedFunc(maps.Values(byWords), func(a, b *searchGroup) int {
-		return cmp.Or(cmp.Compare(len(b.issued), len(a.issued)), slices.Compare(a.words, b.words))
-	}) {
-		if i, ok := leaders.Alike(s.words); ok {
-			maps.Copy(groups[i].issued, s.issued)
-			maps.Copy(groups[i].wordings, s.wordings)
+	return result.ranked(
+		Reason{KindPrompt, "no_searches", searching, 1},
+		Reason{KindPrompt, "too_few_searching_answers", largest, leastSearching}), err
+}
+
+// group groups the searches, and counts the answers that have any. A search joins the first group whose most frequent
+// search is alike. The rarest are omitted when the others took too many steps.
+func (l *searchLog) group(ctx context.Context) (groups []*searchGroup, searching int, err error) {
+	byWords, answers := map[string]*searchGroup{}, map[int]bool{}
+	for search, issued := range l.issued {
+		words := need.Words(search)
+		if len(words) == 0 {
 			continue
 		}
-		leaders.Add(s.words)
-		groups = append(groups, *s)
+		key := strings.Join(words, " ")
+		if byWords[key] == nil {
+			byWords[key] = &searchGroup{words: words}
+		}
+		byWords[key].add(issued, search)
+		for _, i := range issued {
+			answers[i] = true
+		}
 	}
-	return groups, searching
+	for _, g := range byWords {
+		g.answers = distinct(g.answers)
+	}
+	var leaders need.Prompts
+	for _, g := range slices.SortedFunc(maps.Values(byWords), func(a, b *searchGroup) int {
+		return cmp.Or(cmp.Compare(len(b.answers), len(a.answers)), slices.Compare(a.words, b.words))
+	}) {
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
+		if leaders.Steps > l.steps {
+			for _, search := range g.searches {
+				delete(l.issued, search)
+			}
+			l.omitted += len(g.searches)
+		} else if i, ok := leaders.Alike(g.words); ok {
+			groups[i].add(g.answers, g.searches...)
+		} else {
+			leaders.Add(g.words)
+			groups = append(groups, g)
+		}
+	}
+	return groups, len(answers), nil
+}
+
+func (g *searchGroup) add(answers []int, searches ...string) {
+	g.searches = append(g.searches, searches...)
+	g.answers = append(g.answers, answers...)
+}
+
+func distinct(answers []int) []int {
+	slices.Sort(answers)
+	return slices.Compact(answers)
 }
 
 // evidence returns the counts of a group, and on how many days of platforms it was issued.
-func (g searchGroup) evidence(answers []clickhouse.SearchingAnswer) (e SearchEvidence, runs int) {
-	type run struct{ platform, day string }
-	platforms, prompts, days := map[string]bool{}, map[clickhouse.UUID]bool{}, map[run]bool{}
-	for i := range g.issued {
-		a := answers[i]
+func (l *searchLog) evidence(g *searchGroup) (e SearchEvidence, runs int) {
+	platforms, prompts, days := map[string]bool{}, map[clickhouse.UUID]bool{}, map[[2]string]bool{}
+	g.answers = distinct(g.answers)
+	for _, i := range g.answers {
+		a := l.answers[i]
 		platforms[a.Platform], prompts[a.PromptID] = true, true
-		days[run{a.Platform, string(clickhouse.DayOf(a.Day))}] = true
+		days[[2]string{a.Platform, string(clickhouse.DayOf(a.Day))}] = true
 		if a.Named {
 			e.BrandAnswers++
 		}
 	}
-	e.Answers, e.Prompts, e.Platforms = len(g.issued), len(prompts), slices.Sorted(maps.Keys(platforms))
+	e.Answers, e.Prompts, e.Platforms = len(g.answers), len(prompts), slices.Sorted(maps.Keys(platforms))
 	times := map[string]int{}
-	for wording, issued := range g.wordings {
-		times[strings.Join(strings.Fields(wording), " ")] += len(issued)
+	for _, search := range g.searches {
+		times[strings.Join(strings.Fields(search), " ")] += len(l.issued[search])
 	}
-	byFrequency := func(a, b string) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) }
-	e.Query = slices.MinFunc(slices.Collect(maps.Keys(times)), byFrequency)
+	e.Query = slices.SortedFunc(maps.Keys(times), mostFrequent(func(search string) int { return times[search] }))[0]
 	e.Name = shorten(need.Wording(e.Query))
-	e.Link = g.link()
+	e.Link = l.link(g)
 	return e, len(days)
 }
 
-// link lists the answers with any wording of the group, a line each; with the most frequent ones if not all fit.
-func (g searchGroup) link() (l Link) {
-	opens := map[int]bool{}
-	for _, wording := range slices.SortedFunc(maps.Keys(g.wordings), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(g.wordings[b]), len(g.wordings[a])), cmp.Compare(a, b))
-	}) {
-		open := separator(l.Open) + url.QueryEscape(wording)
-		if len(open) <= maxOpen && !strings.Contains(wording, "\n") {
-			l.Open = open
-			for _, answer := range g.wordings[wording] {
-				opens[answer] = true
-			}
+// link lists the answers with any search of the group, a line each; with the most frequent ones if not all fit.
+func (l *searchLog) link(g *searchGroup) (link Link) {
+	listed, prefix := []int{}, "search="
+	slices.SortFunc(g.searches, mostFrequent(func(search string) int { return len(l.issued[search]) }))
+	for _, search := range g.searches {
+		open := link.Open + prefix + url.QueryEscape(search)
+		if len(open) <= maxLink && !strings.Contains(search, "\n") {
+			link.Open, prefix, listed = open, "%0A", append(listed, l.issued[search]...)
 		}
 	}
-	l.Opens = int64(len(opens))
-	return l
+	link.Listed = int64(len(distinct(listed)))
+	return link
 }
 
-func separator(open string) string {
-	if open == "" {
-		return "search="
-	}
-	return open + "%0A"
+// mostFrequent compares searches by count descending, then by text.
+func mostFrequent(count func(search string) int) func(a, b string) int {
+	return func(a, b string) int { return cmp.Or(cmp.Compare(count(b), count(a)), cmp.Compare(a, b)) }
 }

@@ -16,8 +16,8 @@ import (
 type SourceEvidence struct {
 	Comparison
 	Prompts  int       `json:"prompts"`
-	Tried    int       `json:"tried"`    // domains that were judged
-	Category string    `json:"category"` // the source type; "other": a shop, whose product pages are no outreach
+	Judged   int       `json:"tried"`    // domains
+	Category string    `json:"category"` // the source type; "other": most of Pages are products of a shop
 	Pages    []PageRow `json:"pages"`    // at most five, by answers, then by URL
 }
 
@@ -30,8 +30,8 @@ type PageRow struct {
 }
 
 // findSources judges the rows of each domain.
-func findSources(brand *Brand, rows []clickhouse.PromptNames) Found {
-	finding := Found{Kind: KindSource}
+func findSources(brand *Brand, rows []clickhouse.PromptNames) Result {
+	sources := Result{Kind: KindSource}
 	rivals, total, largest := brand.rivals(), answersOf(rows), 0
 	for from, to := 0, 0; from < len(rows); from = to {
 		domain := rows[from].Domain
@@ -42,12 +42,13 @@ func findSources(brand *Brand, rows []clickhouse.PromptNames) Found {
 		if domain == "" {
 			continue
 		}
-		if largest = max(largest, prompts); prompts < least {
+		if largest = max(largest, prompts); prompts < leastJudged {
 			continue
 		}
-		finding.Tried++
-		e := SourceEvidence{Comparison: compare(citing, rivals), Prompts: prompts}
-		finding.Expected += 0.005 * float64(rivalsIn(citing)) // the rival is the best of so many
+		sources.Judged++
+		comparison, competitors := compare(citing, rivals)
+		e := SourceEvidence{Comparison: comparison, Prompts: prompts}
+		sources.ByChance += 0.005 * float64(competitors) // the rival is the best of so many
 		ofRival := func(r clickhouse.PromptNames) (n int64) {
 			if i := slices.Index(r.Rivals, clickhouse.UUID(e.Rival.ID)); i >= 0 {
 				n = r.RivalAnswers[i]
@@ -64,24 +65,14 @@ func findSources(brand *Brand, rows []clickhouse.PromptNames) Found {
 		e.BrandInterval = intervalOf(clustered(citing, ofBrand))
 		e.RivalInterval = intervalOf(clustered(citing, ofRival))
 		e.Open = "domain=" + url.QueryEscape(domain) + "&mentioned=false"
-		finding.Suggestions = append(finding.Suggestions, e.suggestion(KindSource, domain, total, &e, fmt.Sprintf(
+		sources.Suggestions = append(sources.Suggestions, e.suggestion(KindSource, domain, total, &e, fmt.Sprintf(
 			"%s is cited in %d answers; %s is named in %d of them, %s in %d.",
 			domain, e.Answers, e.Rival.Name, e.RivalAnswers, brand.Name, e.BrandAnswers)))
 	}
-	finding.Expected = tenth(finding.Expected)
-	return finding.settled(
+	sources.ByChance = tenth(sources.ByChance)
+	return sources.ranked(
 		Reason{KindSource, "no_competitors", len(rivals), 1},
-		Reason{KindSource, "too_few_citing_prompts", largest, least})
-}
-
-func rivalsIn(rows []clickhouse.PromptNames) int {
-	ids := map[clickhouse.UUID]bool{}
-	for _, r := range rows {
-		for _, id := range r.Rivals {
-			ids[id] = true
-		}
-	}
-	return len(ids)
+		Reason{KindSource, "too_few_citing_prompts", largest, leastJudged})
 }
 
 // clustered returns the rate of counted answers, its standard deviation, as in answerscope_margin, and Student's t. The
@@ -108,21 +99,18 @@ func intervalOf(rate, deviation, critical float64) Interval {
 }
 
 // readPages adds the pages of the suggested domains.
-func (f Found) readPages(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
+func (r Result) readPages(ctx context.Context, warehouse *clickhouse.Conn, filter clickhouse.ExportFilter) error {
+	if len(r.Suggestions) == 0 {
+		return nil
+	}
 	domains := clickhouse.DomainsFilter{ExportFilter: filter}
-	for _, s := range f.Suggestions {
+	for _, s := range r.Suggestions {
 		domains.Domains = append(domains.Domains, s.Key)
 	}
 	pages, err := clickhouse.AdvicePages.All(ctx, warehouse, domains)
-	f.addPages(pages)
-	return err
-}
-
-// addPages adds the pages of each domain. A shop's pages are products.
-func (f Found) addPages(pages []clickhouse.CitedPage) {
-	for _, s := range f.Suggestions {
+	for _, s := range r.Suggestions {
 		e := s.Evidence.(*SourceEvidence)
-		e.Tried, e.Pages = f.Tried, []PageRow{}
+		e.Judged, e.Pages = r.Judged, []PageRow{}
 		products := 0
 		for _, p := range pages {
 			if p.Domain != s.Key {
@@ -138,6 +126,7 @@ func (f Found) addPages(pages []clickhouse.CitedPage) {
 			e.Category = "other"
 		}
 	}
+	return err
 }
 
 // pageKinds are tried in this order on the path of a page, a blank, and its title, all in lower case.

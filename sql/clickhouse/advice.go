@@ -7,13 +7,25 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-type advisedParams struct {
+// textQuery declares a query that reads texts. The server has few of them in memory.
+func textQuery[P, R any](name string) Query[P, R] {
+	q := query[P, R](name)
+	q.settings = clickhouse.Settings{}
+	for _, setting := range []string{
+		"max_threads", "max_block_size", "aggregation_in_order_max_block_bytes", "max_bytes_before_external_sort",
+	} {
+		q.settings[setting] = exportSettings[setting]
+	}
+	return q
+}
+
+type adviceTextsFilter struct {
 	ExportFilter
 	Competitors []UUID `ch:"competitors"`
 }
 
-// AdvisedText is an answer's text with its question.
-type AdvisedText struct {
+// AdviceText is an answer's text with its question.
+type AdviceText struct {
 	ID           UUID   `ch:"id"`
 	PromptID     UUID   `ch:"prompt_id"`
 	PromptText   string `ch:"prompt_text"`
@@ -24,20 +36,14 @@ type AdvisedText struct {
 	NamesTracked bool   `ch:"names_tracked"` // the brand or a live competitor
 }
 
-var advisedTexts = query[advisedParams, AdvisedText]("advised_texts")
+var adviceTexts = textQuery[adviceTextsFilter, AdviceText]("advice_texts")
 
-// AdvisedTexts passes the texts of a brand's answers to take, by day and id; neither side has more than some of them in
+// AdviceTexts passes the texts of a brand's answers to take, by day and id; neither side has more than some of them in
 // memory.
-func AdvisedTexts(
-	ctx context.Context, conn *Conn, filter ExportFilter, competitors []UUID, take func(*AdvisedText) error,
+func AdviceTexts(
+	ctx context.Context, conn *Conn, filter ExportFilter, competitors []UUID, take func(*AdviceText) error,
 ) error {
-	settings := clickhouse.Settings{}
-	for _, name := range []string{
-		"max_threads", "max_block_size", "aggregation_in_order_max_block_bytes", "max_bytes_before_external_sort",
-	} {
-		settings[name] = exportSettings[name]
-	}
-	return advisedTexts.each(ctx, conn, advisedParams{filter, competitors}, settings, take)
+	return adviceTexts.each(ctx, conn, adviceTextsFilter{filter, competitors}, nil, take)
 }
 
 // CardBrand is an untracked brand of products.
@@ -46,23 +52,23 @@ type CardBrand struct {
 	Lists uint64 `ch:"lists"` // product lists that show one
 }
 
-// AdvisedCards returns the untracked brands of products, the most frequent first.
-var AdvisedCards = query[ExportFilter, CardBrand]("advised_cards")
+// AdviceCards returns the untracked brands of products, the most frequent first.
+var AdviceCards = query[ExportFilter, CardBrand]("advice_cards")
 
-// HeldFilter is an ExportFilter of the answers whose texts have some names.
-type HeldFilter struct {
+// NamesFilter is an ExportFilter of the answers whose texts have some names.
+type NamesFilter struct {
 	ExportFilter
-	Names []string `ch:"names"`
+	Names []string `ch:"names"` // at most 255
 }
 
-// HeldName is a name with the number of answers whose texts have it as it is written.
-type HeldName struct {
+// NameCount is a name with the number of answers whose texts have it as it is written.
+type NameCount struct {
 	Name    string `ch:"name"`
 	Answers int64  `ch:"answers"`
 }
 
-// AdviceHolding counts the answers of each name that any text has, as many as GET /api/v1/answers lists.
-var AdviceHolding = query[HeldFilter, HeldName]("advice_holding")
+// AdviceNameCounts counts the answers of each name that any text has, as many as GET /api/v1/answers lists.
+var AdviceNameCounts = textQuery[NamesFilter, NameCount]("advice_name_counts")
 
 // DomainsFilter is an ExportFilter of the pages of some domains.
 type DomainsFilter struct {
@@ -99,8 +105,12 @@ type CitedPage struct {
 	SourceType string `ch:"source_type"` // of the domain
 }
 
-// AdviceSearches returns the answers for which platforms issued searches, by day, then by id.
-var AdviceSearches = query[ExportFilter, SearchingAnswer]("advice_searches")
+var adviceSearches = query[ExportFilter, SearchingAnswer]("advice_searches")
+
+// AdviceSearches passes the answers for which platforms issued searches to take, the newest first.
+func AdviceSearches(ctx context.Context, conn *Conn, filter ExportFilter, take func(*SearchingAnswer) error) error {
+	return adviceSearches.each(ctx, conn, filter, nil, take)
+}
 
 // SearchingAnswer has the searches that a platform issued for an answer.
 type SearchingAnswer struct {
@@ -120,6 +130,6 @@ type OwnedPage struct {
 	Crawls    int64  `ch:"crawls"`     // of purpose search or user, answered with status 200
 	CrawlDays int64  `ch:"crawl_days"` // with any
 	Citations int64  `ch:"citations"`  // answers that cite it as the brand's
-	Opens     int64  `ch:"opens"`      // answers that cite it
+	Listed    int64  `ch:"listed"`     // answers that cite it
 	Visits    int64  `ch:"visits"`
 }

@@ -67,27 +67,25 @@ func InBoth(a, b []string) (n int) {
 	return n
 }
 
-// Prompts indexes the prompts of a brand by their words.
+// Prompts indexes the prompts of a brand, or other texts, by their words. Only one goroutine may use it.
 type Prompts struct {
+	Steps int // comparisons so far
+
 	lengths []int            // of the words of each prompt
 	with    map[string][]int // prompts that have a word
-}
-
-// NewPrompts returns prompts by their texts.
-func NewPrompts(texts []string) *Prompts {
-	p := &Prompts{with: map[string][]int{}}
-	for _, text := range texts {
-		p.Add(Words(text))
-	}
-	return p
+	common  []int            // words that a prompt has in common with the search at hand
+	touched []int            // prompts with any
 }
 
 // Add adds a prompt by its words.
 func (p *Prompts) Add(words []string) {
+	if p.with == nil {
+		p.with = map[string][]int{}
+	}
 	for _, w := range words {
 		p.with[w] = append(p.with[w], len(p.lengths))
 	}
-	p.lengths = append(p.lengths, len(words))
+	p.lengths, p.common = append(p.lengths, len(words)), append(p.common, 0)
 }
 
 // Cover reports whether a prompt has all words of a search or is alike. Any prompt covers a search without words.
@@ -104,17 +102,22 @@ func (p *Prompts) Alike(words []string) (i int, ok bool) {
 }
 
 // first returns the first prompt with words in common that fits.
-func (p *Prompts) first(words []string, fits func(i, both int) bool) (int, bool) {
-	both := make([]int, len(p.lengths)) // words in common
+func (p *Prompts) first(words []string, fits func(i, both int) bool) (first int, ok bool) {
 	for _, w := range words {
+		p.Steps += len(p.with[w])
 		for _, i := range p.with[w] {
-			both[i]++
+			if p.common[i] == 0 {
+				p.touched = append(p.touched, i)
+			}
+			p.common[i]++
 		}
 	}
-	for i, n := range both {
-		if n > 0 && fits(i, n) {
-			return i, true
+	for _, i := range p.touched {
+		if (!ok || i < first) && fits(i, p.common[i]) {
+			first, ok = i, true
 		}
+		p.common[i] = 0
 	}
-	return 0, false
+	p.touched = p.touched[:0]
+	return first, ok
 }

@@ -1,4 +1,4 @@
--- advised_cards: the brands of products that nobody tracks, by name, with the number of product lists of a window that show them.
+-- advice_cards: the brands of products that nobody tracks, by name, with the number of product lists of a window that show them.
 SELECT
     product_brand,
     count() AS lists

@@ -1,4 +1,5 @@
--- advice_holding: the answers of a window whose texts have each of some names, as many as the filter name of GET /api/v1/answers opens.
+-- advice_name_counts: how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists.
+-- The text is on an id's first row. It is copied for the names that are anywhere in it, and not for the others.
 SELECT
     name,
     toInt64(count()) AS answers
@@ -6,7 +7,9 @@ FROM
 (
     SELECT
         id,
-        groupUniqArrayArray(arrayFilter(name -> answerscope_holds(text, name), {names:Array(String)})) AS held -- text is on an id's first row
+        groupUniqArrayArray(arrayFilter(
+            name -> answerscope_holds(text, name),
+            arrayFilter((name, place) -> place > 0, {names:Array(String)}, multiSearchAllPositions(text, {names:Array(String)})))) AS names
     FROM answers
     WHERE organization_id = {organization:UUID}
       AND brand_id = {brand:UUID}
@@ -16,5 +19,5 @@ FROM
     GROUP BY id
     HAVING sum(sign) > 0
 )
-ARRAY JOIN held AS name
+ARRAY JOIN names AS name
 GROUP BY name

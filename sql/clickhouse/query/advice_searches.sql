@@ -1,5 +1,5 @@
--- advice_searches: the answers for which platforms issued searches, with these. An id's first row has them; the sum of its rows says whether
--- the answer names the brand.
+-- advice_searches: the answers for which platforms issued searches, with these, the newest first. An id's first row has them; the sum of its
+-- rows says whether the answer names the brand.
 SELECT
     any(answers.platform)                           AS asked_platform,
     day,
@@ -14,4 +14,4 @@ WHERE organization_id = {organization:UUID}
   AND NOT endsWith(platform, '-shopping')
 GROUP BY day, id
 HAVING sum(sign) > 0 AND notEmpty(searches)
-ORDER BY day, id
+ORDER BY day DESC, id

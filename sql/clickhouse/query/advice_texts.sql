@@ -1,4 +1,4 @@
--- advised_texts: the texts of a brand's answers on some days, by day and id, with whether the current reading names the brand or a live competitor.
+-- advice_texts: the texts of a brand's answers on some days, by day and id, with whether the current reading names the brand or a live competitor.
 -- The text is on an id's first row. The rows of an id are neighbours in the order of the key, so the server has few of them in memory.
 SELECT
     toUUID(net.id) AS id,

@@ -1,11 +1,11 @@
 -- owned_pages: the pages of a brand's site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that
--- were answered with status 200, crawl_days the days with any. citations are answers that cite the page as the brand's, opens all that cite it.
+-- were answered with status 200, crawl_days the days with any. citations are answers that cite the page as the brand's, listed all that cite it.
 SELECT
     page,
     toInt64(sum(crawl_count))    AS crawls,
     toInt64(sum(day_count))      AS crawl_days,
     toInt64(sum(citation_count)) AS citations,
-    toInt64(sum(citing_count))   AS opens,
+    toInt64(sum(citing_count))   AS listed,
     toInt64(sum(visit_count))    AS visits
 FROM
 (

@@ -55,9 +55,33 @@ CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*');
 
--- advice_holding
-CREATE VIEW advice_holding
-COMMENT 'the answers of a window whose texts have each of some names, as many as the filter name of GET /api/v1/answers opens. [4ce042a09834]'
+-- advice_cards
+CREATE VIEW advice_cards
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [f75607658cec]'
+AS SELECT
+    product_brand,
+    count() AS lists
+FROM
+(
+    SELECT
+        product_brand,
+        answer_id
+    FROM shopping_cards
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND (role = 'other') AND (product_brand != '')
+    GROUP BY
+        product_brand,
+        answer_id
+    HAVING sum(sign) > 0
+)
+GROUP BY product_brand
+ORDER BY
+    lists DESC,
+    product_brand ASC
+LIMIT 10000;
+
+-- advice_name_counts
+CREATE VIEW advice_name_counts
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [75f653228041]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -65,13 +89,13 @@ FROM
 (
     SELECT
         id,
-        groupUniqArrayArray(arrayFilter(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AS held
+        groupUniqArrayArray(arrayFilter(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), arrayFilter((name, place) -> (place > 0), {names:Array(String)}, multiSearchAllPositions(text, {names:Array(String)})))) AS names
     FROM answers
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
     GROUP BY id
     HAVING sum(sign) > 0
 )
-ARRAY JOIN held AS name
+ARRAY JOIN names AS name
 GROUP BY name;
 
 -- advice_names
@@ -175,7 +199,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these. An id’s first row has them; the sum of its rows says whether [8c84ea4d1d4b]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [d38499eb547a]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -189,36 +213,12 @@ GROUP BY
     id
 HAVING (sum(sign) > 0) AND notEmpty(searches)
 ORDER BY
-    day ASC,
+    day DESC,
     id ASC;
 
--- advised_cards
-CREATE VIEW advised_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [b2c682676cc0]'
-AS SELECT
-    product_brand,
-    count() AS lists
-FROM
-(
-    SELECT
-        product_brand,
-        answer_id
-    FROM shopping_cards
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND (role = 'other') AND (product_brand != '')
-    GROUP BY
-        product_brand,
-        answer_id
-    HAVING sum(sign) > 0
-)
-GROUP BY product_brand
-ORDER BY
-    lists DESC,
-    product_brand ASC
-LIMIT 10000;
-
--- advised_texts
-CREATE VIEW advised_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [7167ac56d9ad]'
+-- advice_texts
+CREATE VIEW advice_texts
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [f2ecaa254ce2]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -3765,13 +3765,13 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [6f6b09944955]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [ec699fb3f294]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
     toInt64(sum(day_count)) AS crawl_days,
     toInt64(sum(citation_count)) AS citations,
-    toInt64(sum(citing_count)) AS opens,
+    toInt64(sum(citing_count)) AS listed,
     toInt64(sum(visit_count)) AS visits
 FROM
 (
