@@ -65,9 +65,9 @@ func adviceText(body metrics.Suggestions, kinds []string) string {
 		if !slices.Contains(kinds, t.Kind) {
 			continue
 		}
-		line := fmt.Sprintf("%s: %d, of %d tried", t.Kind, t.Of, t.Tried)
-		if t.Expected > 0 {
-			line += fmt.Sprintf(", %.1f expected by chance", t.Expected)
+		line := fmt.Sprintf("%s: %d, of %d tried", t.Kind, t.Found, t.Judged)
+		if t.ByChance > 0 {
+			line += fmt.Sprintf(", %.1f expected by chance", t.ByChance)
 		}
 		lines = append(lines, line)
 		for _, r := range body.Reasons {

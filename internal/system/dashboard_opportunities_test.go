@@ -129,7 +129,7 @@ func (d *dashboard) suggest(t *testing.T) {
 		FROM (VALUES
 			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1, 'rival_answers', 9, 'topic', '', 'prompt_id', $3::uuid,
 				'rival', '{"name": "Altrek"}'::jsonb, 'brand_interval', '{"low": 2, "high": 40}'::jsonb, 'rival_interval', '{"low": 60, "high": 98}'::jsonb,
-				'opens', $2::bigint, 'open', 'mentioned=false')),
+				'listed_answers', $2::bigint, 'open', 'mentioned=false')),
 			(2, 'gap', 'Tents by Altrek', 3, '{"topic": "Shelter"}'),
 			(3, 'gap', 'Tarps by Altrek', 3, '{"topic": "Shelter"}'),
 			(4, 'prompt', 'Platforms search for tents in snow.', 1, '{"name": "tent snow"}'),

@@ -74,11 +74,10 @@ func (a *API) fanout(ctx context.Context, caller identity.Identity, q *query) (a
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(tracked))
-	for i, prompt := range tracked {
-		texts[i] = prompt.Text
+	var prompts need.Prompts
+	for _, prompt := range tracked {
+		prompts.Add(need.Words(prompt.Text))
 	}
-	prompts := need.NewPrompts(texts)
 	body := fanoutBody{
 		Queries: make([]searchQuery, len(queries)), ByPlatform: []platformSearches{},
 		Words: searchWords{[]searchWord{}, []searchWord{}},

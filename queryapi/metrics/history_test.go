@@ -251,7 +251,8 @@ func (h *history) covers(t *testing.T, slug string) func(string) bool {
 	return func(query string) bool {
 		words := need.Words(query)
 		return slices.ContainsFunc(tracked, func(p postgres.TrackedPrompt) bool {
-			return need.Alike(words, need.Words(p.Text)) || need.NewPrompts([]string{p.Text}).Cover(words)
+			tracked := need.Words(p.Text)
+			return need.Alike(words, tracked) || need.InBoth(words, tracked) == len(words)
 		})
 	}
 }

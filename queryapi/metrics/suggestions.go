@@ -10,45 +10,30 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Suggestions answers GET /api/v1/suggestions: what a brand might do next, as the last computation found it.
 type Suggestions struct {
-	ComputedAt   *instant           `json:"computed_at"`   // null before the first computation, as window
-	RulesVersion int                `json:"rules_version"` // 0 before it
-	Window       *suggestionWindow  `json:"window"`
-	Reasons      []SuggestionReason `json:"reasons"`
-	Totals       []SuggestionTotal  `json:"totals"`
-	Suggestions  []Suggestion       `json:"suggestions"`
-	NextCursor   *string            `json:"next_cursor"` // null at the end
+	ComputedAt   *instant          `json:"computed_at"`   // null before the first computation, as window
+	RulesVersion int               `json:"rules_version"` // 0 before it
+	Window       *advice.Window    `json:"window"`
+	Reasons      []advice.Reason   `json:"reasons"`
+	Totals       []SuggestionTotal `json:"totals"`
+	Suggestions  []Suggestion      `json:"suggestions"`
+	NextCursor   *string           `json:"next_cursor"` // null at the end
 }
 
-type suggestionWindow struct {
-	From string `json:"date_from"`
-	To   string `json:"date_to"`
-}
-
-// SuggestionReason is why a kind has no suggestions, or may lack some.
-type SuggestionReason struct {
-	Kind   string `json:"kind"`
-	Reason string `json:"reason"`
-	Have   int    `json:"have"`
-	Need   int    `json:"need"`
-}
-
-// SuggestionTotal has the sizes of a kind.
+// SuggestionTotal has the sizes of a kind, and how many of its suggestions are in each state.
 type SuggestionTotal struct {
-	Kind      string  `json:"kind"`
-	Of        int     `json:"of"`       // found, before the cut
-	Shown     int     `json:"shown"`    // found and stored
-	Tried     int     `json:"tried"`    // judged
-	Expected  float64 `json:"expected"` // found by chance; 0: unknown
-	New       int     `json:"new"`
-	Added     int     `json:"added"`
-	Closed    int     `json:"closed"`
-	Dismissed int     `json:"dismissed"`
+	advice.Total
+
+	New       int `json:"new"`
+	Added     int `json:"added"`
+	Closed    int `json:"closed"`
+	Dismissed int `json:"dismissed"`
 }
 
 // Suggestion is one of them.
@@ -127,7 +112,7 @@ func (a *API) listSuggestions(ctx context.Context, caller identity.Identity, q *
 	}
 	body.RulesVersion, body.ComputedAt, body.Suggestions = run.RulesVersion, (*instant)(run.ComputedAt), []Suggestion{}
 	if run.ComputedAt != nil {
-		body.Window = &suggestionWindow{run.From, run.To}
+		body.Window = &advice.Window{From: run.From, To: run.To}
 	}
 	rows, body.NextCursor = firstPage(rows, limit, filters, positionOfSuggestion)
 	for _, r := range rows {
@@ -158,11 +143,8 @@ func newSuggestion(r postgres.Suggestion, brand uuid.UUID) (s Suggestion, err er
 		return s, nil
 	}
 	var evidence struct {
-		Window       suggestionWindow `json:"window"`
-		Open         string           `json:"open"` // parameters of /api/v1/answers; "": none
-		Answers      float64          `json:"answers"`
-		BrandAnswers *float64         `json:"brand_answers"`
-		RivalAnswers *float64         `json:"rival_answers"`
+		Window advice.Window `json:"window"`
+		advice.Comparison
 	}
 	if err := json.Unmarshal(r.Evidence, &evidence); err != nil {
 		return s, fmt.Errorf("read evidence of suggestion %s: %w", r.ID, err)
@@ -173,9 +155,9 @@ func newSuggestion(r postgres.Suggestion, brand uuid.UUID) (s Suggestion, err er
 		}
 		s.AnswersURL = new(prefix + "/answers?" + days.Encode() + "&" + evidence.Open)
 	}
-	if evidence.Answers > 0 && evidence.BrandAnswers != nil && evidence.RivalAnswers != nil {
-		s.BrandRatePct = new(oneDecimal(100 * *evidence.BrandAnswers / evidence.Answers))
-		s.RivalRatePct = new(oneDecimal(100 * *evidence.RivalAnswers / evidence.Answers))
+	if evidence.RivalAnswers > 0 { // the kind compares rates
+		s.BrandRatePct = new(oneDecimal(100 * float64(evidence.BrandAnswers) / float64(evidence.Answers)))
+		s.RivalRatePct = new(oneDecimal(100 * float64(evidence.RivalAnswers) / float64(evidence.Answers)))
 	}
 	return s, nil
 }

@@ -46,17 +46,17 @@ func TestSuggestions(t *testing.T) {
 		answerFact{On: "2026-03-03", Prompt: "p1", Text: "Brother"},
 		answerFact{On: "2026-02-28", Prompt: "p1", Text: "Brother"},
 	)
-	gap := func(key string, brand, rival int, open string) string {
-		return fmt.Sprintf(`{"kind":"gap","key":%q,"text":"=%s","reason":"why","score":%d.5,"evidence":{"answers":6,"brand_answers":%d,"rival_answers":%d,"open":%q}}`,
-			key, key, rival-brand, brand, rival, open)
+	s.know(t, answerFact{Prompt: "p2"}, answerFact{Prompt: "p3"})
+	gap := func(prompt string, brand, rival int, open string) string {
+		return s.withIDs(fmt.Sprintf(`{"kind":"gap","key":"$%s","text":"=%s","reason":"why","score":%d.5,"evidence":{"answers":6,"brand_answers":%d,"rival_answers":%d,"open":%q}}`,
+			prompt, prompt, rival-brand, brand, rival, open))
 	}
-	name := `{"kind":"competitor","key":"brother","text":"Brother","reason":"","score":1,"evidence":{"open":"name=Brother","opens":2}}`
-	now := today.Add(3 * time.Hour)
-	s.store(t, "lumen", now.Add(-15*24*time.Hour), "["+gap("old", 1, 5, "")+"]")
-	if _, err := s.db.Exec(t.Context(), "UPDATE public.suggestions SET status = 'added'"); err != nil {
+	name := `{"kind":"competitor","key":"brother","text":"Brother","reason":"","score":1,"evidence":{"open":"name=Brother","listed_answers":2}}`
+	s.store(t, "lumen", today.AddDate(0, 0, -15), "["+gap("p3", 1, 5, "")+"]")
+	if _, err := s.db.Exec(t.Context(), "UPDATE public.suggestions SET status = 'added' WHERE brand_id = $1", s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
-	s.store(t, "lumen", now, "["+gap("b", 1, 5, "")+","+gap("a", 0, 6, "prompt_id="+s.ids["p1"]+"&mentioned=false")+","+name+"]")
+	s.store(t, "lumen", today, "["+gap("p2", 1, 5, "")+","+gap("p1", 0, 6, "prompt_id=$p1&mentioned=false")+","+name+"]")
 
 	var body Suggestions
 	read := func(query string) {
@@ -70,15 +70,18 @@ func TestSuggestions(t *testing.T) {
 	keys := func() string {
 		var all []string
 		for _, row := range body.Suggestions {
-			all = append(all, row.Status+" "+row.Key)
+			all = append(all, row.Status+" "+s.withNames(row.Key))
 		}
 		return strings.Join(all, ", ")
 	}
 	read("")
-	if keys() != "new brother, new a, new b" || body.RulesVersion != 3 || body.Window.To != "2026-03-05" || len(body.Reasons) != 1 {
+	if keys() != "new brother, new $p1, new $p2" || body.RulesVersion != 3 || body.Window.To != "2026-03-05" || len(body.Reasons) != 1 {
 		t.Errorf("%s of %+v", keys(), body)
 	}
-	wanted := []SuggestionTotal{{Kind: "competitor", New: 1}, {Kind: "gap", Of: 70, Shown: 2, Tried: 80, Expected: 0.5, New: 2, Closed: 1}}
+	wanted := []SuggestionTotal{
+		{Total: advice.Total{Kind: "competitor"}, New: 1},
+		{Total: advice.Total{Kind: "gap", Found: 70, Stored: 2, Judged: 80, ByChance: 0.5}, New: 2, Closed: 1},
+	}
 	if fmt.Sprint(body.Totals) != fmt.Sprint(wanted) {
 		t.Errorf("totals %+v", body.Totals)
 	}
@@ -91,19 +94,19 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"&kind=gap": "new a, new b", "&status=closed": "closed old", "&status=added": "", "&kind=theme": "",
-		"&status=new,closed&kind=gap": "new a, new b, closed old",
+		"&kind=gap": "new $p1, new $p2", "&status=closed": "closed $p3", "&status=added": "", "&kind=theme": "",
+		"&status=new,closed&kind=gap": "new $p1, new $p2, closed $p3",
 	} {
 		if read(query); keys() != want {
 			t.Errorf("%s: %s, want %s", query, keys(), want)
 		}
 	}
 	read("&limit=2")
-	if read("&limit=2&cursor=" + *body.NextCursor); keys() != "new b" || body.NextCursor != nil {
+	if read("&limit=2&cursor=" + *body.NextCursor); keys() != "new $p2" || body.NextCursor != nil {
 		t.Errorf("second page %s", keys())
 	}
 	r := s.ask(t, "GET", target+"&table=suggestions&kind=gap&limit=1", s.bearer("acme"), wantCSV)
-	if !strings.Contains(r.body, ",'=a,why,6.5,new,0,100,") || !strings.Contains(r.Header.Get("Link"), "cursor=") {
+	if !strings.Contains(r.body, ",'=p1,why,6.5,new,0,100,") || !strings.Contains(r.Header.Get("Link"), "cursor=") {
 		t.Errorf("CSV %q, %v", r.body, r.Header)
 	}
 	if status, text := s.get(t, "rival", target); status != 404 {
@@ -165,6 +168,9 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 	if err := advice.New(s.db, s.warehouse, func() time.Time { return today }, logTo(t)).Advise(t.Context(), s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
+	if _, text := s.get(t, "acme", "/api/v1/sentiment?brand_id="+s.ids["lumen"]); !strings.Contains(text, `"themes":[{"theme":"dimmer","answers":3}]`) {
+		t.Errorf("themes of %s", text)
+	}
 	_, text := s.get(t, "acme", "/api/v1/suggestions?limit=200&brand_id="+s.ids["lumen"])
 	var body Suggestions
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
@@ -173,7 +179,7 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 	got := map[string]int{}
 	for _, row := range body.Suggestions {
 		var evidence struct {
-			Opens  int
+			Listed int `json:"listed_answers"`
 			Quotes []struct {
 				AnswerID string `json:"answer_id"`
 			}
@@ -181,14 +187,14 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 		if err := json.Unmarshal(row.Evidence, &evidence); err != nil {
 			t.Fatal(err)
 		}
-		got[row.Kind+" "+row.Key] = evidence.Opens
+		got[row.Kind+" "+row.Key] = evidence.Listed
 		if row.AnswersURL == nil {
-			if evidence.Opens > 0 || row.Kind == "theme" && len(evidence.Quotes) == 0 {
+			if evidence.Listed > 0 || row.Kind == "theme" && len(evidence.Quotes) == 0 {
 				t.Errorf("%s %s opens nothing: %s", row.Kind, row.Key, row.Evidence)
 			}
 			continue
 		}
-		if _, text := s.get(t, "acme", *row.AnswersURL); evidence.Opens == 0 || !strings.HasPrefix(text, fmt.Sprintf(`{"total":%d,`, evidence.Opens)) {
+		if _, text := s.get(t, "acme", *row.AnswersURL); evidence.Listed == 0 || !strings.HasPrefix(text, fmt.Sprintf(`{"total":%d,`, evidence.Listed)) {
 			t.Errorf("%s %s: %s, evidence %s", row.Kind, row.Key, text, row.Evidence)
 		}
 	}

@@ -378,7 +378,7 @@ export interface Evidence {
   name?: string
   query?: string
   answers?: number
-  opens?: number
+  listed_answers?: number
   brand_answers?: number
   brand_interval?: Interval
   rival?: { id: string; name: string }

@@ -325,7 +325,7 @@ function Behind({ brand, suggestion: { answers_url, evidence } }: { brand: Brand
   const { brand_id: _, ...parameters } = Object.fromEntries(new URL(answers_url, location.href).searchParams)
   return (
     <div>
-      <a href={addressOf(`/brands/${encodeURIComponent(brand.slug)}/answers`, parameters)}>{plural(evidence.opens ?? evidence.answers ?? 0, "answer")}</a>
+      <a href={addressOf(`/brands/${encodeURIComponent(brand.slug)}/answers`, parameters)}>{plural(evidence.listed_answers ?? evidence.answers ?? 0, "answer")}</a>
     </div>
   )
 }
