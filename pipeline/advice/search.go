@@ -24,7 +24,7 @@ const (
 const (
 	maxSearch   = 512
 	maxSearches = 100_000
-	maxSteps    = 2_000_000_000
+	maxSteps    = 1_000_000_000
 )
 
 // SearchEvidence counts the answers for which platforms issued a search or one alike.

@@ -150,13 +150,12 @@ func suggest(page egress.Page, brand postgres.Snapshot, tracked []postgres.Track
 		add(advice.KindPage, "domain:"+host, host,
 			"Your home page has its address on ", ", no domain of the brand: add it in Settings if it is yours.")
 	}
-	prompts := make([]string, len(tracked))
-	for i, prompt := range tracked {
-		prompts[i] = prompt.Text
+	var prompts need.Prompts
+	for _, prompt := range tracked {
+		prompts.Add(need.Words(prompt.Text))
 	}
-	covered := need.NewPrompts(prompts)
 	for _, text := range cleaned(told.questions) {
-		if words := need.Words(text); utf8.RuneCountInString(text) < maxText && !covered.Cover(words) {
+		if words := need.Words(text); utf8.RuneCountInString(text) < maxText && !prompts.Cover(words) {
 			add(advice.KindPrompt, strings.Join(words, " "), text, "Your home page asks “", "”; no prompt asks it.")
 		}
 	}
