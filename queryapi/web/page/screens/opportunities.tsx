@@ -252,6 +252,8 @@ const reasons: Record<string, (have: string, need: string) => string> = {
   no_crawls_or_visits: () => "No crawler and no visit was counted on your pages: set up the pixel and import logs.",
   not_english: (have, need) => `Only English texts are read: ${have} of ${need} answers.`,
   rare_phrases_forgotten: () => "There were too many names to count the rarest.",
+  searches_omitted: (have, need) => `There were too many searches to compare all: ${have} of ${need} were.`,
+  too_long: (have, need) => `${have} of ${need} are here: the others have a longer text than a row takes.`,
 }
 
 // Reasons say why a list is empty, or may lack something.
