@@ -95,9 +95,12 @@ func TestQuantilesOfStudent(t *testing.T) {
 
 // The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse,
 // under random filters, the body is byte for byte the one that it has when the same requests are answered from calls of
-// the views.
+// the views. On one server sql/clickhouse compares every view with its file, so here that is left to long runs.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openComplete, "two_shards": openShards} {
+		if name == "one_server" && !longRun() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })
 	}
 }
