@@ -84,7 +84,7 @@ func wholeAnswer() Answer {
 		},
 		SearchQueries: []string{"espressomaschine test 2026", "breville bambino preis"},
 		Products: []Product{{
-			Position: 1, Title: "Bambino Plus", Brand: "Breville", PriceAmount: "329.90", PriceCurrency: "EUR",
+			Position: 1, Title: "Bambino Plus", Brand: "Breville", PriceAmount: "329.90", PriceCurrency: "EUR", Merchant: "Küchen & Co",
 			URL: "https://shop.example.com/p/1", ImageURL: "https://cdn.example.com/1.webp", Rating: 4.6, ReviewCount: 1234,
 		}, {Title: "Dedica"}},
 		Usage: &Usage{InputTokens: 812, OutputTokens: 1490, Searches: 2, CostUSD: "0.021350"},

@@ -85,6 +85,7 @@ type Product struct {
 	Brand         string  `json:"brand,omitempty"`
 	PriceAmount   string  `json:"price_amount,omitempty"`
 	PriceCurrency string  `json:"price_currency,omitempty"` // ISO 4217
+	Merchant      string  `json:"merchant,omitempty"`       // its name; the host of URL is its domain
 	URL           string  `json:"url,omitempty"`
 	ImageURL      string  `json:"image_url,omitempty"`
 	Rating        float64 `json:"rating,omitempty"`

@@ -147,6 +147,7 @@ func (a *Answer) Check(now time.Time) error {
 		c := &a.Products[i]
 		p.in("products", i).text("title", c.Title, MaxTitle)
 		p.text("brand", c.Brand, MaxName)
+		p.text("merchant", c.Merchant, MaxName)
 		p.text("url", c.URL, MaxURL)
 		p.text("image_url", c.ImageURL, MaxURL)
 		p.currency("price_currency", c.PriceCurrency)
