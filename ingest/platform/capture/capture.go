@@ -19,7 +19,7 @@ type provider struct {
 
 	// submit sends one request for a capture (the page of a deferred overview is a second one). Its error is a
 	// *platform.Error, or the end of ctx.
-	submit func(ctx context.Context, a account, r request) (submission, error)
+	submit func(ctx context.Context, r request) (submission, error)
 	// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; a
 	// failed job is an error of the state failed.
 	fetch func(ctx context.Context, a account, jobID string) ([]byte, state, error)
