@@ -5,7 +5,14 @@ package capture
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
 
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
@@ -62,3 +69,152 @@ const (
 	ready                // the payload is there
 	failed               // without a charge
 )
+
+// Account is an account at a provider.
+type Account struct {
+	Provider  string // slug
+	Key       string
+	BaseURL   string // the part before the version; "" the provider's own
+	Zone      string // of Bright Data's SERP API; "": it captures no overviews
+	CreditUSD string // what a credit of Cloro costs; "": the most expensive plan's
+}
+
+// Client asks one surface.
+type Client struct {
+	surface surface
+	routes  []route // in the order in which they are tried
+}
+
+// route is a provider that captures the surface of a client.
+type route struct {
+	provider
+	offer   offer
+	account account
+}
+
+// Open returns the client of a surface, which tries the accounts in their order.
+func Open(slug string, accounts []Account) (*Client, error) {
+	client := &Client{surface: surfaces[indexOf(slug)]}
+	for _, a := range accounts {
+		i := slices.IndexFunc(client.surface.offers, func(o offer) bool { return o.provider == a.Provider })
+		p := findProvider(a.Provider)
+		opened, err := wire.NewAccount(a.Key, a.BaseURL, p.baseURL, p.authorize)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		credit := a.CreditUSD
+		if credit == "" {
+			credit = defaultCredit
+		}
+		account := account{Account: opened, zone: a.Zone, creditUSD: credit}
+		client.routes = append(client.routes, route{*p, client.surface.offers[i], account})
+	}
+	return client, nil
+}
+
+// Routes names the providers that take a question, in the order in which they are tried. None is an error of class
+// invalid: a prompt is never cut.
+func (c *Client) Routes(q platform.Question) ([]string, error) {
+	var names []string
+	longest, length := 0, utf8.RuneCountInString(q.Text)
+	for _, r := range c.routes {
+		longest = max(longest, r.offer.maxPrompt)
+		if r.offer.maxPrompt == 0 || length <= r.offer.maxPrompt {
+			names = append(names, r.Slug)
+		}
+	}
+	if len(names) == 0 {
+		cause := fmt.Errorf("the prompt has %d characters: want at most %d", length, longest)
+		return nil, &platform.Error{Class: platform.Invalid, Cause: cause}
+	}
+	return names, nil
+}
+
+// Ask tries one provider after the other, each once, and waits for its capture.
+func (c *Client) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
+	names, err := c.Routes(q)
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	var last *platform.Error
+	for _, name := range names {
+		reply, err := c.await(ctx, name, q)
+		failure, ok := errors.AsType[*platform.Error](err)
+		if !ok {
+			return reply, err
+		}
+		if last != nil && last.RetryAfter > 0 && (failure.RetryAfter == 0 || last.RetryAfter < failure.RetryAfter) {
+			failure.RetryAfter = last.RetryAfter
+		}
+		if last = failure; !FailsOver(failure.Class) {
+			break
+		}
+	}
+	return platform.Reply{}, last
+}
+
+// FailsOver reports whether the next provider is asked after a failure: not where the question, the reader or the money
+// is at fault.
+func FailsOver(class platform.Class) bool {
+	return class == platform.Unavailable || class == platform.Quota || class == platform.Auth ||
+		class == platform.RateLimited
+}
+
+// Submit sends a question to a provider once. It returns a job to wait for or, with a job without an id, the reply.
+func (c *Client) Submit(
+	ctx context.Context, provider string, q platform.Question, run uuid.UUID, notify string,
+) (Job, platform.Reply, error) {
+	r, err := c.route(provider)
+	if err != nil {
+		return Job{}, platform.Reply{}, err
+	}
+	request := c.request(r, q)
+	request.id, request.notify = run.String(), notify
+	allowance := &platform.Allowance{}
+	request.account.Allowance = allowance
+	s, err := r.submit(ctx, request)
+	var reply platform.Reply
+	if err == nil && s.jobID == "" {
+		reply, err = c.read(r, request, s)
+	}
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		failure.Allowance = *allowance
+		if failure.Class == platform.RateLimited {
+			failure.Allowance.ClosedFor = max(allowance.ClosedFor, failure.RetryAfter, minPause)
+		}
+	}
+	reply.Allowance = *allowance
+	return Job{provider, s.jobID}, reply, err
+}
+
+func (c *Client) route(provider string) (route, error) {
+	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
+	if i < 0 {
+		cause := fmt.Errorf("there is no key of %s any more", provider)
+		return route{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
+	}
+	return c.routes[i], nil
+}
+
+func (c *Client) request(r route, q platform.Question) request {
+	return request{Question: q, surface: c.surface.Slug, source: r.offer.source, account: r.account}
+}
+
+// read reads a payload, and adds what the reader does not know.
+func (c *Client) read(r route, request request, s submission) (platform.Reply, error) {
+	reply, err := r.read(request, s.payload)
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	reply.Provider, reply.Surface, reply.Raw = r.Slug, event.SurfaceConsumer, s.payload
+	usage := event.Usage{}
+	if reply.Usage != nil {
+		usage = *reply.Usage
+	}
+	if usage.CostUSD == "" {
+		pages := event.Usage{Searches: int64(max(s.pages, 1))}
+		usage.CostUSD = platform.Price{PerThousandSearches: r.offer.priceAt(r.account.creditUSD)}.Cost(pages)
+	}
+	reply.Usage = &usage
+	return reply, nil
+}

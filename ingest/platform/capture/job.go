@@ -1,0 +1,110 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+)
+
+const (
+	firstPoll   = 2 * time.Second // after the submission; half as much more before each further one
+	maxPoll     = 10 * time.Second
+	pollTimeout = 30 * time.Second
+	askInterval = time.Second // of Ask
+	// minPause is how long a provider gets no request after it refused one for its rate: 25 such answers in 5 minutes
+	// block an address at Bright Data.
+	minPause = time.Minute
+
+	// MaxRunning and MaxWaiting limit a job from its beginning and from its submission.
+	MaxRunning = 15 * time.Minute
+	MaxWaiting = time.Hour
+)
+
+// Job is a capture that a provider has accepted.
+type Job struct{ Provider, ID string }
+
+// Progress is what a poll tells of a job that has not ended.
+type Progress struct {
+	Ended      bool
+	Running    bool          // the provider has begun
+	RetryAfter time.Duration // 0: the provider does not say
+}
+
+// Poll asks once for a job. While it has not ended there is no error: a poll that is lost is repeated.
+func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform.Reply, Progress, error) {
+	r, err := c.route(j.Provider)
+	if err != nil {
+		return platform.Reply{}, Progress{Ended: true}, err
+	}
+	limited, done := context.WithTimeout(ctx, pollTimeout)
+	defer done()
+	payload, state, err := r.fetch(limited, r.account, j.ID)
+	failure, classified := errors.AsType[*platform.Error](err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return platform.Reply{}, Progress{}, context.Cause(ctx)
+	case classified && state != failed && failure.Class.Retryable():
+		return platform.Reply{}, Progress{RetryAfter: failure.RetryAfter}, nil
+	case err == nil && state != ready:
+		return platform.Reply{}, Progress{Running: state == running}, nil
+	case err != nil:
+		return platform.Reply{}, Progress{Ended: true}, err
+	}
+	reply, err := c.read(r, c.request(r, q), submission{payload: payload})
+	return reply, Progress{Ended: true}, err
+}
+
+// Cancel ends a job that nobody waits for, where the provider can.
+func (c *Client) Cancel(ctx context.Context, j Job) error {
+	r, err := c.route(j.Provider)
+	if err != nil || r.cancel == nil {
+		return nil //nolint:nilerr // without the key it cannot be ended
+	}
+	limited, done := context.WithTimeout(context.WithoutCancel(ctx), pollTimeout)
+	defer done()
+	return r.cancel(limited, r.account, j.ID)
+}
+
+// PollDelay returns the pause before the next poll after so many.
+func PollDelay(polls int, p Progress) time.Duration {
+	if p.RetryAfter > 0 {
+		return p.RetryAfter
+	}
+	delay := firstPoll
+	for range min(polls, 10) { // by then it is the longest
+		delay = min(delay*3/2, maxPoll)
+	}
+	return time.Duration(float64(delay) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it only spreads polls
+}
+
+// await submits a question to a provider and waits for the reply.
+func (c *Client) await(ctx context.Context, provider string, q platform.Question) (platform.Reply, error) {
+	job, reply, err := c.Submit(ctx, provider, q, uuid.Must(uuid.NewV4()), "")
+	if err != nil || job.ID == "" {
+		return reply, err
+	}
+	for {
+		err := lifecycle.Pause(ctx, askInterval)
+		var p Progress
+		if err == nil {
+			reply, p, err = c.Poll(ctx, job, q)
+		}
+		switch {
+		case p.Ended:
+			return reply, err
+		case err != nil:
+			_ = c.Cancel(ctx, job) // the answer is not waited for in any case
+			if errors.Is(err, context.DeadlineExceeded) {
+				cause := errors.New("no capture came within the time limit from " + provider)
+				err = &platform.Error{Class: platform.Timeout, Cause: cause}
+			}
+			return platform.Reply{}, err
+		}
+	}
+}
