@@ -18,6 +18,7 @@ type Description struct {
 	TakesRegion bool    // asks for the region of the question; the others ignore it
 	Models      []Model // the first is the default; none: there is no choice, and a run names no model
 	Limits      Limits
+	Price       *Price // of an answer, where there is no choice of models; nil: unknown
 }
 
 // Model is a model that may be requested.

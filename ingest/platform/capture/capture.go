@@ -4,9 +4,11 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"unicode/utf8"
 
@@ -96,18 +98,13 @@ type route struct {
 func Open(slug string, accounts []Account) (*Client, error) {
 	client := &Client{surface: surfaces[indexOf(slug)]}
 	for _, a := range accounts {
-		i := slices.IndexFunc(client.surface.offers, func(o offer) bool { return o.provider == a.Provider })
 		p := findProvider(a.Provider)
 		opened, err := wire.NewAccount(a.Key, a.BaseURL, p.baseURL, p.authorize)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		credit := a.CreditUSD
-		if credit == "" {
-			credit = defaultCredit
-		}
-		account := account{Account: opened, zone: a.Zone, creditUSD: credit}
-		client.routes = append(client.routes, route{*p, client.surface.offers[i], account})
+		account := account{Account: opened, zone: a.Zone, creditUSD: cmp.Or(a.CreditUSD, defaultCredit)}
+		client.routes = append(client.routes, route{*p, offerOf(slug, a.Provider), account})
 	}
 	return client, nil
 }
@@ -187,6 +184,22 @@ func (c *Client) Submit(
 	return Job{provider, s.jobID}, reply, err
 }
 
+// Cost returns the list's price of one capture at a provider, in US dollars.
+func (c *Client) Cost(provider string) string {
+	r, err := c.route(provider)
+	if err != nil {
+		return ""
+	}
+	return r.cost(1)
+}
+
+// cost returns the list's price of so many pages.
+func (r route) cost(pages int) string {
+	sum := r.offer.cost(r.account.creditUSD)
+	cost, _ := event.Decimal(sum.Mul(sum, big.NewRat(int64(pages), 1000)).FloatString(9))
+	return cost
+}
+
 func (c *Client) route(provider string) (route, error) {
 	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
 	if i < 0 {
@@ -212,8 +225,7 @@ func (c *Client) read(r route, request request, s submission) (platform.Reply, e
 		usage = *reply.Usage
 	}
 	if usage.CostUSD == "" {
-		pages := event.Usage{Searches: int64(max(s.pages, 1))}
-		usage.CostUSD = platform.Price{PerThousandSearches: r.offer.priceAt(r.account.creditUSD)}.Cost(pages)
+		usage.CostUSD = r.cost(max(s.pages, 1))
 	}
 	reply.Usage = &usage
 	return reply, nil

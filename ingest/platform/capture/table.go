@@ -89,18 +89,25 @@ var providers = []*provider{&serpAPI, &oxylabs, &brightData, &cloro}
 // defaultCredit is the price of a credit of Cloro's smallest plan, in US dollars.
 const defaultCredit = "0.0008"
 
-// priceAt returns the price of a thousand captures where a credit costs so much.
-func (o offer) priceAt(credit string) string {
+// cost returns the price of a thousand captures where a credit costs so much.
+func (o offer) cost(credit string) *big.Rat {
 	if o.credits == 0 {
-		return o.price
+		price, _ := new(big.Rat).SetString(o.price) // of the table
+		return price
 	}
 	price, _ := new(big.Rat).SetString(cmp.Or(credit, defaultCredit)) // of the settings, which are checked
-	return price.Mul(price, big.NewRat(o.credits*1000, 1)).FloatString(3)
+	return price.Mul(price, big.NewRat(o.credits*1000, 1))
 }
 
-// Surfaces lists every surface.
+func (o offer) priced(credit string) *platform.Price {
+	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: o.cost(credit).FloatString(3)}
+}
+
+// Surfaces lists every surface, at the price of its dearest provider.
 func Surfaces() (list []platform.Description) {
 	for _, s := range surfaces {
+		dearest := slices.MaxFunc(s.offers, func(a, b offer) int { return a.cost("").Cmp(b.cost("")) })
+		s.Price = dearest.priced("")
 		list = append(list, s.Description)
 	}
 	return list
@@ -147,9 +154,12 @@ func Offers(slug string) (names []string) {
 
 // Price returns the price of a capture of a surface at a provider.
 func Price(slug string, a Account) *platform.Price {
+	return offerOf(slug, a.Provider).priced(a.CreditUSD)
+}
+
+func offerOf(slug, provider string) offer {
 	offers := surfaces[indexOf(slug)].offers
-	i := slices.IndexFunc(offers, func(o offer) bool { return o.provider == a.Provider })
-	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: offers[i].priceAt(a.CreditUSD)}
+	return offers[slices.IndexFunc(offers, func(o offer) bool { return o.provider == provider })]
 }
 
 // Choose returns the accounts that can capture a surface, in the order in which they are tried: the accounts of the
@@ -168,11 +178,8 @@ func Choose(slug string, accounts []Account, order []string) (chosen []Account) 
 		slices.SortFunc(chosen, func(a, b Account) int { return cmp.Compare(place(a), place(b)) })
 		return chosen
 	}
-	price := func(a Account) *big.Rat {
-		amount, _ := new(big.Rat).SetString(Price(slug, a).PerThousandRequests)
-		return amount
-	}
-	slices.SortStableFunc(chosen, func(a, b Account) int { return price(a).Cmp(price(b)) })
+	cost := func(a Account) *big.Rat { return offerOf(slug, a.Provider).cost(a.CreditUSD) }
+	slices.SortStableFunc(chosen, func(a, b Account) int { return cost(a).Cmp(cost(b)) })
 	return chosen
 }
 
