@@ -89,7 +89,7 @@ var dependencies = []dependency{
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/problem", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/tracking", "ingest/producer", "pipeline/consume", "internal/tracing", "queryapi/auth"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
-	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/imports", "ingest/tracking", "internal/testkit/naive"}, "folding and normal forms of text; which countries there are"},
+	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/imports", "ingest/tracking", "ingest/platform/capture", "internal/testkit/naive"}, "folding and normal forms of text; which countries, their names and numbers, and which currencies there are"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/imports", "collector/site", "queryapi/onboard", "internal/testkit/naive"}, "public suffixes and international host names; HTML"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/testkit/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"gonum.org/v1/gonum", []string{"internal/testkit/naive"}, "quantiles of Student's t"},

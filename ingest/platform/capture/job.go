@@ -89,9 +89,9 @@ func (c *Client) await(ctx context.Context, provider string, q platform.Question
 	if err != nil || job.ID == "" {
 		return reply, err
 	}
+	var p Progress
 	for {
-		err := lifecycle.Pause(ctx, askInterval)
-		var p Progress
+		err := lifecycle.Pause(ctx, max(askInterval, p.RetryAfter))
 		if err == nil {
 			reply, p, err = c.Poll(ctx, job, q)
 		}

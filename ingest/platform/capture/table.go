@@ -36,12 +36,14 @@ var surfaces = []surface{
 		{provider: "serpapi", source: "google", price: "25"},
 		{provider: "oxylabs", source: "google_search", price: "1.60"},
 		{provider: "brightdata", source: serpZone, price: "1.50"},
+		{provider: "dataforseo", source: "serp/google/organic", price: "4", maxPrompt: 700},
 		{provider: "cloro", source: "GOOGLE", credits: 5, maxPrompt: 10_000},
 	}},
 	{consumer("google-ai-mode", "Google AI Mode"), []offer{
 		{provider: "serpapi", source: "google_ai_mode", price: "25"},
 		{provider: "oxylabs", source: "google_ai_mode", price: "1.60", maxPrompt: 400},
 		{provider: "brightdata", source: "gd_mcswdt6z2elth3zqr2", price: "1.50"},
+		{provider: "dataforseo", source: "serp/google/ai_mode", price: "4", maxPrompt: 700},
 		{provider: "cloro", source: "AIMODE", credits: 6, maxPrompt: 10_000},
 	}},
 	{withoutRegion(consumer("bing-copilot", "Bing Copilot Search")), []offer{
@@ -50,9 +52,11 @@ var surfaces = []surface{
 	{consumer("chatgpt-web", "ChatGPT"), []offer{
 		{provider: "oxylabs", source: "chatgpt", price: "1.60", maxPrompt: 4000},
 		{provider: "brightdata", source: "gd_m7aof0k82r803d5bjm", price: "1.50"},
+		{provider: "dataforseo", source: "ai_optimization/chat_gpt/llm_scraper", price: "4", maxPrompt: 2000},
 		{provider: "cloro", source: "CHATGPT", credits: 7, maxPrompt: 10_000},
 	}},
 	{consumer("chatgpt-shopping", "ChatGPT Shopping"), []offer{
+		{provider: "dataforseo", source: "ai_optimization/chat_gpt/llm_scraper", price: "4", maxPrompt: 2000},
 		{provider: "cloro", source: "CHATGPT", credits: 7, maxPrompt: 10_000},
 	}},
 	{consumer("perplexity-web", "Perplexity"), []offer{
@@ -63,6 +67,7 @@ var surfaces = []surface{
 	{consumer("gemini-web", "Gemini"), []offer{
 		{provider: "oxylabs", source: "gemini", price: "1.60", maxPrompt: 8000},
 		{provider: "brightdata", source: "gd_mbz66arm2mf9cu856y", price: "1.50"},
+		{provider: "dataforseo", source: "ai_optimization/gemini/llm_scraper", price: "4", maxPrompt: 2000},
 		{provider: "cloro", source: "GEMINI", credits: 6, maxPrompt: 10_000},
 	}},
 	{consumer("copilot-web", "Microsoft Copilot"), []offer{
@@ -84,7 +89,7 @@ func withoutRegion(d platform.Description) platform.Description {
 }
 
 // providers lists the capture providers.
-var providers = []*provider{&serpAPI, &oxylabs, &brightData, &cloro}
+var providers = []*provider{&serpAPI, &oxylabs, &brightData, &dataForSEO, &cloro}
 
 // defaultCredit is the price of a credit of Cloro's smallest plan, in US dollars.
 const defaultCredit = "0.0008"

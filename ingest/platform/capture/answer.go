@@ -1,0 +1,147 @@
+package capture
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+// answer collects the parts of a capture while its payload is read.
+type answer struct {
+	wire.Draft
+	request  request
+	products []event.Product
+	cards    []string // ids of products
+}
+
+// cite adds a page that the answer cites. A search at Google is only consulted.
+func (a *answer) cite(address, title string) {
+	page, isGoogle := cleaned(address)
+	if isGoogle {
+		a.consult(page, title)
+		return
+	}
+	a.Cite(page, bounded(title, event.MaxTitle), 0, 0)
+}
+
+// consult adds a page that the answer lists without citing it.
+func (a *answer) consult(address, title string) {
+	page, _ := cleaned(address)
+	a.Consult(page, bounded(title, event.MaxTitle))
+}
+
+// bounded returns the beginning of a text that is too long for a record: a provider's field may hold a paragraph.
+func bounded(text string, limit int) string {
+	return strings.ToValidUTF8(text[:min(len(text), limit)], "")
+}
+
+// search adds a query. The prompt itself is none.
+func (a *answer) search(query string) {
+	if query = strings.TrimSpace(query); !strings.EqualFold(query, strings.TrimSpace(a.request.Text)) {
+		a.Search(query)
+	}
+}
+
+// pages adds the pages of a list, which may be missing. A page is an address, or an object with an address and a title
+// under one of several names, such as "title|text". One without an address is changed_shape.
+func pages(o wire.Object, path, addresses, titles string, add func(address, title string)) error {
+	list, isList := o.Value(path).([]any)
+	if !isList && o.Value(path) != nil {
+		return wire.ChangedShape("%s is no list", path)
+	}
+	for i, item := range list {
+		page, isObject := item.(map[string]any)
+		address, isText := item.(string)
+		if isObject {
+			address, isText = named(page, addresses).(string)
+		}
+		if !isText {
+			return wire.ChangedShape("%s[%d] has no field %s", path, i, addresses)
+		}
+		title, _ := named(page, titles).(string)
+		add(address, title)
+	}
+	return nil
+}
+
+// named returns the first value that an object has under one of several names, such as "title|text".
+func named(o wire.Object, names string) any {
+	for name := range strings.SplitSeq(names, "|") {
+		if value := o.Value(name); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// texts returns the texts under a name: of a list, or the one. An item may be an object with the text as query.
+func texts(o wire.Object, path string) []string {
+	list := o.Texts(path)
+	for _, item := range o.List(path) {
+		if query := item.Text("query"); query != "" {
+			list = append(list, query)
+		}
+	}
+	if text := o.Text(path); text != "" {
+		list = append(list, text)
+	}
+	return list
+}
+
+// firstText returns the first of several texts that is not blank.
+func firstText(o wire.Object, paths ...string) string {
+	for _, path := range paths {
+		if text := o.Text(path); strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+var htmlPage = regexp.MustCompile(`(?i)^\s*<(?:!doctype|html)\b`)
+
+// reply returns the answer with its text. cost is in US dollars; "" leaves it to the list of prices.
+func (a *answer) reply(text, model, cost string) (platform.Reply, error) {
+	if htmlPage.MatchString(text) {
+		return platform.Reply{}, wire.ChangedShape("the text is a page of HTML")
+	}
+	a.Write(withoutFurniture(strings.ToValidUTF8(text, "")))
+	reply, err := a.Reply(event.FinishComplete, model, nil, nil)
+	if err == nil {
+		reply.Products, reply.Usage = a.products, costing(cost)
+	}
+	return reply, err
+}
+
+// notShown returns the observation that Google showed no overview on a page. A part of the page that is named like one
+// is proof of a changed shape.
+func notShown(page wire.Object, cost string) (platform.Reply, error) {
+	for name, part := range page {
+		if part != nil && strings.Contains(strings.ToLower(name), "overview") {
+			return platform.Reply{}, wire.ChangedShape("the overview may stand in the field %s", name)
+		}
+	}
+	return platform.Reply{Finish: event.FinishNotShown, Usage: costing(cost)}, nil
+}
+
+func costing(cost string) *event.Usage { return &event.Usage{CostUSD: cost} }
+
+// isOverview reports whether the surface may be missing from its page.
+func (r request) isOverview() bool { return r.surface == "google-ai-overview" }
+
+// country returns the country of a request, for example "US"; "" none.
+func (r request) country() string { return strings.ToUpper(r.Region) }
+
+// orEnglish returns the language of a request, in lower case.
+func (r request) orEnglish() string { return strings.ToLower(cmp.Or(r.Language, "en")) }
+
+// unavailable returns the error of a provider that failed after it had accepted a question.
+func unavailable(format string, arguments ...any) *platform.Error {
+	e := wire.ChangedShape(format, arguments...)
+	e.Class = platform.Unavailable
+	return e
+}

@@ -1,0 +1,239 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/testkit/platformtest"
+)
+
+// step is one response of a provider, and the request that is to come before it: "GET /path?query body".
+type step struct {
+	request string
+	status  int // 0 is 200
+	answer  string
+	header  map[string]string
+}
+
+// play is a server that expects requests in their order.
+func play(t *testing.T, steps ...step) (address string, rest func() int) {
+	t.Helper()
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		body, err := io.ReadAll(r.Body)
+		got := strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(body))
+		if len(steps) == 0 || err != nil || got != steps[0].request {
+			t.Errorf("sent\n%s\n%+v", got, steps)
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		if user, _, ok := r.BasicAuth(); (!ok || user != "user") && r.Header.Get("Authorization") != "Bearer user:"+platformtest.Key && r.URL.Query().Get("api_key") == "" {
+			t.Errorf("%s: no key in %s", r.URL, r.Header)
+		}
+		for name, value := range steps[0].header {
+			w.Header().Set(name, value)
+		}
+		if steps[0].status != 0 {
+			w.WriteHeader(steps[0].status)
+		}
+		_, _ = w.Write([]byte(steps[0].answer)) // the client may be gone
+		steps = steps[1:]
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(steps)
+	}
+}
+
+// opened returns the route of a surface at a provider, and a request of it.
+func opened(t *testing.T, slug, name, address string) (route, request) {
+	t.Helper()
+	client, err := Open(slug, []Account{{Provider: name, Key: "user:" + platformtest.Key, BaseURL: address, Zone: "serp1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := client.request(client.routes[0], platform.Question{Text: "best tent & 5%?", Region: "us", Language: "de-AT"})
+	r.id, r.notify = "run1", "https://t.example/callbacks/x/1"
+	return client.routes[0], r
+}
+
+const serpSearch = `GET /search.json?api_key=user%3Akey-hunter2-0123456789&engine=`
+
+// Each request has the question as it is, and what the provider needs of the surface.
+func TestSubmissions(t *testing.T) {
+	for _, c := range []struct {
+		provider, surface string
+		step              step
+		want              submission
+	}{
+		{"serpapi", "google-ai-mode", step{request: serpSearch + `google_ai_mode&gl=us&hl=de-at&no_cache=true&q=best+tent+%26+5%25%3F`, answer: `{}`}, submission{payload: []byte(`{}`)}},
+		{"serpapi", "bing-copilot", step{request: serpSearch + `bing_copilot&no_cache=true&q=best+tent+%26+5%25%3F`, answer: `{}`}, submission{payload: []byte(`{}`)}},
+		{"serpapi", "google-ai-overview", step{request: serpSearch + `google&gl=us&hl=de-at&no_cache=true&q=best+tent+%26+5%25%3F`, answer: `{"ai_overview":{"text_blocks":[],"page_token":"a"}}`},
+			submission{payload: []byte(`{"ai_overview":{"text_blocks":[],"page_token":"a"}}`)}},
+		{"oxylabs", "chatgpt-web", step{request: `POST /v1/queries {"callback_url":"https://t.example/callbacks/x/1","geo_location":"United States","parse":true,"prompt":"best tent \u0026 5%?","source":"chatgpt"}`,
+			status: 202, answer: `{"id":"7398","status":"pending"}`}, submission{jobID: "7398"}},
+		{"oxylabs", "google-ai-overview", step{request: `POST /v1/queries {"callback_url":"https://t.example/callbacks/x/1","geo_location":"United States","parse":true,"query":"best tent \u0026 5%?","render":"html","source":"google_search"}`,
+			status: 202, answer: `{"id":7398,"status":"pending"}`}, submission{jobID: "7398"}},
+		{"cloro", "chatgpt-web", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"markdown":true,"searchQueries":true},"prompt":"best tent \u0026 5%?"},"taskType":"CHATGPT","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
+			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},
+		{"cloro", "chatgpt-shopping", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"markdown":true,"searchQueries":true,"shopping":true},"prompt":"best tent \u0026 5%?"},"taskType":"CHATGPT","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
+			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},
+		{"cloro", "google-ai-overview", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"aioverview":{"markdown":true},"markdown":true,"searchQueries":true},"query":"best tent \u0026 5%?"},"taskType":"GOOGLE","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
+			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},
+		{"brightdata", "chatgpt-web", step{request: `POST /datasets/v3/trigger?dataset_id=gd_m7aof0k82r803d5bjm&format=json&include_errors=true&notify=https%3A%2F%2Ft.example%2Fcallbacks%2Fx%2F1 [{"country":"US","index":1,"prompt":"best tent \u0026 5%?","url":"https://chatgpt.com/","web_search":true}]`,
+			answer: `{"snapshot_id":"s_1"}`}, submission{jobID: "s_1"}},
+		{"brightdata", "copilot-web", step{request: `POST /datasets/v3/trigger?dataset_id=gd_m7di5jy6s9geokz8w&format=json&include_errors=true&notify=https%3A%2F%2Ft.example%2Fcallbacks%2Fx%2F1 [{"country":"US","index":1,"prompt":"best tent \u0026 5%?","url":"https://copilot.microsoft.com/chats"}]`,
+			answer: `{"snapshot_id":"s_1"}`}, submission{jobID: "s_1"}},
+		{"brightdata", "google-ai-overview", step{request: `POST /request {"format":"raw","method":"GET","url":"https://www.google.com/search?brd_ai_overview=2\u0026brd_json=1\u0026gl=us\u0026hl=de-at\u0026q=best+tent+%26+5%25%3F","zone":"serp1"}`,
+			answer: `{}`}, submission{payload: []byte(`{}`)}},
+	} {
+		address, rest := play(t, c.step)
+		route, r := opened(t, c.surface, c.provider, address)
+		got, err := route.submit(t.Context(), r)
+		if err != nil || got.jobID != c.want.jobID || string(got.payload) != string(c.want.payload) || rest() != 0 {
+			t.Errorf("%s of %s: %+v, %v", c.surface, c.provider, got, err)
+		}
+	}
+}
+
+// A deferred overview is fetched at once with its token, and is a second page.
+func TestDeferredOverviewIsASecondPage(t *testing.T) {
+	first := step{request: serpSearch + `google&gl=us&hl=de-at&no_cache=true&q=best+tent+%26+5%25%3F`, answer: `{"ai_overview":{"page_token":"a/b"}}`}
+	second := step{request: serpSearch + `google_ai_overview&no_cache=true&page_token=a%2Fb`, answer: `{"ai_overview":{}}`}
+	address, rest := play(t, first, second)
+	route, r := opened(t, "google-ai-overview", "serpapi", address)
+	if got, err := route.submit(t.Context(), r); err != nil || got.pages != 2 || string(got.payload) != second.answer || rest() != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A refusal has its class, and shows no key though the provider repeats it.
+func TestRefusals(t *testing.T) {
+	for _, o := range []struct{ provider, surface string }{{"serpapi", "bing-copilot"}, {"oxylabs", "chatgpt-web"}, {"cloro", "grok-web"}, {"brightdata", "gemini-web"}, {"brightdata", "google-ai-overview"}} {
+		for _, c := range []struct {
+			status int
+			answer string
+			class  platform.Class
+			again  float64
+		}{
+			{400, `{"error":"no such engine"}`, platform.Invalid, 0}, {401, `{"error":"Invalid key user:` + platformtest.Key + `"}`, platform.Auth, 0}, {402, "", platform.Quota, 0},
+			{403, "", platform.Auth, 0}, {410, "", platform.Unavailable, 0}, {422, `{"error":{"code":"X","message":"no"}}`, platform.Invalid, 0}, {429, `{"error":"busy"}`, platform.RateLimited, 7},
+			{500, "", platform.Unavailable, 7}, {503, "<html>", platform.Unavailable, 7}, {302, "", platform.Invalid, 0},
+		} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", "https://elsewhere.example/")
+				if c.again > 0 {
+					w.Header().Set("Retry-After", "7")
+				}
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.answer))
+			}))
+			route, r := opened(t, o.surface, o.provider, server.URL)
+			_, err := route.submit(t.Context(), r)
+			e, ok := errors.AsType[*platform.Error](err)
+			if !ok || e.Class != c.class || e.RetryAfter.Seconds() != c.again || strings.Contains(err.Error(), platformtest.Key) {
+				t.Errorf("%s, %d: %v, want %s", o.provider, c.status, err, c.class)
+			}
+			server.Close()
+		}
+	}
+	address, _ := play(t, step{request: serpSearch + `bing_copilot&no_cache=true&q=best+tent+%26+5%25%3F`, status: 429, answer: `{"error":"Your account has run out of searches."}`})
+	route, r := opened(t, "bing-copilot", "serpapi", address)
+	if _, err := route.submit(t.Context(), r); !strings.HasPrefix(err.Error(), string(platform.Quota)) {
+		t.Errorf("%v, want quota", err)
+	}
+}
+
+// A submission that is accepted without a job is of a changed shape.
+func TestSubmissionsWithoutAJob(t *testing.T) {
+	for _, o := range []struct{ provider, surface string }{{"oxylabs", "chatgpt-web"}, {"cloro", "grok-web"}, {"brightdata", "gemini-web"}} {
+		for answer, class := range map[string]platform.Class{`{}`: platform.ChangedShape, `[]`: platform.ChangedShape, `<html>`: platform.ChangedShape, `{"task":{"id":7}}`: platform.ChangedShape} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+			route, r := opened(t, o.surface, o.provider, server.URL)
+			if got, err := route.submit(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), string(class)) || got.jobID != "" {
+				t.Errorf("%s, %s: %+v, %v", o.provider, answer, got, err)
+			}
+			server.Close()
+		}
+	}
+}
+
+// Each response to a poll is a state; what cannot be read of a job that goes on is no end of it.
+func TestPolls(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []step
+		state state
+		want  string // payload, or class
+	}{
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", answer: `{"status":"pending"}`}}, running, ""},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", status: 204}}, running, ""},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", answer: `{"status":"done"}`}, {request: "GET /v1/queries/j%2F1/results", status: 204}}, running, ""},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", answer: `{"status":"done"}`}, {request: "GET /v1/queries/j%2F1/results", answer: `{"results":[]}`}}, ready, `{"results":[]}`},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", answer: `{"status":"faulted"}`}}, failed, "unavailable"},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", status: 503}}, running, "unavailable"},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", status: 429, header: map[string]string{"Retry-After": "9"}}}, running, "rate_limited (again after 9s)"},
+		{"oxylabs", []step{{request: "GET /v1/queries/j%2F1", answer: `<html>`}}, running, "changed_shape"},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"QUEUED"}}`}}, queued, ""},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"SCHEDULED"}}`}}, queued, ""},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"PROCESSING"}}`}}, running, ""},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"NEW_STATE"}}`}}, running, ""},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"COMPLETED"}}`}}, ready, `{"task":{"status":"COMPLETED"}}`},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"FAILED","error":"blocked"}}`}}, failed, "unavailable: the task failed: blocked"},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"starting"}`}}, queued, ""},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"digesting"}`}}, running, ""},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", status: 429}}, running, "rate_limited (again after 60s)"},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"cancelled"}`}}, failed, "unavailable"},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"ready"}`}, {request: "GET /datasets/v3/snapshot/j%2F1?format=json", answer: `[{}]`}}, ready, `[{}]`},
+		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"ready"}`}, {request: "GET /datasets/v3/snapshot/j%2F1?format=json", status: 500}}, running, "unavailable"},
+	} {
+		address, rest := play(t, c.steps...)
+		surface := map[string]string{"oxylabs": "chatgpt-web", "cloro": "grok-web", "brightdata": "gemini-web"}[c.name]
+		route, r := opened(t, surface, c.name, address)
+		payload, state, err := route.fetch(t.Context(), r.account, "j/1")
+		got := string(payload)
+		if err != nil {
+			got = err.Error()
+		}
+		if state != c.state || !strings.HasPrefix(got, c.want) || c.want == "" && got != "" || rest() != 0 {
+			t.Errorf("%s, %+v: state %d, %q", c.name, c.steps, state, got)
+		}
+	}
+	address, rest := play(t, step{request: "POST /datasets/v3/snapshot/j%2F1/cancel {}"})
+	route, r := opened(t, "gemini-web", "brightdata", address)
+	if err := route.cancel(t.Context(), r.account, "j/1"); err != nil || rest() != 0 {
+		t.Error(err)
+	}
+}
+
+// Any payload gives an answer that conforms, or an error with a class.
+func FuzzReaders(f *testing.F) {
+	var names [][2]string
+	for _, s := range surfaces {
+		for _, o := range s.offers {
+			for _, c := range platformtest.Cases(f, o.provider+"/"+s.Slug) {
+				f.Add(len(names), c.Response)
+			}
+			names = append(names, [2]string{s.Slug, o.provider})
+		}
+	}
+	f.Fuzz(func(t *testing.T, i int, payload []byte) {
+		name := names[max(i, -(i+1))%len(names)]
+		got, err := reader(t, name[0], name[1])(payload)
+		platformtest.Outcome(t, got, err)
+		if _, err := json.Marshal(got); err != nil {
+			t.Error(err)
+		}
+	})
+}

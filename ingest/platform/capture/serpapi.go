@@ -1,0 +1,207 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+// serpAPI answers at once. The limits suit the smallest plan, of 1,000 searches an hour.
+var serpAPI = provider{
+	Description: platform.Description{
+		Slug: "serpapi", Name: "SerpApi", NeedsKey: true, TakesRegion: true,
+		Limits: platform.Limits{RequestsPerMinute: 16, InFlight: 10},
+	},
+	baseURL: "https://serpapi.com", authorize: wire.InQuery("api_key"),
+	submit: submitSerpAPI, read: readSerpAPI,
+}
+
+// serpOverview is the engine of the second page, which has an overview that the first deferred.
+const serpOverview = "google_ai_overview"
+
+// submitSerpAPI asks for a page that is not older than the question, and for the overview that it may defer.
+func submitSerpAPI(ctx context.Context, r request) (submission, error) {
+	parameters := url.Values{"engine": {r.source}, "q": {r.Text}, "no_cache": {"true"}}
+	if strings.HasPrefix(r.source, "google") {
+		parameters.Set("hl", r.orEnglish())
+		if r.Region != "" {
+			parameters.Set("gl", strings.ToLower(r.Region))
+		}
+	}
+	payload, err := r.account.Get(ctx, "/search.json?"+parameters.Encode())
+	if err != nil {
+		return submission{}, serpRefusal(err)
+	}
+	token := deferredOverview(r, payload)
+	if token == "" {
+		return submission{payload: payload}, nil
+	}
+	parameters = url.Values{"engine": {serpOverview}, "page_token": {token}, "no_cache": {"true"}}
+	payload, err = r.account.Get(ctx, "/search.json?"+parameters.Encode())
+	return submission{payload: payload, pages: 2}, serpRefusal(err)
+}
+
+// deferredOverview returns the token of an overview that the page does not have yet.
+func deferredOverview(r request, payload []byte) string {
+	page, err := wire.Decode(payload)
+	if err != nil || !r.isOverview() || page.Value("ai_overview.text_blocks") != nil {
+		return "" // the reader reports an error
+	}
+	return page.Text("ai_overview.page_token")
+}
+
+// serpRefusal tells a spent account from a busy one, which have the same status.
+func serpRefusal(err error) error {
+	e, ok := errors.AsType[*platform.Error](err)
+	if ok && e.Class == platform.RateLimited && strings.Contains(e.Error(), "run out of searches") {
+		e.Class = platform.Quota
+	}
+	return err
+}
+
+func readSerpAPI(r request, payload []byte) (platform.Reply, error) {
+	page, err := wire.Decode(payload)
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	failure, status := page.Text("error"), page.Text("search_metadata.status")
+	isFirst := page.Text("search_parameters.engine") != serpOverview
+	isEmpty := strings.Contains(failure, "hasn't returned any results") && r.isOverview() && isFirst
+	content := page
+	switch {
+	case status == "" && failure == "":
+		return platform.Reply{}, wire.ChangedShape("the answer has no field search_metadata.status")
+	case status == "Success" && isEmpty:
+		return notShown(page, "")
+	case status != "Success", failure != "":
+		return platform.Reply{}, r.account.Failed(payload)
+	case r.isOverview():
+		content = page.Object("ai_overview")
+		isDeferred := content["text_blocks"] == nil && content.Text("page_token") != ""
+		if reason := content.Text("error"); reason != "" || isDeferred {
+			return platform.Reply{}, unavailable("the overview was begun and not finished: %s", reason)
+		}
+		if page["ai_overview"] == nil && isFirst {
+			return notShown(page, "")
+		}
+	}
+	a := serpAnswer{answer: answer{request: r}}
+	return a.read(content)
+}
+
+// serpAnswer is an answer in blocks, which name the references that they rest on.
+type serpAnswer struct {
+	answer
+	indexes []int64 // of references that are cited
+}
+
+// serpShape lists the kinds of blocks that have text.
+var serpShape = wire.Shape{
+	"":          {"text_blocks items", "references?[].link text", "references?[].index number"},
+	"paragraph": nil, "heading": nil, "list": nil, "table": nil, "expandable": nil, "comparison": nil,
+	"code": nil, "code_block": nil,
+}
+
+func (a *serpAnswer) read(content wire.Object) (platform.Reply, error) {
+	if err := a.Check(content, serpShape); err != nil {
+		return platform.Reply{}, err
+	}
+	text, err := a.blocks(content.List("text_blocks"))
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	references := content.List("references")
+	if len(a.indexes) > 0 && len(references) == 0 {
+		return platform.Reply{}, wire.ChangedShape("blocks rest on references, and there are none")
+	}
+	for _, reference := range references {
+		add := a.consult
+		if index, _ := reference.Number("index"); slices.Contains(a.indexes, index) {
+			add = a.cite
+		}
+		add(reference.Text("link"), reference.Text("title"))
+	}
+	a.sell(content.List("shopping_results"))
+	a.sell(content.List("products"))
+	return a.reply(strings.TrimSpace(content.Text("header")+"\n\n"+text), "", "")
+}
+
+// blocks returns the text of blocks, with a blank line between two.
+func (a *serpAnswer) blocks(blocks []wire.Object) (string, error) {
+	var texts []string
+	for i, block := range blocks {
+		text, err := a.block(block)
+		_, hasText := serpShape[block.Kind()]
+		switch {
+		case err != nil:
+			return "", err
+		case text == "" && hasText:
+			return "", wire.ChangedShape("text_blocks[%d], of type %s, has no text", i, block.Kind())
+		case text != "":
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// block returns the text of one block, in the fields that its kind has.
+func (a *serpAnswer) block(block wire.Object) (string, error) {
+	lines := []string{a.line(block)}
+	items, err := a.items(block.List("list"), "- ")
+	if err != nil {
+		return "", err
+	}
+	lines = append(append(lines, items...), block.Text("code"))
+	rows, _ := block["table"].([]any)
+	if labels := block.Texts("product_labels"); len(labels) > 0 {
+		lines = append(lines, strings.Join(labels, " | "))
+	}
+	for _, row := range rows {
+		cells := wire.Object{"row": row}.Texts("row")
+		if len(cells) == 0 {
+			return "", wire.ChangedShape("a row of a table has no texts")
+		}
+		lines = append(lines, strings.Join(cells, " | "))
+	}
+	for _, row := range block.List("comparison") {
+		lines = append(lines, strings.Join(append([]string{row.Text("feature")}, row.Texts("values")...), " | "))
+	}
+	inner, err := a.blocks(block.List("text_blocks"))
+	lines = append(lines, inner)
+	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
+	return strings.Join(slices.DeleteFunc(lines, isBlank), "\n"), err
+}
+
+// items returns the lines of a list, whose items may have lists of their own.
+func (a *serpAnswer) items(items []wire.Object, indent string) (lines []string, err error) {
+	for i, item := range items {
+		line := a.line(item)
+		below, err := a.items(item.List("list"), "  "+indent)
+		if err != nil {
+			return nil, err
+		}
+		if line == "" && len(below) == 0 {
+			return nil, wire.ChangedShape("item %d of a list has no text", i)
+		}
+		lines = append(append(lines, indent+line), below...)
+	}
+	return lines, nil
+}
+
+// line returns the title and the text of a block or an item, and cites the pages that it rests on.
+func (a *serpAnswer) line(block wire.Object) string {
+	a.indexes = append(a.indexes, block.Numbers("reference_indexes")...)
+	for _, link := range block.List("snippet_links") {
+		a.cite(link.Text("link"), "")
+	}
+	title, snippet := strings.TrimSpace(block.Text("title")), strings.TrimSpace(block.Text("snippet"))
+	if title != "" && snippet != "" && !strings.HasSuffix(title, ":") {
+		title += ":"
+	}
+	return strings.TrimSpace(title + " " + snippet)
+}
