@@ -2,6 +2,7 @@ package extract
 
 import (
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
@@ -24,6 +25,7 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 			PriceAmount:   decimal(p.PriceAmount),
 			PriceCurrency: p.PriceCurrency,
 			ImageURL:      p.ImageURL,
+			Merchant:      p.Merchant,
 			MerchantURL:   p.URL,
 			Rating:        p.Rating,
 			ReviewCount:   p.ReviewCount,
@@ -31,7 +33,7 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 		if 0 < p.Position && p.Position <= math.MaxUint32 {
 			card.Position = uint32(p.Position)
 		}
-		if _, host, ok := normalise(p.URL); ok {
+		if address, host, ok := normalise(p.URL); ok && !googleSearch.MatchString(address) {
 			card.MerchantDomain = registrable(host)
 		}
 		card.MatchedID, card.Role = ownerOf(a, tracked, p)
@@ -39,6 +41,9 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 	}
 	return cards
 }
+
+// googleSearch matches a search at Google, which shows a product and sells none.
+var googleSearch = regexp.MustCompile(`^https?://(?:www\.)?google\.[a-z.]+/search\b`)
 
 // ownerOf returns the owner of product p: the first entity, the brand before its competitors, that the product's brand
 // names, else that the title names.

@@ -87,6 +87,7 @@ type Card struct {
 	PriceAmount    string // decimal number as text, "": none
 	PriceCurrency  string // ISO 4217, "": none
 	ImageURL       string
+	Merchant       string // its name, as in the record
 	MerchantURL    string // as in the record
 	MerchantDomain string // registrable domain of MerchantURL, "": none
 	Rating         float64

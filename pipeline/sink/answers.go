@@ -232,6 +232,7 @@ func cards(row *clickhouse.AnswerRow, r *extract.Reading) error {
 		row.CardPriceAmounts = append(row.CardPriceAmounts, price)
 		row.CardPriceCurrencies = append(row.CardPriceCurrencies, c.PriceCurrency)
 		row.CardImageURLs = append(row.CardImageURLs, c.ImageURL)
+		row.CardMerchants = append(row.CardMerchants, c.Merchant)
 		row.CardMerchantURLs = append(row.CardMerchantURLs, c.MerchantURL)
 		row.CardMerchantDomains = append(row.CardMerchantDomains, c.MerchantDomain)
 		row.CardRatings = append(row.CardRatings, unlessZero(c.Rating))

@@ -34,6 +34,7 @@ type productBody struct {
 	PriceAmount      *json.Number `json:"price_amount"`
 	PriceCurrency    string       `json:"price_currency"`
 	ImageURL         string       `json:"image_url"`
+	Merchant         string       `json:"merchant"` // its name
 	MerchantURL      string       `json:"merchant_url"`
 	MerchantDomain   string       `json:"merchant_domain"`
 	Rating           *float64     `json:"rating"`
@@ -94,8 +95,8 @@ func (p cardPosition) cursor() clickhouse.CardCursor {
 func newProductBody(c clickhouse.Card) productBody {
 	product := productBody{
 		Position: c.Position, ProductTitle: c.Title, ProductBrand: c.Brand, PriceCurrency: c.PriceCurrency,
-		ImageURL: c.ImageURL, MerchantURL: c.MerchantURL, MerchantDomain: c.MerchantDomain, Rating: c.Rating,
-		ReviewCount: c.ReviewCount, MatchedBrandID: nullIfNil(c.MatchedID), MatchedBrandRole: c.Role,
+		ImageURL: c.ImageURL, Merchant: c.Merchant, MerchantURL: c.MerchantURL, MerchantDomain: c.MerchantDomain,
+		Rating: c.Rating, ReviewCount: c.ReviewCount, MatchedBrandID: nullIfNil(c.MatchedID), MatchedBrandRole: c.Role,
 	}
 	if c.PriceAmount != nil {
 		product.PriceAmount = exact(c.PriceAmount.String())

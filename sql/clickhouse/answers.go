@@ -293,6 +293,7 @@ type Card struct {
 	PriceAmount    *decimal.Decimal `ch:"price_amount"`
 	PriceCurrency  string           `ch:"price_currency"` // ISO 4217
 	ImageURL       string           `ch:"image_url"`
+	Merchant       string           `ch:"merchant"` // its name
 	MerchantURL    string           `ch:"merchant_url"`
 	MerchantDomain string           `ch:"merchant_domain"` // registrable
 	Rating         *float64         `ch:"rating"`

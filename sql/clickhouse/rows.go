@@ -104,6 +104,7 @@ type CardColumns struct {
 	CardPriceAmounts    []*decimal.Decimal `ch:"cards.price_amount"`
 	CardPriceCurrencies []string           `ch:"cards.price_currency"`
 	CardImageURLs       []string           `ch:"cards.image_url"`
+	CardMerchants       []string           `ch:"cards.merchant"`
 	CardMerchantURLs    []string           `ch:"cards.merchant_url"`
 	CardMerchantDomains []string           `ch:"cards.merchant_domain"`
 	CardRatings         []*float64         `ch:"cards.rating"`

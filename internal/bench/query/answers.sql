@@ -12,7 +12,7 @@ INSERT INTO answers
     competitors.visibility_score, competitors.sentiment,
     citations.url, citations.title, citations.cited, citations.host, citations.domain, citations.listed_type, citations.owned,
     citations.competitor_id,
-    cards.position, cards.title, cards.brand, cards.price_amount, cards.price_currency, cards.image_url, cards.merchant_url,
+    cards.position, cards.title, cards.brand, cards.price_amount, cards.price_currency, cards.image_url, cards.merchant, cards.merchant_url,
     cards.merchant_domain, cards.rating, cards.review_count, cards.matched_id, cards.role
 )
 WITH
@@ -136,6 +136,7 @@ SELECT
     arrayMap(c -> toDecimal64(20 + cityHash64(brand, prompt, c) % 400, 4), range(cards)),
     arrayMap(c -> 'USD', range(cards)),
     arrayMap(c -> 'https://images.example/product.jpg', range(cards)),
+    arrayMap(c -> concat('Shop ', toString(c)), range(cards)),
     arrayMap(c -> concat('https://shop', toString(c), '.example/p/', toString(prompt)), range(cards)),
     arrayMap(c -> concat('shop', toString(c), '.example'), range(cards)),
     arrayMap(c -> 4.5, range(cards)),

@@ -48,7 +48,7 @@ func Cards(readings []Reading, f CardFilter, id func(answer uuid.UUID, place int
 func card(a event.Answer, p event.Product) Body {
 	c := Body{
 		"prompt_result_id": a.ID.String(), "brand_id": a.Brand.ID.String(), "product_title": p.Title, "product_brand": p.Brand,
-		"price_amount": nil, "price_currency": p.PriceCurrency, "image_url": p.ImageURL, "merchant_url": p.URL, "merchant_domain": "",
+		"price_amount": nil, "price_currency": p.PriceCurrency, "image_url": p.ImageURL, "merchant": p.Merchant, "merchant_url": p.URL, "merchant_domain": "",
 		"rating": nil, "review_count": nil, "matched_brand_id": nil, "matched_brand_role": "other",
 		"platform": a.Platform, "region": a.Region, "created_at": a.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"),
 	}
@@ -61,7 +61,7 @@ func card(a event.Answer, p event.Product) Body {
 	if p.ReviewCount != 0 {
 		c["review_count"] = p.ReviewCount
 	}
-	if _, host := normalise(p.URL); host != "" {
+	if address, host := normalise(p.URL); host != "" && !(strings.HasPrefix(host, "google.") && strings.Contains(address, "/search")) {
 		c["merchant_domain"] = registrable(host)
 	}
 	for _, text := range []string{p.Brand, p.Title} {

@@ -35,7 +35,7 @@ func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 		CitationDomains: []string{"example.com"}, CitationListedTypes: []string{"editorial"}, CitationOwned: []bool{true}, CitationCompetitorIDs: make([]clickhouse.UUID, 1),
 		CardColumns: clickhouse.CardColumns{
 			CardPositions: []uint32{1}, CardTitles: []string{"Thing"}, CardBrands: []string{"Maker"}, CardPriceAmounts: []*decimal.Decimal{&price}, CardPriceCurrencies: []string{"EUR"},
-			CardImageURLs: []string{""}, CardMerchantURLs: []string{""}, CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating}, CardReviewCounts: []*int64{&reviews},
+			CardImageURLs: []string{""}, CardMerchants: []string{"Shop"}, CardMerchantURLs: []string{""}, CardMerchantDomains: []string{""}, CardRatings: []*float64{&rating}, CardReviewCounts: []*int64{&reviews},
 			CardMatchedIDs: make([]clickhouse.UUID, 1), CardRoles: []string{"other"},
 		},
 	}

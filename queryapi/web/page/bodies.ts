@@ -281,6 +281,7 @@ export interface Card {
   product_brand: string
   price_amount: number | null
   price_currency: string
+  merchant: string
   merchant_url: string
   merchant_domain: string
   rating: number | null
@@ -339,7 +340,7 @@ export interface Answer extends AnswerRow {
   mentions_omitted: number
   citations: { url: string; title: string; domain: string; category: string; cited: boolean }[]
   search_queries: string[]
-  products: { position: number; product_title: string; product_brand: string; price_amount: number | null; price_currency: string; merchant_url: string; merchant_domain: string; matched_brand_role: string }[]
+  products: { position: number; product_title: string; product_brand: string; price_amount: number | null; price_currency: string; merchant: string; merchant_url: string; merchant_domain: string; matched_brand_role: string }[]
   usage: { input_tokens: number; output_tokens: number; searches: number } | null
   cost: number | null
   job_id: string | null

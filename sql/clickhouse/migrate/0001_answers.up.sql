@@ -92,6 +92,7 @@ CREATE TABLE IF NOT EXISTS answers
     `cards.price_amount`           Array(Nullable(Decimal(18, 4))) COMMENT 'of each card, as in shopping_cards',
     `cards.price_currency`         Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.image_url`              Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.merchant`               Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.merchant_url`           Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.merchant_domain`        Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.rating`                 Array(Nullable(Float64)) COMMENT 'of each card, as in shopping_cards',

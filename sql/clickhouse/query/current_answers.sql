@@ -62,6 +62,7 @@ SELECT
     cards.price_amount,
     cards.price_currency,
     cards.image_url,
+    cards.merchant,
     cards.merchant_url,
     cards.merchant_domain,
     cards.rating,

@@ -37,6 +37,7 @@ SELECT
     price_amount,
     price_currency,
     image_url,
+    merchant,
     merchant_url,
     merchant_domain,
     rating,

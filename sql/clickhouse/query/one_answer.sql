@@ -25,12 +25,13 @@ SELECT
     products.4 AS `cards.price_amount`,
     products.5 AS `cards.price_currency`,
     products.6 AS `cards.image_url`,
-    products.7 AS `cards.merchant_url`,
-    products.8 AS `cards.merchant_domain`,
-    products.9 AS `cards.rating`,
-    products.10 AS `cards.review_count`,
-    products.11 AS `cards.matched_id`,
-    products.12 AS `cards.role`
+    products.7 AS `cards.merchant`,
+    products.8 AS `cards.merchant_url`,
+    products.9 AS `cards.merchant_domain`,
+    products.10 AS `cards.rating`,
+    products.11 AS `cards.review_count`,
+    products.12 AS `cards.matched_id`,
+    products.13 AS `cards.role`
 FROM
 (
     SELECT
@@ -53,8 +54,8 @@ FROM
         argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type,
             answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
         argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency,
-            answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating,
-            answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
+            answers.cards.image_url, answers.cards.merchant, answers.cards.merchant_url, answers.cards.merchant_domain,
+            answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
     FROM answers
     WHERE organization_id = {organization_id:UUID}
       AND ({brand_id:UUID} = toUUID('00000000-0000-0000-0000-000000000000') OR brand_id = {brand_id:UUID})

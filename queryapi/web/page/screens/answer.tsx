@@ -277,7 +277,7 @@ function Products({ of }: { of: Answer["products"] }) {
             <span class={p.matched_brand_role === "own" ? "tag own" : "tag"}>{p.matched_brand_role}</span>
             <div class="soft small">
               {p.price_amount === null ? "" : `${number(p.price_amount)} ${p.price_currency} `}
-              <Outside url={p.merchant_url} text={p.merchant_domain} />
+              <Outside url={p.merchant_url} text={p.merchant || p.merchant_domain} />
             </div>
           </li>
         ))}

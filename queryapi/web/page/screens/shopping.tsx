@@ -233,7 +233,7 @@ function List({ brand, ask }: { brand: Brand; ask: Ask }) {
                   />
                 ),
               },
-              { name: "Merchant", cell: (r) => <Outside url={r.merchant_url} text={r.merchant_domain} /> },
+              { name: "Merchant", cell: (r) => <Outside url={r.merchant_url} text={r.merchant || r.merchant_domain} /> },
             ]}
             csv={{ url: ask("shopping-cards", { role, limit: "200" }), file: `${brand.slug}-shopping-cards.csv` }}
           />
