@@ -781,6 +781,7 @@ CREATE TABLE answers
     `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of each card, as in shopping_cards',
     `cards.price_currency` Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.image_url` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.merchant` Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.merchant_url` Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.merchant_domain` Array(String) COMMENT 'of each card, as in shopping_cards',
     `cards.rating` Array(Nullable(Float64)) COMMENT 'of each card, as in shopping_cards',
@@ -2030,7 +2031,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [4d03ff867146]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [f690db210333]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2092,6 +2093,7 @@ AS SELECT
     cards.price_amount,
     cards.price_currency,
     cards.image_url,
+    cards.merchant,
     cards.merchant_url,
     cards.merchant_domain,
     cards.rating,
@@ -3519,7 +3521,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [153049dcb5ce]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [d64b44cdeeb5]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3554,6 +3556,7 @@ SELECT
     price_amount,
     price_currency,
     image_url,
+    merchant,
     merchant_url,
     merchant_domain,
     rating,
@@ -3594,6 +3597,7 @@ CREATE VIEW newest_cards_last_30_days
     `price_amount` Nullable(Decimal(18, 4)),
     `price_currency` LowCardinality(String),
     `image_url` String,
+    `merchant` String,
     `merchant_url` String,
     `merchant_domain` String,
     `rating` Nullable(Float64),
@@ -3603,7 +3607,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [ef6287c7b7cd]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [3b5ed93e3078]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3653,6 +3657,7 @@ FROM
         price_amount,
         price_currency,
         image_url,
+        merchant,
         merchant_url,
         merchant_domain,
         rating,
@@ -3705,7 +3710,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [067ae13044c4]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [048d8150ed34]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3731,12 +3736,13 @@ AS SELECT
     products.4 AS `cards.price_amount`,
     products.5 AS `cards.price_currency`,
     products.6 AS `cards.image_url`,
-    products.7 AS `cards.merchant_url`,
-    products.8 AS `cards.merchant_domain`,
-    products.9 AS `cards.rating`,
-    products.10 AS `cards.review_count`,
-    products.11 AS `cards.matched_id`,
-    products.12 AS `cards.role`
+    products.7 AS `cards.merchant`,
+    products.8 AS `cards.merchant_url`,
+    products.9 AS `cards.merchant_domain`,
+    products.10 AS `cards.rating`,
+    products.11 AS `cards.review_count`,
+    products.12 AS `cards.matched_id`,
+    products.13 AS `cards.role`
 FROM
 (
     SELECT
@@ -3754,7 +3760,7 @@ FROM
         argMinIf((answers.text, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd), (revision, answers.extract_version), sign = 1) AS recorded,
         argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version, answers.citation_count, answers.branded, nullIf(answers.topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), (revision, answers.extract_version), sign = 1) AS reading,
         argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type, answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
-        argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency, answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
+        argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency, answers.cards.image_url, answers.cards.merchant, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
     FROM answers
     WHERE (organization_id = {organization_id:UUID}) AND (({brand_id:UUID} = toUUID('00000000-0000-0000-0000-000000000000')) OR (brand_id = {brand_id:UUID})) AND (day IN ({days:Array(Date)})) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (id IN ({ids:Array(UUID)})) AND (NOT given_up)
     GROUP BY
@@ -4446,6 +4452,7 @@ CREATE TABLE shopping_cards
     `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: unknown',
     `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: unknown',
     `image_url` String COMMENT 'picture of the product, empty: unknown' CODEC(ZSTD(1)),
+    `merchant` String COMMENT 'name of the shop, empty: unknown' CODEC(ZSTD(1)),
     `merchant_url` String COMMENT 'where it is sold, empty: unknown' CODEC(ZSTD(1)),
     `merchant_domain` String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
     `rating` Nullable(Float64) COMMENT 'as returned, NULL: unknown',
@@ -4480,6 +4487,7 @@ CREATE MATERIALIZED VIEW shopping_cards_view TO shopping_cards
     `price_amount` Nullable(Decimal(18, 4)),
     `price_currency` String,
     `image_url` String,
+    `merchant` String,
     `merchant_url` String,
     `merchant_domain` String,
     `rating` Nullable(Float64),
@@ -4506,6 +4514,7 @@ AS SELECT
     c.price_amount AS price_amount,
     c.price_currency AS price_currency,
     c.image_url AS image_url,
+    c.merchant AS merchant,
     c.merchant_url AS merchant_url,
     c.merchant_domain AS merchant_domain,
     c.rating AS rating,
