@@ -80,7 +80,7 @@ func randomSources(random *rand.Rand) answerFact {
 		f.Products = append(f.Products, event.Product{
 			Title: pick(random, "Lumen One", "Glow lamp", "A lamp", "Beam and Lumen"), Brand: pick(random, "", "", "Lumen", "Dusk", "Nobody"),
 			Position: pick(random, 0, 0, 1, 2, 7), PriceAmount: pick(random, "", "19.9", "0.1", "1234567890.1234", "0", "100"), PriceCurrency: pick(random, "", "EUR", "EUR", "USD"),
-			URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x", "https://shop.lumen.example/1", "no address"), ImageURL: pick(random, "", "https://img.example/1"),
+			Merchant: pick(random, "", "Lamp Co"), URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x", "https://shop.lumen.example/1", "no address", "https://www.google.com/search?prds=1"), ImageURL: pick(random, "", "https://img.example/1"),
 			Rating: pick(random, 0, 4.7, 0.1), ReviewCount: pick(random, int64(0), 12),
 		})
 	}
