@@ -121,6 +121,7 @@ func TestDeferredOverviewIsASecondPage(t *testing.T) {
 // A refusal has its class, and shows no key though the provider repeats it.
 func TestRefusals(t *testing.T) {
 	for _, o := range []struct{ provider, surface string }{{"serpapi", "bing-copilot"}, {"oxylabs", "chatgpt-web"}, {"cloro", "grok-web"}, {"brightdata", "gemini-web"}, {"brightdata", "google-ai-overview"}} {
+		gone := map[string]platform.Class{"serpapi": platform.Unavailable, "oxylabs": platform.Invalid, "cloro": platform.Invalid, "brightdata": platform.Invalid}
 		for _, c := range []struct {
 			status int
 			answer string
@@ -128,7 +129,7 @@ func TestRefusals(t *testing.T) {
 			again  float64
 		}{
 			{400, `{"error":"no such engine"}`, platform.Invalid, 0}, {401, `{"error":"Invalid key user:` + platformtest.Key + `"}`, platform.Auth, 0}, {402, "", platform.Quota, 0},
-			{403, "", platform.Auth, 0}, {410, "", platform.Unavailable, 0}, {422, `{"error":{"code":"X","message":"no"}}`, platform.Invalid, 0}, {429, `{"error":"busy"}`, platform.RateLimited, 7},
+			{403, "", platform.Auth, 0}, {410, "", gone[o.provider], 0}, {422, `{"error":{"code":"X","message":"no"}}`, platform.Invalid, 0}, {429, `{"error":"busy"}`, platform.RateLimited, 7},
 			{500, "", platform.Unavailable, 7}, {503, "<html>", platform.Unavailable, 7}, {302, "", platform.Invalid, 0},
 		} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -55,11 +55,15 @@ func deferredOverview(r request, payload []byte) string {
 	return page.Text("ai_overview.page_token")
 }
 
-// serpRefusal tells a spent account from a busy one, which have the same status.
+// serpRefusal tells a spent account from a busy one, which have the same status, and a search that is gone from one that
+// is refused.
 func serpRefusal(err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
-	if ok && e.Class == platform.RateLimited && strings.Contains(e.Error(), "run out of searches") {
+	switch {
+	case ok && e.Class == platform.RateLimited && strings.Contains(e.Error(), "run out of searches"):
 		e.Class = platform.Quota
+	case ok && e.Class == platform.Invalid && strings.HasPrefix(e.Cause.Error(), "status 410"):
+		e.Class = platform.Unavailable
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func classOfStatus(status int) platform.Class {
 		return platform.Quota
 	case status == http.StatusTooManyRequests:
 		return platform.RateLimited
-	case status == http.StatusRequestTimeout || status == http.StatusGone || status >= 500 || status == http.StatusOK:
+	case status == http.StatusRequestTimeout || status >= 500 || status == http.StatusOK:
 		return platform.Unavailable
 	}
 	return platform.Invalid
