@@ -2,9 +2,13 @@ package docs_test
 
 import (
 	"fmt"
+	"math/big"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
 )
 
@@ -26,9 +30,33 @@ func TestProvidersAreThoseOfTheCode(t *testing.T) {
 	}
 }
 
+// The table of surfaces.md has every provider of every surface, with its price.
+func TestSurfacesAreThoseOfTheCode(t *testing.T) {
+	text, err := os.ReadFile("surfaces.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range capture.Surfaces() {
+		_, row, _ := strings.Cut(string(text), "\n| `"+s.Slug+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		cells := strings.Split(row, "|")
+		for i, p := range capture.Providers() {
+			want := ""
+			if slices.Contains(capture.Offers(s.Slug), p.Slug) {
+				price := capture.Price(s.Slug, capture.Account{Provider: p.Slug}).PerThousandRequests
+				amount, _ := new(big.Rat).SetString(price)
+				want = strings.TrimSuffix(amount.FloatString(2), ".00")
+			}
+			if i >= len(cells) || !strings.HasPrefix(strings.TrimSpace(cells[i])+",", want+",") {
+				t.Errorf("%s at %s: %q, want the price %q", s.Slug, p.Slug, cells, want)
+			}
+		}
+	}
+}
+
 func providerItems() (items string) {
 	for _, p := range catalog.All() {
-		if !p.NeedsKey {
+		if !p.NeedsKey || len(p.Models) == 0 { // the latter are in surfaces.md
 			continue
 		}
 		region := "takes no region"

@@ -6,7 +6,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -25,11 +24,26 @@ type LimitSources struct {
 	InFlight          string `json:"in_flight"`
 }
 
-// limits returns the limits of the platform's account for an organization that has set some, or none.
+// limits returns the limits of the platform's account for an organization that has set some, or none. Those only lower
+// the limits of an account of the environment, which is not the organization's.
 func (p Platform) limits(
 	set postgres.AccountLimits, learnt postgres.PlatformAccount,
 ) (limits platform.Limits, from LimitSources) {
 	described, environment := p.Limits, p.environmentLimits
+	if p.KeyFrom == FromEnvironment {
+		lower := func(limit *int, described int, environment *int) *int {
+			if environment != nil {
+				described = *environment
+			}
+			if limit == nil || *limit == 0 || described > 0 && *limit >= described {
+				return nil
+			}
+			return limit
+		}
+		set.RequestsPerMinute = lower(set.RequestsPerMinute, described.RequestsPerMinute, environment.RequestsPerMinute)
+		set.TokensPerMinute = lower(set.TokensPerMinute, described.TokensPerMinute, environment.TokensPerMinute)
+		set.InFlight = lower(set.InFlight, described.InFlight, environment.InFlight)
+	}
 	limits.RequestsPerMinute, from.RequestsPerMinute = chooseLimit(described.RequestsPerMinute,
 		environment.RequestsPerMinute, set.RequestsPerMinute, learnt.RequestsPerMinute)
 	limits.TokensPerMinute, from.TokensPerMinute = chooseLimit(described.TokensPerMinute,
@@ -38,8 +52,8 @@ func (p Platform) limits(
 	return limits, from
 }
 
-// The platform's word counts down to a quarter of a limit, and up to 20 times a described one. It does not raise a
-// limit that somebody has set.
+// Limits learnt from response headers count down to a quarter of a limit, and up to 20 times a described one. They do
+// not raise a limit that somebody has set.
 const (
 	maxLowered = 4
 	maxRaised  = 20
@@ -79,7 +93,7 @@ func findLimits(all []postgres.ProviderLimits, organization uuid.UUID, slug stri
 func (p *Platforms) OwnLimits(
 	ctx context.Context, organization uuid.UUID, slug string,
 ) (limits postgres.AccountLimits, err error) {
-	if _, ok := catalog.Find(slug); !ok {
+	if _, ok := findAccount(slug); !ok {
 		return limits, unknownPlatform(slug)
 	}
 	all, err := p.db.ProviderLimits(ctx, []uuid.UUID{organization})
@@ -88,7 +102,7 @@ func (p *Platforms) OwnLimits(
 
 // SetLimits replaces the limits that an organization has set. user is in the audit log; uuid.Nil is the command line.
 func (p *Platforms) SetLimits(ctx context.Context, user uuid.UUID, l postgres.ProviderLimits) error {
-	if _, ok := catalog.Find(l.Platform); !ok {
+	if _, ok := findAccount(l.Platform); !ok {
 		return unknownPlatform(l.Platform)
 	}
 	if err := CheckLimits(l.AccountLimits); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -37,6 +38,10 @@ type asker struct {
 	unusable    *platform.Error // why the platform cannot be asked; nil: it can
 	limit       *rateLimit
 	queue       *runQueue
+
+	surface    *capture.Client       // nil: an API is asked
+	byProvider map[string]*rateLimit // of the surface
+	jobs       *runQueue             // runs that a provider has accepted
 }
 
 // ask returns when every run has ended, or when asking is cancelled and the requests in flight have ended.
@@ -45,7 +50,11 @@ func (a *asker) ask(asking, requests context.Context) {
 		a.giveUpAll(asking)
 		return
 	}
-	defer a.limit.join(a.claim.OrganizationID)()
+	if a.surface != nil {
+		defer a.awaitCaptures(asking, requests)()
+	} else {
+		defer a.limit.join(a.claim.OrganizationID)()
+	}
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	unblocking, stop := context.WithCancel(asking)
@@ -58,8 +67,10 @@ func (a *asker) ask(asking, requests context.Context) {
 		}
 		reserved, err := a.acquire(asking, r)
 		if err != nil {
-			if asking.Err() == nil { // the run's deadline
-				a.giveUp(r, lastFailure(r))
+			if failure, ok := errors.AsType[*platform.Error](err); ok {
+				a.giveUp(r, failure, "") // no provider takes the prompt
+			} else if asking.Err() == nil { // the run's deadline
+				a.giveUp(r, lastFailure(r), "")
 			}
 			continue
 		}
@@ -93,6 +104,10 @@ func (a *asker) acquire(asking context.Context, r *queuedRun) (reserved float64,
 	if err := a.Room(limited); err != nil {
 		return 0, err
 	}
+	if a.surface != nil {
+		return a.acquireProvider(limited, r)
+	}
+	r.limit = a.limit
 	return a.limit.acquire(limited)
 }
 
@@ -100,7 +115,7 @@ func (a *asker) acquire(asking context.Context, r *queuedRun) (reserved float64,
 func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved float64) {
 	granted, err := a.writer.ask(r.ID)
 	if err != nil || !granted {
-		a.limit.cancel(reserved)
+		r.limit.cancel(reserved)
 		if err != nil {
 			a.fail(err)
 		} else {
@@ -112,9 +127,25 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved flo
 	limited, done := context.WithTimeout(requests, min(requestTimeout, r.deadline().Sub(a.Now())))
 	defer done()
 	began := time.Now()
-	reply, err := a.client.Ask(limited, a.answerRun(r).Question())
-	took := time.Since(began)
-	a.limit.release(reserved, reply, err) // before the write: PostgreSQL's time is not the platform's
+	var reply platform.Reply
+	if a.surface == nil {
+		reply, err = a.client.Ask(limited, a.answerRun(r).Question())
+	} else {
+		var job capture.Job
+		job, reply, err = a.surface.Submit(limited, r.Provider, a.answerRun(r).Question(), submissionID(r), a.callbackURL(r))
+		if err == nil && job.ID != "" {
+			a.storeJob(r, job)
+			return
+		}
+	}
+	a.endRequest(requests, r, time.Since(began), reserved, reply, err)
+}
+
+// endRequest stores the outcome of a request that has ended.
+func (a *asker) endRequest(
+	requests context.Context, r *queuedRun, took time.Duration, reserved float64, reply platform.Reply, err error,
+) {
+	r.limit.release(reserved, reply, err) // before the write: PostgreSQL's time is not the platform's
 	fault.Pass(fault.Asked)
 	if requests.Err() != nil && err != nil {
 		return // the process stops, and the request's outcome is unknown
@@ -124,6 +155,9 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved flo
 		failure = &platform.Error{Class: platform.Unavailable, Cause: err}
 	}
 	a.metrics.observe(a.description.Slug, took, reply, failure)
+	if a.surface != nil {
+		r.limit.observe(failure)
+	}
 	if failure == nil {
 		failure = a.storeAnswer(r, reply, took)
 	}
@@ -146,7 +180,10 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	if err != nil {
 		return &platform.Error{Class: platform.ChangedShape, Cause: err}
 	}
-	outcome := postgres.RunOutcome{ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost}
+	outcome := postgres.RunOutcome{
+		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost,
+		Provider: r.Provider, ProviderJob: r.ProviderJob, SubmittedAt: r.SubmittedAt,
+	}
 	otherJobs, err := a.writer.end(outcome)
 	if err != nil {
 		a.fail(err)
@@ -183,20 +220,35 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 	}
 }
 
-// storeFailure stores when a run is asked again after a failed request, or gives it up.
+// storeFailure stores when a run is asked again after a failed request, or gives it up. Where another provider captures
+// the surface, it is asked at once.
 func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	r.Failures++
-	if failure.Class == platform.RateLimited {
+	cost := a.failureCost(r, failure)
+	r.ProviderJob, r.SubmittedAt, r.polls, r.runningSince = "", nil, 0, time.Time{}
+	uncounted := failure.Class == platform.RateLimited
+	at, ok := a.Now(), a.failOver(r, failure)
+	if ok {
+		uncounted = true
+	} else if r.retryable != nil && !failure.Class.Retryable() {
+		failure = r.retryable
+	}
+	uncounted = uncounted || a.surface != nil && r.limit.isAway()
+	if uncounted {
 		r.RateLimited++
 	}
-	at, ok := nextAttempt(failure, r.Failures, r.RateLimited, a.Now(), r.deadline())
 	if !ok {
-		a.giveUp(r, failure)
+		r.tried, r.retryable = nil, nil
+		at, ok = nextAttempt(failure, r.Failures, r.RateLimited, a.Now(), r.deadline())
+	}
+	if !ok {
+		a.giveUp(r, failure, cost)
 		return
 	}
 	r.notBefore, r.ErrorClass, r.Error = at, string(failure.Class), causeText(failure)
 	if _, err := a.writer.end(postgres.RunOutcome{
 		ID: r.ID, State: "queued", ErrorClass: r.ErrorClass, Error: r.Error, NextAttemptAt: &at,
+		Cost: cost, Uncounted: uncounted, Provider: r.Provider,
 	}); err != nil {
 		a.fail(err)
 		return
@@ -204,10 +256,10 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	a.queue.retry(r)
 }
 
-// nextAttempt returns when a run is asked again after so many failures, some of them for a rate limit; false: it is
-// given up.
-func nextAttempt(last *platform.Error, failures, rateLimited int, now, deadline time.Time) (at time.Time, ok bool) {
-	if !last.Class.Retryable() || last.Class != platform.RateLimited && failures-rateLimited >= maxFailures {
+// nextAttempt returns when a run is asked again after so many failures, of which some do not count; false: it is given
+// up.
+func nextAttempt(last *platform.Error, failures, uncounted int, now, deadline time.Time) (at time.Time, ok bool) {
+	if !last.Class.Retryable() || last.Class != platform.RateLimited && failures-uncounted >= maxFailures {
 		return time.Time{}, false
 	}
 	delay := maxDelay
@@ -219,8 +271,10 @@ func nextAttempt(last *platform.Error, failures, rateLimited int, now, deadline 
 }
 
 // giveUp stores the record of a run that ends without an answer.
-func (a *asker) giveUp(r *queuedRun, failure *platform.Error) {
-	a.storeGiveUp(a.giveUpOutcome(r, failure))
+func (a *asker) giveUp(r *queuedRun, failure *platform.Error, cost string) {
+	outcome, err := a.giveUpOutcome(r, failure)
+	outcome.Cost = cost
+	a.storeGiveUp(outcome, err)
 }
 
 // giveUpOutcome returns the outcome, with its record, of a run that ends without an answer.

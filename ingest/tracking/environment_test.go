@@ -26,6 +26,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -53,6 +55,9 @@ type workerConfig struct {
 	FailingList          *atomic.Int64        `json:"-"` // which listing of an organization's platforms fails
 	LosesRecords         bool                 // whether the log loses every record
 	ClockAhead           time.Duration        // by how much its clock is ahead
+	Captures             []string             // the variables of capture providers, whose surface chatgpt-web is asked, too
+	FirstPause           time.Duration        // of a capture provider that fails, where it is not the default
+	CallbackURL          string               // at which capture providers call; "": they do not
 	HeartbeatTimeout     time.Duration        // after which a worker's job is given to another one, where it is not the default
 }
 
@@ -65,7 +70,7 @@ type environment struct {
 	service *service
 }
 
-func newEnvironment(t *testing.T, prompts ...string) *environment {
+func newEnvironment(t testing.TB, prompts ...string) *environment {
 	t.Helper()
 	cfg := store.ControlPlane(t)
 	e := &environment{service: &service{asked: map[string]int{}}, db: store.OpenControlPlane(t, cfg)}
@@ -82,7 +87,7 @@ func newEnvironment(t *testing.T, prompts ...string) *environment {
 }
 
 // addBrand adds an organization with a brand and its prompts.
-func (e *environment) addBrand(t *testing.T, name string, prompts ...string) postgres.Brand {
+func (e *environment) addBrand(t testing.TB, name string, prompts ...string) postgres.Brand {
 	t.Helper()
 	organization, err := e.db.AddOrganization(t.Context(), name, "")
 	if err != nil {
@@ -121,7 +126,7 @@ func (e *environment) run(t *testing.T) (jobs *tracking.Jobs, stop func()) {
 }
 
 // jobs are not worked on yet.
-func (e *environment) jobs(t *testing.T) (*tracking.Jobs, *producer.Producer) {
+func (e *environment) jobs(t testing.TB) (*tracking.Jobs, *producer.Producer) {
 	t.Helper()
 	db := e.db
 	if e.proxy != nil {
@@ -159,6 +164,12 @@ func (s workerConfig) jobs(db *postgres.DB, log *slog.Logger) (*tracking.Jobs, *
 	if err == nil && s.HeartbeatTimeout > 0 {
 		jobs.SetHeartbeatTimeout(s.HeartbeatTimeout)
 	}
+	if err == nil && s.FirstPause > 0 {
+		jobs.SetFirstPause(s.FirstPause)
+	}
+	if err == nil && s.CallbackURL != "" {
+		jobs.Callbacks = s.callbacks()
+	}
 	return jobs, appends, err
 }
 
@@ -171,7 +182,7 @@ func (e *environment) exec(t *testing.T, statement string, args ...any) {
 }
 
 // start starts a job.
-func (e *environment) start(t *testing.T, jobs *tracking.Jobs, r tracking.Request) uuid.UUID {
+func (e *environment) start(t testing.TB, jobs *tracking.Jobs, r tracking.Request) uuid.UUID {
 	t.Helper()
 	id, err := jobs.Start(t.Context(), e.brand, r, tracking.Caller{})
 	if err != nil {
@@ -341,7 +352,7 @@ func (s *service) behave(behaves func(q question, times int) (int, time.Duration
 // and which takes no region.
 type platforms struct{ workerConfig }
 
-func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.Platform, error) {
+func (p platforms) List(ctx context.Context, organization uuid.UUID) ([]tracking.Platform, error) {
 	if !organization.IsNil() && organization == p.BrokenOrganization {
 		return nil, errors.New("broken")
 	}
@@ -369,6 +380,13 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]tracking.P
 		if list[i].Slug == "gamma" || list[i].Slug == p.MissingKey {
 			list[i].Unavailable = "its key is missing"
 		}
+	}
+	if len(p.Captures) > 0 {
+		surface, err := tracking.NewPlatforms(config.FromEnvironment(p.Captures), nil, secret.Ring{}).Find(ctx, uuid.Nil, "chatgpt-web")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, surface)
 	}
 	return list, nil
 }

@@ -1,8 +1,28 @@
 package tracking
 
-import "time"
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
 
 // SetHeartbeatTimeout sets after how long without a heartbeat a worker's job is given to another one.
 func (j *Jobs) SetHeartbeatTimeout(timeout time.Duration) {
 	j.heartbeatInterval, j.heartbeatTimeout = timeout/8, timeout
+}
+
+// SetFirstPause sets for how long a capture provider that fails is passed over first.
+func (j *Jobs) SetFirstPause(pause time.Duration) { j.limits.firstPause = pause }
+
+// Token returns the token of a run's callbacks.
+func Token(c *Callbacks, run uuid.UUID) string { return c.token(run) }
+
+// Sign returns the signature of a callback of Cloro.
+func Sign(secret, timestamp, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(timestamp + "." + body))
+	return "v1=" + hex.EncodeToString(mac.Sum(nil))
 }

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -58,6 +59,8 @@ type Parts struct {
 	Dead answer.Lookup
 	// Room waits until the disk has room for answers.
 	Room func(ctx context.Context) error
+	// Callbacks are the addresses that capture providers call; nil: none.
+	Callbacks *Callbacks
 
 	Now func() time.Time
 }
@@ -69,6 +72,7 @@ type Jobs struct {
 	metrics *metrics
 	queue   *river.Client[postgres.Tx]
 	limits  *rateLimits
+	awaited sync.Map // run id → *runQueue, of runs whose provider has accepted a job
 
 	heartbeatInterval, heartbeatTimeout time.Duration // the constants, but in tests
 

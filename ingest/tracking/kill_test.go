@@ -66,7 +66,7 @@ type process struct {
 }
 
 // work starts a process, which dies at a point if one is given.
-func (e *environment) work(t *testing.T, at string) *process {
+func (e *environment) work(t testing.TB, at string) *process {
 	t.Helper()
 	text, err := json.Marshal(e.workerConfig)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -35,6 +36,9 @@ const (
 	requestBurst = 0.001
 	// Of a rate of tokens tokenBurst may be used at once, and the rest evenly.
 	tokenBurst, tokenRate = 0.05, 0.95
+	// maxInARow is how often a capture provider may fail in a row before it is passed over.
+	maxInARow            = 5
+	firstPause, maxPause = time.Minute, 10 * time.Minute
 	// learningRate is the weight of the last answer in the tokens that the next one is expected to take.
 	learningRate = 0.2
 )
@@ -46,6 +50,8 @@ type rateLimits struct {
 	log    *slog.Logger
 	holder uuid.UUID
 
+	firstPause time.Duration // the constant, but in tests
+
 	mu          sync.Mutex
 	accounts    map[string]*rateLimit
 	leaseNeeded chan struct{}
@@ -54,7 +60,7 @@ type rateLimits struct {
 func newRateLimits(db *postgres.DB, log *slog.Logger) *rateLimits {
 	return &rateLimits{
 		db: db, log: log, holder: uuid.Must(uuid.NewV4()),
-		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1),
+		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1), firstPause: firstPause,
 	}
 }
 
@@ -64,6 +70,7 @@ type rateLimit struct {
 	platform    Platform
 	log         *slog.Logger
 	leaseNeeded chan<- struct{}
+	firstPause  time.Duration
 	turn        *semaphore.Weighted // of the request that is the next to be sent
 
 	mu             sync.Mutex
@@ -74,15 +81,17 @@ type rateLimit struct {
 	tokens         bucket
 	expectedTokens float64                  // of a request
 	learnt         postgres.PlatformAccount // since the last renewal
-	closedUntil    time.Time                // by the platform
+	closedUntil    time.Time                // by the platform, or since it fails
+	inARow         int                      // failures of a capture provider
+	pause          time.Duration            // after which it is asked again; 0: it does not fail
 	inFlight       int
 	usedAt         time.Time
 	changed        chan struct{} // closed when a request may have room
 }
 
-// account returns the limit of the platform's account; one without a key has an account of its own.
+// account returns the limit of the platform's account.
 func (l *rateLimits) account(p Platform) *rateLimit {
-	account := cmp.Or(p.Account, p.Slug)
+	account := p.limitedAs()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if limit := l.accounts[account]; limit != nil {
@@ -93,7 +102,8 @@ func (l *rateLimits) account(p Platform) *rateLimit {
 		typicalTokens = max(typicalTokens, m.Typical.InputTokens+m.Typical.OutputTokens)
 	}
 	l.accounts[account] = &rateLimit{
-		account: account, platform: p, log: l.log, leaseNeeded: l.leaseNeeded, turn: semaphore.NewWeighted(1),
+		account: account, platform: p, log: l.log, leaseNeeded: l.leaseNeeded, firstPause: l.firstPause,
+		turn: semaphore.NewWeighted(1),
 		jobs: map[uuid.UUID]int{}, expectedTokens: float64(typicalTokens), changed: make(chan struct{}),
 	}
 	return l.accounts[account]
@@ -161,7 +171,12 @@ func (l *rateLimit) tryAcquire() (reserved float64, wait time.Duration, changed 
 }
 
 // cancel ends a request that was not sent.
-func (l *rateLimit) cancel(reserved float64) { l.settle(reserved, platform.Allowance{}) }
+func (l *rateLimit) cancel(reserved float64) {
+	l.settle(reserved, platform.Allowance{})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests.fill(time.Now(), 1)
+}
 
 // release ends a request. An answer takes the tokens of its usage, a refused request none; where the number is unknown,
 // the request takes all that it has reserved.
@@ -191,8 +206,8 @@ func (l *rateLimit) settle(unused float64, allowance platform.Allowance) {
 	l.inFlight--
 	l.usedAt = now
 	l.tokens.fill(now, unused)
-	l.learnt.RequestsPerMinute = cmp.Or(allowance.RequestsPerMinute, l.learnt.RequestsPerMinute)
-	l.learnt.TokensPerMinute = cmp.Or(allowance.TokensPerMinute, l.learnt.TokensPerMinute)
+	l.learnt.RequestsPerMinute = least(allowance.RequestsPerMinute, l.learnt.RequestsPerMinute)
+	l.learnt.TokensPerMinute = least(allowance.TokensPerMinute, l.learnt.TokensPerMinute)
 	if until := now.Add(allowance.ClosedFor); until.After(l.closedUntil) {
 		if until.Sub(l.closedUntil) > time.Minute && allowance.ClosedFor > time.Minute {
 			l.log.Info("platform takes no requests of an account for a while", "account", l.account, "until", until)
@@ -200,6 +215,55 @@ func (l *rateLimit) settle(unused float64, allowance platform.Allowance) {
 		l.closedUntil = until
 	}
 	l.signal()
+}
+
+// observe counts failures in a row of a capture provider. After some it is passed over, for twice as long each time.
+// What fails meanwhile was sent before.
+func (l *rateLimit) observe(failure *platform.Error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	switch {
+	case failure == nil || !capture.FailsOver(failure.Class) && failure.Class != platform.Timeout:
+		l.inARow, l.pause = 0, 0
+	case failure.Class == platform.RateLimited || now.Before(l.closedUntil):
+	default:
+		if l.inARow++; l.inARow >= maxInARow {
+			l.pause = min(max(2*l.pause, l.firstPause), l.firstPause*(maxPause/firstPause))
+			l.closedUntil = now.Add(l.pause)
+			l.log.Warn("capture provider is passed over", "account", l.account, "for", l.pause, "cause", failure,
+				"next", "check the provider's status page and the account; it is asked again by itself")
+		}
+	}
+}
+
+// isAway reports whether a capture provider fails every request.
+func (l *rateLimit) isAway() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pause > 0
+}
+
+// closedFor returns how long the account takes no requests.
+func (l *rateLimit) closedFor() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(time.Until(l.closedUntil), 0)
+}
+
+// adopt counts a request in flight that an earlier process sent.
+func (l *rateLimit) adopt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inFlight++
+}
+
+// least returns the smaller limit, of which 0 is none: a platform limits each model of an account apart.
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 func (l *rateLimit) signal() {

@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/config"
@@ -50,7 +52,10 @@ type Platform struct {
 	LimitsInForce platform.Limits // of the account, in place of the described ones
 	LimitSources  LimitSources
 
+	Providers []Platform // of a consumer surface: those that capture it, in the order in which they are asked
+
 	environmentLimits config.AccountLimits
+	captures          capture.Account // of a provider
 
 	// Connect makes the client of a platform that is not unavailable. The simulator's answers name the cast.
 	Connect func(cast simulator.Cast) (platform.Platform, error)
@@ -80,36 +85,80 @@ type View struct {
 	Models      []platform.Model `json:"models"` // the first is the default
 	Limits      platform.Limits  `json:"limits"`
 	LimitsFrom  LimitSources     `json:"limits_from"`
+
+	Price     *platform.Price `json:"price,omitempty"`     // of an answer, where there is no choice of models
+	Providers []ProviderView  `json:"providers,omitempty"` // of a consumer surface, the first one asked first
+}
+
+// ProviderView shows an account that captures a surface.
+type ProviderView struct {
+	Provider string `json:"provider"`
+	KeyFrom  string `json:"key_from"`
 }
 
 // View returns the platform without its key.
 func (p Platform) View() View {
+	var providers []ProviderView
+	for _, provider := range p.Providers {
+		providers = append(providers, ProviderView{provider.Slug, provider.KeyFrom})
+	}
 	return View{
 		Platform: p.Slug, Name: p.Name, Available: p.Unavailable == "", Reason: p.Unavailable,
 		KeyFrom: p.KeyFrom, KeyEnd: p.KeyEnd, TakesRegion: p.TakesRegion, Limits: p.LimitsInForce,
-		LimitsFrom: p.LimitSources,
-		Models:     append([]platform.Model{}, p.Models...),
+		LimitsFrom: p.LimitSources, Price: p.Price, Providers: providers,
+		Models: append([]platform.Model{}, p.Models...),
 	}
 }
 
 // List returns every platform of the catalog for an organization; uuid.Nil is none, which has the environment's keys.
 func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
+	platforms, _, err := p.all(ctx, organizationID)
+	return platforms, err
+}
+
+// Providers returns every capture provider, as List returns platforms.
+func (p *Platforms) Providers(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
+	_, providers, err := p.all(ctx, organizationID)
+	return providers, err
+}
+
+func (p *Platforms) all(ctx context.Context, organizationID uuid.UUID) (platforms, providers []Platform, err error) {
 	keys := map[string]postgres.ProviderKey{}
+	orders := map[string][]string{}
 	if p.db != nil {
 		stored, err := p.db.ProviderKeys(ctx, organizationID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, key := range stored {
 			keys[key.Platform] = key
 		}
+		if orders, err = p.db.ProviderOrders(ctx, organizationID); err != nil {
+			return nil, nil, err
+		}
 	}
-	var platforms []Platform
+	for _, d := range capture.Providers() {
+		key, hasKey := keys[d.Slug]
+		providers = append(providers, p.platform(catalog.Entry{Description: d}, key, hasKey))
+	}
+	if err := p.addLimits(ctx, organizationID, providers); err != nil {
+		return nil, nil, err
+	}
 	for _, entry := range catalog.All() {
-		key, hasKey := keys[entry.Slug]
-		platforms = append(platforms, p.platform(entry, key, hasKey))
+		if len(capture.Offers(entry.Slug)) == 0 {
+			key, hasKey := keys[entry.Slug]
+			platforms = append(platforms, p.platform(entry, key, hasKey))
+		}
 	}
-	return platforms, p.addLimits(ctx, organizationID, platforms)
+	if err := p.addLimits(ctx, organizationID, platforms); err != nil {
+		return nil, nil, err
+	}
+	for i, entry := range catalog.All() {
+		if len(capture.Offers(entry.Slug)) > 0 {
+			platforms = slices.Insert(platforms, i, p.surface(entry, providers, orders[entry.Slug]))
+		}
+	}
+	return platforms, providers, nil
 }
 
 // addLimits adds the limits in force of the accounts.
@@ -122,7 +171,7 @@ func (p *Platforms) addLimits(ctx context.Context, organizationID uuid.UUID, pla
 		}
 		var accounts []string
 		for _, listed := range platforms {
-			accounts = append(accounts, listed.Account)
+			accounts = append(accounts, listed.limitedAs())
 		}
 		rows, err := p.db.PlatformAccounts(ctx, accounts)
 		if err != nil {
@@ -134,10 +183,13 @@ func (p *Platforms) addLimits(ctx context.Context, organizationID uuid.UUID, pla
 	}
 	for i, listed := range platforms {
 		limits := findLimits(settings, organizationID, listed.Slug)
-		platforms[i].LimitsInForce, platforms[i].LimitSources = listed.limits(limits, stored[listed.Account])
+		platforms[i].LimitsInForce, platforms[i].LimitSources = listed.limits(limits, stored[listed.limitedAs()])
 	}
 	return nil
 }
+
+// limitedAs names the account of the limits; a platform without a key has one of its own.
+func (p Platform) limitedAs() string { return cmp.Or(p.Account, p.Slug) }
 
 // platform prefers the organization's key, even one that cannot be decrypted: with the environment's the owner of the
 // other account would pay.
@@ -166,6 +218,9 @@ func (p *Platforms) platform(entry catalog.Entry, organizationKey postgres.Provi
 		result.Unavailable = variable + " is missing: want the API key of an account at " + entry.Name
 	}
 	result.Account = account(entry.Slug, settings.Key)
+	result.captures = capture.Account{
+		Provider: entry.Slug, Key: settings.Key, BaseURL: env.BaseURL, Zone: env.Zone, CreditUSD: env.CreditUSD,
+	}
 	result.Connect = func(cast simulator.Cast) (platform.Platform, error) {
 		withCast := settings
 		withCast.Cast = cast
@@ -206,20 +261,24 @@ func (p Platform) WithKeyStatus(hasKey bool) Platform {
 	case hasKey:
 		p.KeyFrom, p.Unavailable = FromEnvironment, ""
 	case p.Unavailable == "":
-		variable := config.Outside{}.Platform(p.Slug).Variable(config.KeyVariable)
-		p.Unavailable = variable + " is missing where tracking jobs are worked on: start answerscope all (or ingest) " +
-			"again with it, or give the organization a key by answerscope provider set " + p.Slug
+		accounts := []string{p.Slug}
+		if len(p.Providers) > 0 {
+			accounts = capture.Offers(p.Slug)
+		}
+		p.Unavailable = keyVariables(accounts) + " is missing where tracking jobs are worked on: start answerscope " +
+			"all (or ingest) again with it, or give the organization a key by answerscope provider set " +
+			strings.Join(accounts, " or ")
 	}
 	return p
 }
 
-// Find returns the organization's platform of that slug, or a problem of kind Missing.
+// Find returns the organization's platform or capture provider of that slug, or a problem of kind Missing.
 func (p *Platforms) Find(ctx context.Context, organizationID uuid.UUID, slug string) (Platform, error) {
-	platforms, err := p.List(ctx, organizationID)
+	platforms, providers, err := p.all(ctx, organizationID)
 	if err != nil {
 		return Platform{}, err
 	}
-	result, ok := findPlatform(platforms, slug)
+	result, ok := findPlatform(append(platforms, providers...), slug)
 	if !ok {
 		return Platform{}, unknownPlatform(slug)
 	}
@@ -260,6 +319,9 @@ func (p *Platforms) SetKey(ctx context.Context, user, organizationID uuid.UUID, 
 		return problem.New(problem.Invalid,
 			"ANSWERSCOPE_SECRET_KEYS is missing: want that of all processes, which encrypts keys of platforms")
 	}
+	if capture.HasUser(slug) && !strings.Contains(key, ":") {
+		return problem.New(problem.Invalid, "the key of %s: want user:password", slug)
+	}
 	end := ""
 	if len(key) >= minShownKey {
 		end = key[len(key)-keyEndLength:]
@@ -282,9 +344,13 @@ func (p *Platforms) RemoveKey(ctx context.Context, user, organizationID uuid.UUI
 	return err
 }
 
-// CheckNeedsKey refuses a platform that is unknown or needs no key.
+// CheckNeedsKey refuses a platform that is unknown or needs no key, and a surface: its providers have keys.
 func CheckNeedsKey(slug string) error {
-	switch entry, ok := catalog.Find(slug); {
+	if offers := capture.Offers(slug); len(offers) > 0 {
+		return problem.New(problem.Invalid, "%s has no key of its own: want that of a provider which captures it: %s",
+			slug, strings.Join(offers, ", "))
+	}
+	switch entry, ok := findAccount(slug); {
 	case !ok:
 		return unknownPlatform(slug)
 	case !entry.NeedsKey:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/config"
@@ -58,7 +59,7 @@ func TestThePlatformsOfTheEnvironment(t *testing.T) {
 	}
 	for slug, want := range map[string]string{
 		"openai":    "openai is unavailable: ANSWERSCOPE_PLATFORM_OPENAI_API_KEY is missing: want the API key of an account at OpenAI",
-		"elsewhere": `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`,
+		"elsewhere": `platform "elsewhere" is unknown: want one of ` + catalog.Slugs(),
 	} {
 		_, err = open(t, p, uuid.Nil, slug, simulator.Cast{})
 		if kind, public := problem.Of(err); kind != problem.Missing || public != want {
@@ -197,7 +198,7 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		{"openai", "two words", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"simulator", ownKey, "simulator needs no key"},
-		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping`},
+		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of ` + catalog.Slugs()},
 	} {
 		err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)
 		if _, public := problem.Of(err); public != c.want {

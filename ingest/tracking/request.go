@@ -177,6 +177,9 @@ func dollars(r *big.Rat) *Cost { return &Cost{json.Number(postgres.Decimal(r)), 
 
 // typicalCost returns the cost of a model's typical answer in US dollars; nil where its price is not known.
 func typicalCost(d platform.Description, model string) *string {
+	if len(d.Models) == 0 && d.Price != nil {
+		d.Models = []platform.Model{{Price: d.Price}}
+	}
 	i := slices.IndexFunc(d.Models, func(m platform.Model) bool { return m.Slug == d.Requested(model) })
 	if i < 0 || d.Models[i].Price == nil || d.Models[i].Price.Currency != "USD" {
 		return nil

@@ -10,13 +10,21 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// queuedRun is a run that waits for its request.
+// queuedRun is a run that waits for its request, or for its capture.
 type queuedRun struct {
 	postgres.TrackingRun
 	notBefore time.Time
+	limit     *rateLimit // of the account that is asked
+
+	tried        []string        // providers that have failed since the run was due
+	retryable    *platform.Error // of one of them
+	polls        int
+	polledAt     time.Time
+	runningSince time.Time // the provider has begun; zero: not yet
 }
 
 func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }
@@ -24,6 +32,7 @@ func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }
 // runQueue holds the runs of one job and platform that have not ended, in the order of their times.
 type runQueue struct {
 	mu      sync.Mutex
+	open    bool         // more may be added
 	ready   []*queuedRun // by notBefore
 	taken   int
 	blocked map[uuid.UUID]*queuedRun // while another job asks their question
@@ -45,6 +54,40 @@ func (q *runQueue) insert(r *queuedRun) {
 	i := sort.Search(len(q.ready), func(i int) bool { return q.ready[i].notBefore.After(r.notBefore) })
 	q.ready = slices.Insert(q.ready, i, r)
 	q.signal()
+}
+
+// close ends a queue that is open once its runs have ended.
+func (q *runQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open = false
+	q.signal()
+}
+
+// adopt counts a run that is elsewhere, and given back later.
+func (q *runQueue) adopt() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken++
+}
+
+// hasten readies a waiting run, at the earliest a second after its last poll.
+func (q *runQueue) hasten(id uuid.UUID, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.IndexFunc(q.ready, func(r *queuedRun) bool { return r.ID == id })
+	if i < 0 {
+		return
+	}
+	r := q.ready[i]
+	if at := r.polledAt.Add(time.Second); at.After(now) {
+		now = at
+	}
+	if now.Before(r.notBefore) {
+		q.ready = slices.Delete(q.ready, i, i+1)
+		r.notBefore = now
+		q.insert(r)
+	}
 }
 
 // next waits for the next run, which the caller gives back by retry, block or done. It returns false once every run has
@@ -72,7 +115,7 @@ func (q *runQueue) take(now time.Time) (r *queuedRun, wait time.Duration, ended 
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.ready) == 0 {
-		return nil, time.Hour, q.taken == 0 && len(q.blocked) == 0
+		return nil, time.Hour, !q.open && q.taken == 0 && len(q.blocked) == 0
 	}
 	if wait := q.ready[0].notBefore.Sub(now); wait > 0 {
 		return nil, wait, false

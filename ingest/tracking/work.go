@@ -13,6 +13,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -158,6 +159,10 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		if r.NextAttemptAt != nil {
 			queued.notBefore = *r.NextAttemptAt
 		}
+		if r.ProviderJob != "" && a.unusable == nil {
+			a.adopt(queued)
+			continue
+		}
 		a.queue.add(queued)
 	}
 	return askers, nil
@@ -192,10 +197,18 @@ func (w *worker) newAsker(slug string, platforms []Platform) *asker {
 	if !ok {
 		p.Slug, p.Unavailable = slug, unknownPlatform(slug).Error()
 	}
-	limit := w.limits.account(p)
-	a := &asker{worker: w, queue: newRunQueue(), description: p.Description, limit: limit}
+	a := &asker{worker: w, queue: newRunQueue(), description: p.Description}
 	var err error
 	a.client, err = p.Open(simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors})
+	if surface, ok := a.client.(*capture.Client); ok {
+		a.surface, a.jobs, a.byProvider = surface, newRunQueue(), map[string]*rateLimit{}
+		a.jobs.open = true
+		for _, provider := range p.Providers {
+			a.byProvider[provider.Slug] = w.limits.account(provider)
+		}
+	} else {
+		a.limit = w.limits.account(p)
+	}
 	switch {
 	case w.noRecord != nil:
 		a.unusable = w.noRecord

@@ -38,7 +38,11 @@ func (c *askCmd) Run(ctx context.Context, p *process) error {
 	if err := p.Settings.Validate(); err != nil {
 		return usageError{err}
 	}
-	chosen, err := tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
+	platforms := tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{})
+	if err := platforms.Validate(); err != nil {
+		return usageError{err}
+	}
+	chosen, err := platforms.Find(ctx, uuid.Nil, c.Platform)
 	if err == nil {
 		err = c.check(chosen)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"time"
@@ -65,8 +66,9 @@ func (c *ingestCmd) Run(ctx context.Context, p *process) error {
 
 // trackingFlags are the flags of every command that starts tracking jobs.
 type trackingFlags struct {
-	StartLimit int    `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
-	Canary     string `default:"off" placeholder:"on" help:"${tracking_canary}"`
+	StartLimit  int    `default:"2" placeholder:"N" help:"${tracking_start_limit}"`
+	Canary      string `default:"off" placeholder:"on" help:"${tracking_canary}"`
+	CallbackURL string `name:"callback-url" placeholder:"URL" help:"${tracking_callback_url}"`
 }
 
 func (f *trackingFlags) validate() (err error) {
@@ -76,7 +78,27 @@ func (f *trackingFlags) validate() (err error) {
 	if f.Canary != "on" && f.Canary != "off" {
 		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_CANARY is %q: want on or off", f.Canary))
 	}
+	origin, wrong := url.Parse(f.CallbackURL)
+	if f.CallbackURL != "" &&
+		(wrong != nil || !config.IsSecure(f.CallbackURL) || origin.Scheme+"://"+origin.Host != f.CallbackURL) {
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_CALLBACK_URL is %.200q: want the address at which capture "+
+			"providers reach this server, such as https://tracking.example, without a path", f.CallbackURL))
+	}
 	return err
+}
+
+// callbacks are the addresses that capture providers call; nil: none.
+func (f *trackingFlags) callbacks(settings config.Settings) (*tracking.Callbacks, error) {
+	if f.CallbackURL == "" {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	ring, err := settings.SecretRing()
+	if err != nil || !ring.IsSet() {
+		return nil, usageError{errors.Join(err, errors.New("ANSWERSCOPE_CALLBACK_URL wants ANSWERSCOPE_SECRET_KEYS, "+
+			"which protects its addresses"))}
+	}
+	secret := settings.Outside.Platform("cloro").WebhookSecret.Reveal()
+	return &tracking.Callbacks{BaseURL: f.CallbackURL, Ring: ring, WebhookSecret: secret}, nil
 }
 
 // addTracking adds the workers of tracking jobs, the schedule and their routes; withWeb adds the routes of the
@@ -89,7 +111,11 @@ func (f *trackingFlags) addTracking(
 	if err != nil {
 		return err
 	}
-	jobs, err := addJobs(s, appends)
+	callbacks, err := f.callbacks(s.Settings)
+	if err != nil {
+		return err
+	}
+	jobs, err := addJobs(s, appends, callbacks)
 	if err != nil {
 		return err
 	}
@@ -123,6 +149,9 @@ func (f *trackingFlags) addTracking(
 		trackingapi.MountPlatforms(server.App.Group(auth.DashboardPrefix+"/providers"), platforms, signedIn)
 		api.Mount(server, auth.DashboardPrefix+"/tracking", signedIn, starts.Handle, estimates.Handle)
 	}
+	if callbacks != nil {
+		api.MountCallbacks(server, callbacks)
+	}
 	secret := s.Settings.CronSecret.Reveal()
 	if secret == "" {
 		s.Log.Info("/cron is not served", "reason", "CRON_SECRET is empty")
@@ -138,9 +167,12 @@ func (f *trackingFlags) addTracking(
 var allStores = []lifecycle.Store{lifecycle.Postgres, lifecycle.ClickHouse, lifecycle.Kafka}
 
 // addJobs adds the workers of tracking jobs.
-func addJobs(s *service.Service, appends *producer.Producer) (*tracking.Jobs, error) {
+func addJobs(
+	s *service.Service, appends *producer.Producer, callbacks *tracking.Callbacks,
+) (*tracking.Jobs, error) {
 	jobs, err := newJobs(s.Engines, appends, s.Metrics)
 	if err == nil {
+		jobs.Callbacks = callbacks
 		s.Add(lifecycle.Part{Name: "tracking jobs", After: allStores, Run: jobs.Run})
 	}
 	return jobs, err
@@ -165,5 +197,9 @@ func newPlatforms(settings config.Settings, db *postgres.DB) (*tracking.Platform
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return tracking.NewPlatforms(settings.Outside, db, ring), nil
+	platforms := tracking.NewPlatforms(settings.Outside, db, ring)
+	if err := platforms.Validate(); err != nil {
+		return nil, usageError{err}
+	}
+	return platforms, nil
 }

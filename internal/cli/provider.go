@@ -21,6 +21,39 @@ type providerCmd struct {
 	List   providerList   `cmd:"" help:"List the AI platforms: which can be asked, their models, prices and limits."`
 	Remove providerRemove `cmd:"" help:"Take an organization's key of an AI platform from it."`
 	Limits providerLimits `cmd:"" help:"Set or show the limits of an organization's account at an AI platform."`
+	Order  providerOrder  `cmd:"" help:"Set which capture providers an organization asks for a consumer surface."`
+}
+
+type providerOrder struct {
+	Surface   string   `arg:"" help:"A consumer surface, such as google-ai-mode."`
+	Providers []string `arg:"" optional:"" placeholder:"P,…" help:"${provider_order}"`
+	orgFlags
+}
+
+func (c *providerOrder) Run(
+	ctx context.Context, p *process, db *postgres.DB, organization postgres.Organization,
+) error {
+	platforms, err := newPlatforms(p.Settings, db)
+	if err != nil {
+		return err
+	}
+	if err := asUsage(platforms.SetOrder(ctx, uuid.Nil, organization.ID, c.Surface, c.Providers)); err != nil {
+		return err
+	}
+	listed, err := platforms.Find(ctx, organization.ID, c.Surface)
+	if err != nil {
+		return err
+	}
+	return p.print(c.Surface + ": " + providersText(listed.View()))
+}
+
+// providersText names the providers of a surface in their order, each with the source of its key.
+func providersText(v tracking.View) string {
+	var names []string
+	for _, provider := range v.Providers {
+		names = append(names, provider.Provider+" ("+provider.KeyFrom+")")
+	}
+	return cmp.Or(strings.Join(names, ", "), "unavailable")
 }
 
 type providerSet struct {
@@ -137,6 +170,11 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
+	providers, err := platforms.Providers(ctx, organization)
+	if err != nil {
+		return err
+	}
+	list = append(list, providers...)
 	var views []tracking.View
 	var lines []string
 	for _, listed := range list {
@@ -168,7 +206,8 @@ func (c *providerList) platforms(ctx context.Context, p *process) (*tracking.Pla
 		if err := p.Settings.Validate(); err != nil {
 			return nil, uuid.Nil, usageError{err}
 		}
-		return tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{}), uuid.Nil, nil
+		platforms := tracking.NewPlatforms(p.Settings.Outside, nil, secret.Ring{})
+		return platforms, uuid.Nil, asUsage(platforms.Validate())
 	}
 	e, err := p.connect(ctx, service.Control)
 	if err != nil {
@@ -192,6 +231,10 @@ func providerLines(v tracking.View) []string {
 		key = "unavailable"
 	}
 	limits := limitsText(v)
+	if v.Price != nil { // of a consumer surface
+		price := v.Price.PerThousandRequests + " " + v.Price.Currency + " per 1000 answers"
+		return []string{strings.Join([]string{v.Platform, providersText(v), "", price, "", v.Price.Date, limits}, "\t")}
+	}
 	var lines []string
 	for i, m := range v.Models {
 		start, end := v.Platform+"\t"+key, limits

@@ -94,7 +94,7 @@ func (c *trackCmd) serve(ctx context.Context, p *process) error {
 				return err
 			}
 			db = s.DB
-			jobs, err = addJobs(s, appends)
+			jobs, err = addJobs(s, appends, nil)
 			return err
 		},
 		Ready: func(ctx context.Context, _ string) error {

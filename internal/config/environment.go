@@ -38,6 +38,14 @@ type Platform struct {
 	BaseURL string   // another address for it: a proxy, a gateway, a recorded answer
 	Models  []string // in place of those that it declares, the default first; none: those
 	limits  string
+
+	// Of a consumer surface: the capture providers that are asked, the first one first; none: those with a key.
+	Providers []string
+	// Of a capture provider: the zone of its SERP API, the price of a credit in US dollars, and the secret that signs
+	// its callbacks.
+	Zone          string
+	CreditUSD     string
+	WebhookSecret Secret
 }
 
 // Limits returns the limits of the account of the key, which Validate has checked.
@@ -64,6 +72,11 @@ const (
 	BaseURLVariable = "BASE_URL"
 	ModelsVariable  = "MODELS"
 	LimitsVariable  = "LIMITS"
+
+	ProvidersVariable     = "PROVIDERS"
+	ZoneVariable          = "ZONE"
+	CreditVariable        = "CREDIT_USD"
+	WebhookSecretVariable = "WEBHOOK_SECRET"
 )
 
 // A Variable is one name in the environment that is no flag, with what may be shown of its value.
@@ -149,11 +162,22 @@ func (o Outside) Variables() []Variable {
 			Variable{p.Variable(BaseURLVariable), NewDSN(p.BaseURL).Masked()},
 			Variable{p.Variable(ModelsVariable), strings.Join(p.Models, ",")},
 			Variable{p.Variable(LimitsVariable), p.limits})
+		for _, v := range []Variable{
+			{ProvidersVariable, strings.Join(p.Providers, ",")}, {ZoneVariable, p.Zone}, {CreditVariable, p.CreditUSD},
+			{WebhookSecretVariable, p.WebhookSecret.Masked()},
+		} {
+			if v.Masked != "" { // few platforms have it
+				list = append(list, Variable{p.Variable(v.Name), v.Masked})
+			}
+		}
 	}
 	return list
 }
 
-var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL|MODELS|LIMITS)$`)
+var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_` +
+	`(API_KEY|BASE_URL|MODELS|LIMITS|PROVIDERS|ZONE|CREDIT_USD|WEBHOOK_SECRET)$`)
+
+var creditPrice = regexp.MustCompile(`^\d{1,3}(\.\d{1,9})?$`)
 
 func platforms(env map[string]string) []Platform {
 	var list []Platform
@@ -175,14 +199,28 @@ func platforms(env map[string]string) []Platform {
 		case LimitsVariable:
 			list[i].limits = strings.TrimSpace(value)
 		case ModelsVariable:
-			for model := range strings.SplitSeq(value, ",") {
-				if model = strings.TrimSpace(model); model != "" {
-					list[i].Models = append(list[i].Models, model)
-				}
-			}
+			list[i].Models = words(value)
+		case ProvidersVariable:
+			list[i].Providers = words(value)
+		case ZoneVariable:
+			list[i].Zone = strings.TrimSpace(value)
+		case CreditVariable:
+			list[i].CreditUSD = strings.TrimSpace(value)
+		case WebhookSecretVariable:
+			list[i].WebhookSecret = NewSecret(value)
 		}
 	}
 	slices.SortFunc(list, func(a, b Platform) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// words returns the parts of a list that is separated by commas.
+func words(value string) (list []string) {
+	for word := range strings.SplitSeq(value, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			list = append(list, word)
+		}
+	}
 	return list
 }
 
@@ -207,6 +245,8 @@ func (o Outside) validate(m *mistakes) {
 		if _, err := parseAccountLimits(p.limits); err != nil {
 			m.add(fmt.Errorf("%s is %.100q: %w", p.Variable(LimitsVariable), p.limits, err))
 		}
+		m.want(p.CreditUSD == "" || creditPrice.MatchString(p.CreditUSD), "PLATFORM_"+p.Name+"_"+CreditVariable,
+			p.CreditUSD, "the price of a credit in US dollars, such as 0.0005")
 	}
 }
 

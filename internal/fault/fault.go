@@ -50,6 +50,9 @@ const (
 // TrackingPoints are all of these. A process that tracks nothing passes none of them.
 var TrackingPoints = []Point{Claimed, Asked, Answered, Appended, Marked}
 
+// Accepted is a point of the run of a consumer surface, between these: the job of a capture provider is stored.
+const Accepted Point = "accepted"
+
 // The points of a delivery of an event.
 const (
 	Leased   Point = "leased"   // a process has leased it, and sent nothing
@@ -83,7 +86,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints)
+	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints, []Point{Accepted})
 	if err != nil || n < 1 || !slices.Contains(all, Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}

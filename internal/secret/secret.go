@@ -4,7 +4,9 @@ package secret
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -18,8 +20,9 @@ const keyBytes = 32 // AES-256
 
 // A Ring holds named keys: the first encrypts, all decrypt. The zero Ring has none.
 type Ring struct {
-	first string
-	keys  map[string]cipher.AEAD
+	first    string
+	firstKey []byte
+	keys     map[string]cipher.AEAD
 }
 
 // ParseRing reads id:base64[,id:base64…], each key 32 bytes. Its errors show nothing of the keys.
@@ -36,7 +39,7 @@ func ParseRing(text string) (Ring, error) {
 			return Ring{}, fmt.Errorf("want one key of id %q, there are two", id)
 		}
 		if r.first == "" {
-			r.first = id
+			r.first, r.firstKey = id, key
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -57,6 +60,13 @@ func (r Ring) IsSet() bool { return r.first != "" }
 func (r Ring) Seal(plain []byte, name string) string {
 	sealed := r.keys[r.first].Seal(nil, nil, plain, []byte(name)) //nolint:gosec // this AEAD makes its own nonce
 	return r.first + ":" + base64.StdEncoding.EncodeToString(sealed)
+}
+
+// MAC returns the HMAC-SHA256 of a text under the first key.
+func (r Ring) MAC(text string) []byte {
+	mac := hmac.New(sha256.New, r.firstKey)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
 }
 
 // Open decrypts what Seal returned for name.

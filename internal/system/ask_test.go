@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
 )
 
 // platformAt is the environment of a platform whose place a server takes that answers with a payload.
@@ -133,7 +134,11 @@ func TestAskSaysWhatFailed(t *testing.T) {
 		{platformAt(t, "gemini", bodyOf(payload(t, "gemini", "blocked"))), "gemini", exitFailed, "answerscope: gemini: content_filtered: the prompt is blocked: PROHIBITED_CONTENT\n"},
 		{platformAt(t, "anthropic", bodyOf(`{"type":"message","contents":[]}`)), "anthropic", exitFailed, "answerscope: anthropic: changed_shape: the answer has no field content\n"},
 		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time limit\n"},
-		{nil, "google-ai-mode", exitUsage, "answerscope: platform \"google-ai-mode\" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping\n"},
+		{nil, "google-ai", exitUsage, "answerscope: platform \"google-ai\" is unknown: want one of " + catalog.Slugs() + "\n"},
+		{nil, "bing-copilot", exitFailed, "answerscope: bing-copilot: auth: ANSWERSCOPE_PLATFORM_SERPAPI_API_KEY is missing: want the API key of an account at a provider that captures Bing Copilot Search\n"},
+		{[]string{"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=" + askKey}, "chatgpt-web", exitUsage, "answerscope: ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY: want user:password\n"},
+		{[]string{"ANSWERSCOPE_PLATFORM_GROK_WEB_PROVIDERS=serpapi"}, "grok-web", exitUsage, "answerscope: ANSWERSCOPE_PLATFORM_GROK_WEB_PROVIDERS: \"serpapi\": want some of cloro, each once, such as cloro\n"},
+		{append(platformAt(t, "serpapi", refuse(401, `{"error":"Invalid API key: `+askKey+`"}`)), "ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_PROVIDERS=serpapi"), "google-ai-mode", exitFailed, "answerscope: google-ai-mode: auth (again after 90s): status 401: Invalid API key: ****\n"},
 		{nil, "xai", exitFailed, "answerscope: xai: auth: ANSWERSCOPE_PLATFORM_XAI_API_KEY is missing: want the API key of an account at xAI\n"},
 		{nil, "simulator --model x", exitUsage, "answerscope: model \"x\" of simulator is unknown: want one of sim-atlas, sim-borealis, sim-cirrus, sim-dorado, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS\n"},
 		{nil, "simulator --region usa", exitUsage, "answerscope: --region \"usa\": want a country of ISO 3166-1, such as us\n"},

@@ -100,6 +100,30 @@ func (db *DB) SetProviderLimits(ctx context.Context, user uuid.UUID, l ProviderL
 	})
 }
 
+// ProviderOrders returns the capture providers that an organization asks, by surface.
+func (db *DB) ProviderOrders(ctx context.Context, organization uuid.UUID) (map[string][]string, error) {
+	rows, err := queryAll[struct {
+		Platform  string   `db:"platform"`
+		Providers []string `db:"providers"`
+	}](ctx, db, "provider_orders", organization)
+	orders := map[string][]string{}
+	for _, row := range rows {
+		orders[row.Platform] = row.Providers
+	}
+	return orders, err
+}
+
+// SetProviderOrder replaces the capture providers that an organization asks for a surface; the audit log names the user
+// as for SetProviderKey.
+func (db *DB) SetProviderOrder(
+	ctx context.Context, user, organization uuid.UUID, platform string, providers []string,
+) error {
+	return db.asUser(ctx, user, func(tx Tx) error {
+		err := exec(ctx, tx, "set_provider_order", organization, platform, append([]string{}, providers...))
+		return wrap(err, "set order of providers of %s", platform)
+	})
+}
+
 // RemoveProviderKey deletes a key; the audit log names the user as for SetProviderKey. ErrNotFound if the organization
 // has no key of that platform.
 func (db *DB) RemoveProviderKey(ctx context.Context, user, organization uuid.UUID, platform string) error {

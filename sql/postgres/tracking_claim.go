@@ -24,7 +24,7 @@ type TrackingClaim struct {
 	db *DB
 }
 
-// TrackingRun is a queued run.
+// TrackingRun is a queued run, or one that a capture provider has accepted.
 type TrackingRun struct {
 	ID            uuid.UUID  `db:"id"`
 	PromptID      uuid.UUID  `db:"prompt_id"`
@@ -35,21 +35,28 @@ type TrackingRun struct {
 	Slot          time.Time  `db:"slot"`
 	Attempts      int        `db:"attempts"`     // requests that were sent
 	Failures      int        `db:"failures"`     // requests that failed for certain
-	RateLimited   int        `db:"rate_limited"` // failures by the platform's rate limit
+	RateLimited   int        `db:"rate_limited"` // failures that do not use up its retries
 	NextAttemptAt *time.Time `db:"next_attempt_at"`
 	ErrorClass    string     `db:"error_class"` // of the last request that failed
 	Error         string     `db:"error"`
+	Provider      string     `db:"provider"`     // that was asked last
+	ProviderJob   string     `db:"provider_job"` // "": it is queued
+	SubmittedAt   *time.Time `db:"submitted_at"` // of the provider's job
 }
 
 // RunOutcome is the outcome of a request of a run.
 type RunOutcome struct {
 	ID            uuid.UUID
-	State         string // answered, gave_up, cancelled, or queued again
+	State         string // answered, gave_up, cancelled, queued again, or asking: a provider has accepted it
 	Answer        string // the record, of an answered or given-up run
 	Cost          string // US dollars, a decimal number; "": not known
 	ErrorClass    string
 	Error         string
 	NextAttemptAt *time.Time
+	Uncounted     bool // the failure does not use up the retries
+	Provider      string
+	ProviderJob   string
+	SubmittedAt   *time.Time
 }
 
 // IdenticalRun is a queued run of another job with the question of an answered run.
@@ -146,14 +153,18 @@ func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (hasOthe
 
 func endRuns(ctx context.Context, tx Tx, job uuid.UUID, outcomes []RunOutcome) error {
 	var ids []uuid.UUID
-	var states, answers, costs, classes, texts []string
-	var nexts []*time.Time
+	var states, answers, costs, classes, texts, providers, jobs []string
+	var nexts, submissions []*time.Time
+	var uncounted []bool
 	for _, o := range outcomes {
 		ids, states, answers = append(ids, o.ID), append(states, o.State), append(answers, o.Answer)
 		costs, classes, texts = append(costs, o.Cost), append(classes, o.ErrorClass), append(texts, o.Error)
-		nexts = append(nexts, o.NextAttemptAt)
+		nexts, uncounted = append(nexts, o.NextAttemptAt), append(uncounted, o.Uncounted)
+		providers, jobs = append(providers, o.Provider), append(jobs, o.ProviderJob)
+		submissions = append(submissions, o.SubmittedAt)
 	}
-	return exec(ctx, tx, "end_tracking_runs", job, ids, states, answers, costs, classes, texts, nexts)
+	return exec(ctx, tx, "end_tracking_runs", job, ids, states, answers, costs, classes, texts, nexts, uncounted,
+		providers, jobs, submissions)
 }
 
 // CancelWaiting ends the queued runs of a cancelled job once its worker has no request in flight.

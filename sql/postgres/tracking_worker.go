@@ -75,8 +75,12 @@ func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error)
 // prunedAtOnce bounds the jobs that one statement deletes, of up to some ten thousand runs each.
 const prunedAtOnce = 50
 
-// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns their number.
+// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns their number. It forgets the
+// accounts that were last asked before it, too.
 func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
+	if err := exec(ctx, db, "prune_platform_accounts", before); err != nil {
+		return 0, wrap(err, "forget accounts at platforms")
+	}
 	for {
 		n, err := execRows(ctx, db, "prune_tracking_jobs", before, prunedAtOnce)
 		jobs += n

@@ -1,5 +1,5 @@
 // Package capture asks consumer surfaces: what people see in the products of AI platforms, beside what their APIs
-// answer. Accounts at capture providers see it for us. table.go says which provider captures which surface, and at which
+// answer. Accounts at capture providers see it for us. table.go lists which provider captures which surface, and its
 // price; a file for each provider has its requests and the reader of its payloads; job.go waits for a capture.
 package capture
 
@@ -32,9 +32,9 @@ type provider struct {
 	// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; a
 	// failed job is an error of the state failed.
 	fetch func(ctx context.Context, a account, jobID string) ([]byte, state, error)
-	// read reads the payload of submit or fetch. The reply has no provider and, unless the payload says it, no cost.
+	// read reads the payload of submit or fetch. The reply has no provider, and a cost only if the payload has it.
 	read func(r request, payload []byte) (platform.Reply, error)
-	// cancel ends a job that nobody waits for; nil: it cannot be ended.
+	// cancel ends an abandoned job; nil: it cannot be ended.
 	cancel func(ctx context.Context, a account, jobID string) error
 }
 

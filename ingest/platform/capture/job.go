@@ -60,7 +60,7 @@ func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform
 	return reply, Progress{Ended: true}, err
 }
 
-// Cancel ends a job that nobody waits for, where the provider can.
+// Cancel ends an abandoned job, where the provider can.
 func (c *Client) Cancel(ctx context.Context, j Job) error {
 	r, err := c.route(j.Provider)
 	if err != nil || r.cancel == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 )
@@ -144,9 +143,6 @@ func indexOf(slug string) int {
 	return slices.IndexFunc(surfaces, func(s surface) bool { return s.Slug == slug })
 }
 
-// Captures reports whether a provider captures a surface.
-func Captures(slug, provider string) bool { return slices.Contains(Offers(slug), provider) }
-
 // Offers names the providers of a surface; none: slug is no surface.
 func Offers(slug string) (names []string) {
 	if i := indexOf(slug); i >= 0 {
@@ -186,13 +182,4 @@ func Choose(slug string, accounts []Account, order []string) (chosen []Account) 
 	cost := func(a Account) *big.Rat { return offerOf(slug, a.Provider).cost(a.CreditUSD) }
 	slices.SortStableFunc(chosen, func(a, b Account) int { return cost(a).Cmp(cost(b)) })
 	return chosen
-}
-
-// Slugs names things for people.
-func Slugs(list []platform.Description) string {
-	var slugs []string
-	for _, d := range list {
-		slugs = append(slugs, d.Slug)
-	}
-	return strings.Join(slugs, ", ")
 }

@@ -1,5 +1,6 @@
 // Package catalog lists the AI platforms that answerscope can ask, and opens them. Each has a file with its
-// description, its request and the reader of its answers. Their HTTP APIs share api.go.
+// description, its request and the reader of its answers; capture has the consumer surfaces. Their HTTP APIs share
+// api.go.
 package catalog
 
 import (
@@ -8,6 +9,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
@@ -16,6 +18,8 @@ type Settings struct {
 	Key     string         // the account's; "" for platforms that need none
 	BaseURL string         // the part before the version, for example "https://api.openai.com"; "" the platform's own
 	Cast    simulator.Cast // whom the simulator's answers name; the others ignore it
+
+	Accounts []capture.Account // in place of a key: those that capture a consumer surface, in order
 }
 
 // Entry is one platform.
@@ -24,10 +28,19 @@ type Entry struct {
 	Open func(Settings) (platform.Platform, error)
 }
 
-var entries = []Entry{
-	openAI.entry(), anthropic.entry(), gemini.entry(), perplexity.entry(), xAI.entry(), mistral.entry(),
-	{simulator.Description, openSimulator(false)},
-	{simulator.ShoppingDescription, openSimulator(true)},
+var entries = slices.Concat(
+	[]Entry{openAI.entry(), anthropic.entry(), gemini.entry(), perplexity.entry(), xAI.entry(), mistral.entry()},
+	surfaces(),
+	[]Entry{{simulator.Description, openSimulator(false)}, {simulator.ShoppingDescription, openSimulator(true)}},
+)
+
+func surfaces() (list []Entry) {
+	for _, s := range capture.Surfaces() {
+		list = append(list, Entry{s, func(settings Settings) (platform.Platform, error) {
+			return capture.Open(s.Slug, settings.Accounts)
+		}})
+	}
+	return list
 }
 
 // All lists every platform.

@@ -29,15 +29,23 @@ func MountPlatforms(router fiber.Router, platforms *tracking.Platforms, before .
 }
 
 func (r platformRoutes) list(c *fiber.Ctx) error {
-	platforms, err := r.platforms.List(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID)
+	organization := identity.FromContext(c.UserContext()).OrganizationID
+	platforms, err := r.platforms.List(c.UserContext(), organization)
 	if err != nil {
 		return err
 	}
-	views := []tracking.View{}
-	for _, p := range platforms {
-		views = append(views, p.View())
+	captures, err := r.platforms.Providers(c.UserContext(), organization)
+	if err != nil {
+		return err
 	}
-	return c.JSON(fiber.Map{"providers": views})
+	views := func(list []tracking.Platform) []tracking.View {
+		all := []tracking.View{}
+		for _, p := range list {
+			all = append(all, p.View())
+		}
+		return all
+	}
+	return c.JSON(fiber.Map{"providers": views(platforms), "capture_providers": views(captures)})
 }
 
 // setKey stores the key of the body, {"key": "…"}, and answers with the platform.

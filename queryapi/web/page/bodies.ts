@@ -311,7 +311,8 @@ export interface Topic { id: string; name: string }
 export interface Key { id: string; name: string; prefix: string; scopes: string[]; created_at: string; last_used_at: string | null; expires_at: string | null; revoked_at: string | null; email?: string }
 
 export interface Member { id: string; email: string; role: string; is_active: boolean; last_sign_in_at: string | null }
-export interface Provider { platform: string; name: string; available: boolean; reason?: string; key_from?: "environment" | "organization"; key_ends_with?: string; models: { model: string }[] }
+export interface Provider { platform: string; name: string; available: boolean; reason?: string; key_from?: "environment" | "organization"; key_ends_with?: string; models: { model: string }[]; limits: AccountLimits<number>; limits_from: AccountLimits<"description" | "environment" | "organization" | "platform">; price?: object; providers?: { provider: string; key_from: string }[] }
+export interface AccountLimits<T> { requests_per_minute: T; tokens_per_minute: T; in_flight: T }
 export interface Limits { runsPerDay: number | null; runsPerMonth: number | null; costPerDay: string | null; costPerMonth: string | null }
 export interface Budget extends Limits { platform: string; spent: { runsDay: number; runsMonth: number; costDay: string; costMonth: string } }
 

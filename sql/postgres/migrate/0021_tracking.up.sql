@@ -65,6 +65,9 @@ CREATE TABLE public.tracking_runs (
     error           text CONSTRAINT tracking_runs_error_length CHECK (octet_length(error) <= 8192),
     estimate        numeric,
     cost            numeric,
+    provider        text CONSTRAINT tracking_runs_provider_length CHECK (octet_length(provider) BETWEEN 1 AND 64),
+    provider_job    text CONSTRAINT tracking_runs_provider_job_length CHECK (octet_length(provider_job) BETWEEN 1 AND 512),
+    submitted_at    timestamptz,
     answer_id       uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT tracking_runs_answer_id_key UNIQUE,
     answer          json,
     created_at      timestamptz NOT NULL DEFAULT now(),
@@ -86,9 +89,12 @@ COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of th
 COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the job, as records contain it.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
-COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platform refused for its rate limit, which does not use up the retries of a run.';
+COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails every request.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
+COMMENT ON COLUMN public.tracking_runs.provider IS 'The capture provider that was asked last; null: the platform''s API.';
+COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The job that the provider has accepted; while the run is being asked it is waited for, and not submitted again.';
+COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 

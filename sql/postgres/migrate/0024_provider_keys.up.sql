@@ -50,3 +50,26 @@ END
 $$;
 CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.provider_limits
     FOR EACH ROW EXECUTE FUNCTION private.log_provider_limits();
+
+-- Which capture providers organizations ask for a consumer surface.
+CREATE TABLE private.provider_orders (
+    organization_id uuid CONSTRAINT provider_orders_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
+    platform        text CONSTRAINT provider_orders_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),
+    providers       text[] NOT NULL CONSTRAINT provider_orders_providers_are_words CHECK (private.are_words(providers)),
+    CONSTRAINT provider_orders_pkey PRIMARY KEY (organization_id, platform)
+);
+COMMENT ON TABLE private.provider_orders IS 'Capture providers that organizations ask for a consumer surface, in place of the environment''s.';
+COMMENT ON COLUMN private.provider_orders.providers IS 'The first one is asked first; empty: all with a key, by price.';
+
+CALL private.protect('private.provider_orders');
+
+CREATE FUNCTION private.log_provider_order() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    PERFORM private.log_audit('provider order set', NEW.organization_id, NEW.platform,
+        jsonb_build_object('providers', NEW.providers));
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.provider_orders
+    FOR EACH ROW EXECUTE FUNCTION private.log_provider_order();

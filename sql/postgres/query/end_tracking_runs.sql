@@ -1,19 +1,24 @@
--- end_tracking_runs: stores outcomes of requests, counts the runs that have ended, and replaces their estimates by
--- their costs, where these are known. The job is locked.
+-- end_tracking_runs: stores outcomes of requests, among them jobs that capture providers have accepted, counts the runs
+-- that have ended, and replaces their estimates by their costs, where these are known. The job is locked.
 WITH outcomes AS (
     SELECT *
-    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-        AS o (id, state, answer, cost, error_class, error, next_attempt_at)
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+        $9::bool[], $10::text[], $11::text[], $12::timestamptz[])
+        AS o (id, state, answer, cost, error_class, error, next_attempt_at, is_uncounted, provider, provider_job,
+            submitted_at)
 ), ended AS (
     UPDATE public.tracking_runs AS r
     SET
         state = o.state,
         answer = nullif(o.answer, '')::json,
-        cost = nullif(o.cost, '')::numeric,
+        cost = CASE WHEN o.cost = '' THEN r.cost ELSE coalesce(r.cost, 0) + o.cost::numeric END, -- of all its requests
         error_class = coalesce(nullif(o.error_class, ''), r.error_class),
         error = coalesce(nullif(o.error, ''), r.error),
-        rate_limited = r.rate_limited + (o.error_class = 'rate_limited' AND r.state = 'asking')::int,
-        next_attempt_at = o.next_attempt_at
+        rate_limited = r.rate_limited + (o.is_uncounted AND r.state = 'asking')::int,
+        next_attempt_at = o.next_attempt_at,
+        provider = nullif(o.provider, ''),
+        provider_job = nullif(o.provider_job, ''),
+        submitted_at = o.submitted_at
     FROM outcomes AS o
     WHERE r.id = o.id -- and not by job: a plan without fresh statistics would read all of the job's runs
       AND r.state IN ('queued', 'asking')
@@ -25,7 +30,7 @@ WITH outcomes AS (
         r.estimate,
         CASE -- an answer is paid for even if its usage is unknown
             WHEN r.state = 'answered' OR private.is_paid(r.error_class) THEN coalesce(r.cost, r.estimate, 0)
-            ELSE 0
+            ELSE coalesce(r.cost, 0)
         END AS cost
 ), over AS (
     SELECT
@@ -36,7 +41,7 @@ WITH outcomes AS (
         sum(cost) AS cost,
         sum(coalesce(estimate, 0)) AS estimate
     FROM ended
-    WHERE state <> 'queued'
+    WHERE state NOT IN ('queued', 'asking')
     GROUP BY organization_id, platform
 ), locked AS ( -- in one order
     SELECT s.organization_id, s.platform, s.day

@@ -1,4 +1,4 @@
--- tracking_runs_to_ask: the queued runs of a job.
+-- tracking_runs_to_ask: the queued runs of a job, and those that a capture provider has accepted.
 SELECT
     id,
     prompt_id,
@@ -12,8 +12,11 @@ SELECT
     rate_limited,
     next_attempt_at,
     coalesce(error_class, '') AS error_class,
-    coalesce(error, '') AS error
+    coalesce(error, '') AS error,
+    coalesce(provider, '') AS provider,
+    coalesce(provider_job, '') AS provider_job,
+    submitted_at
 FROM public.tracking_runs
 WHERE job_id = $1
-  AND state = 'queued'
+  AND state IN ('queued', 'asking')
 ORDER BY id

@@ -1,0 +1,123 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/problem"
+)
+
+// surface returns a consumer surface with the providers that capture it for the organization. order is the
+// organization's, or empty.
+func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []string) Platform {
+	if len(order) == 0 {
+		order = p.environment.Platform(entry.Slug).Providers
+	}
+	result := Platform{Description: entry.Description}
+	var accounts []capture.Account
+	for _, provider := range providers {
+		if provider.Unavailable == "" {
+			accounts = append(accounts, provider.captures)
+		}
+	}
+	accounts = capture.Choose(entry.Slug, accounts, order)
+	for _, account := range accounts {
+		provider, _ := findPlatform(providers, account.Provider)
+		result.Providers = append(result.Providers, provider)
+	}
+	if len(accounts) == 0 {
+		offers := capture.Offers(entry.Slug)
+		if len(order) > 0 {
+			offers = order
+		}
+		result.Unavailable = keyVariables(offers) + " is missing: want the API key of an account at " +
+			"a provider that captures " + entry.Name
+		return result
+	}
+	first := result.Providers[0]
+	result.KeyFrom, result.KeyEnd = first.KeyFrom, first.KeyEnd
+	result.LimitsInForce, result.LimitSources = first.LimitsInForce, first.LimitSources
+	result.Price = capture.Price(entry.Slug, accounts[0])
+	result.Connect = func(simulator.Cast) (platform.Platform, error) {
+		return entry.Open(catalog.Settings{Accounts: accounts})
+	}
+	return result
+}
+
+// keyVariables names the variables of keys, one of which is enough. Bright Data's overviews want a zone, too.
+func keyVariables(accounts []string) string {
+	var names []string
+	for _, slug := range accounts {
+		names = append(names, config.Outside{}.Platform(slug).Variable(config.KeyVariable))
+	}
+	return strings.Join(names, " or ")
+}
+
+// findAccount describes a platform or capture provider, which may have a key and limits.
+func findAccount(slug string) (platform.Description, bool) {
+	if entry, ok := catalog.Find(slug); ok {
+		return entry.Description, true
+	}
+	providers := capture.Providers()
+	i := slices.IndexFunc(providers, func(d platform.Description) bool { return d.Slug == slug })
+	if i < 0 {
+		return platform.Description{}, false
+	}
+	return providers[i], true
+}
+
+// Validate checks the variables of surfaces and capture providers.
+func (p *Platforms) Validate() error {
+	var errs []error
+	for _, d := range capture.Surfaces() {
+		env := p.environment.Platform(d.Slug)
+		if err := checkOrder(d.Slug, env.Providers); len(env.Providers) > 0 && err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", env.Variable(config.ProvidersVariable), err))
+		}
+	}
+	for _, d := range capture.Providers() {
+		env := p.environment.Platform(d.Slug)
+		if env.APIKey.IsSet() && capture.HasUser(d.Slug) && !strings.Contains(env.APIKey.Reveal(), ":") {
+			errs = append(errs, fmt.Errorf("%s: want user:password", env.Variable(config.KeyVariable)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkOrder returns a problem if an order names a provider twice, or one that does not capture the surface.
+func checkOrder(slug string, order []string) error {
+	offers := capture.Offers(slug)
+	if len(offers) == 0 {
+		var slugs []string
+		for _, d := range capture.Surfaces() {
+			slugs = append(slugs, d.Slug)
+		}
+		return problem.New(problem.Invalid, "%.60q is no consumer surface: want one of %s",
+			slug, strings.Join(slugs, ", "))
+	}
+	for i, provider := range order {
+		if !slices.Contains(offers, provider) || slices.Contains(order[:i], provider) {
+			return problem.New(problem.Invalid, "%.60q: want some of %s, each once, such as %s",
+				provider, strings.Join(offers, ", "), strings.Join(offers, ","))
+		}
+	}
+	return nil
+}
+
+// SetOrder stores the providers that an organization asks for a surface, the first one first; none is all, by price.
+func (p *Platforms) SetOrder(ctx context.Context, user, organization uuid.UUID, slug string, order []string) error {
+	if err := checkOrder(slug, order); err != nil {
+		return err
+	}
+	return p.db.SetProviderOrder(ctx, user, organization, slug, order)
+}
