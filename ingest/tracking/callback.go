@@ -33,7 +33,12 @@ func (a *asker) callbackURL(r *queuedRun) string {
 	if a.Callbacks == nil {
 		return ""
 	}
-	return a.Callbacks.BaseURL + "/callbacks/" + r.Provider + "/" + a.Callbacks.token(r.ID)
+	return a.Callbacks.URL(r.Provider, r.ID)
+}
+
+// URL returns the address that a provider calls once it has the capture of a run.
+func (c *Callbacks) URL(provider string, run uuid.UUID) string {
+	return c.BaseURL + "/callbacks/" + provider + "/" + c.token(run)
 }
 
 // token names a run and proves that we made it.

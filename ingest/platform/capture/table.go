@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 )
@@ -104,7 +105,8 @@ func (o offer) cost(credit string) *big.Rat {
 }
 
 func (o offer) priced(credit string) *platform.Price {
-	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: o.cost(credit).FloatString(3)}
+	price := strings.TrimRight(strings.TrimRight(o.cost(credit).FloatString(3), "0"), ".")
+	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: price}
 }
 
 // Surfaces lists every surface, at the price of its dearest provider.

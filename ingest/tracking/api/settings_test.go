@@ -128,6 +128,11 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"viewer", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"organization","key_ends_with":"wxyz"`},
 		{"stranger", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"environment","takes_region"`},
 		{"stranger", "DELETE", "/openai", "", 404, "has no key of its own"},
+		{"owner", "PUT", "/google-ai-mode", body, 400, "want that of a provider which captures it: serpapi, "},
+		{"owner", "PUT", "/oxylabs", body, 400, "the key of oxylabs: want user:password"},
+		{"owner", "PUT", "/serpapi", body, 200, `"platform":"serpapi","name":"SerpApi","available":true,"key_from":"organization"`},
+		{"viewer", "GET", "", "", 200, `"per_thousand_requests":"25"},"providers":[{"provider":"serpapi","key_from":"organization"}]`},
+		{"stranger", "GET", "", "", 200, `"platform":"bing-copilot","name":"Bing Copilot Search","available":false`},
 		{"owner", "DELETE", "/openai", "", 204, ""},
 		{"viewer", "GET", "", "", 200, `"available":true,"key_from":"environment","takes_region"`},
 		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
@@ -142,7 +147,10 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"owner", "PUT", "/openai/limits", `{"in_flight":0}`, 422, "limits: want requests=1 to 1000000"},
 		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":-5}`, 422, "limits: want requests=1 to 1000000"},
 		{"owner", "PUT", "/openai/limits", `{"tokens_per_minute":1000000001}`, 422, "limits: want requests=1 to 1000000"},
-		{"owner", "PUT", "/openai/limits", limits, 200, `"limits":{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"organization","in_flight":"environment"}`},
+		// The environment's account is not the organization's, which may only lower its limits.
+		{"owner", "PUT", "/openai/limits", `{"requests_per_minute":50,"in_flight":78}`, 200, `"limits":{"requests_per_minute":50,"tokens_per_minute":500000,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"description","in_flight":"environment"}`},
+		{"owner", "PUT", "/openai/limits", limits, 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77}`},
+		{"owner", "PUT", "/openai", body, 200, `"limits":{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":77},"limits_from":{"requests_per_minute":"organization","tokens_per_minute":"organization","in_flight":"environment"}`},
 		{"viewer", "GET", "/openai/limits", "", 200, `{"requests_per_minute":5000,"tokens_per_minute":0,"in_flight":null}`},
 		{"stranger", "GET", "/openai/limits", "", 200, `{"requests_per_minute":null,"tokens_per_minute":null,"in_flight":null}`},
 		{"stranger", "GET", "", "", 200, `"limits":{"requests_per_minute":500,"tokens_per_minute":500000,"in_flight":77},"limits_from":{"requests_per_minute":"description","tokens_per_minute":"description","in_flight":"environment"}`},
@@ -157,8 +165,11 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		}
 	}
 	_, text := ask("viewer", "GET", "/api/providers", "")
-	var list struct{ Providers []tracking.View }
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 8 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
+	var list struct {
+		Providers []tracking.View
+		Captures  []tracking.View `json:"capture_providers"`
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 17 || len(list.Captures) != 5 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
 		t.Errorf("%v: %s", err, text)
 	}
 }
