@@ -9,7 +9,7 @@ import { Notice, Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
-import { useProviders } from "./providers.tsx"
+import { keyOf, useProviders } from "./providers.tsx"
 import { SamplingPlan } from "./plan.tsx"
 import { Asks, type Estimate, going, PlatformProgress, Progress, useJob } from "./running.tsx"
 import { RunsPerDay, Spending } from "./spending.tsx"
@@ -198,7 +198,7 @@ function AddPlatform({ brand }: { brand: Brand }) {
         >
           {list.map((p) => (
             <option key={p.platform} value={p.platform} disabled={!p.available}>
-              {p.available ? p.platform : `${p.platform} (its key is missing)`}
+              {p.available ? p.platform + (p.price ? `: ${keyOf(p)}` : "") : `${p.platform} (its key is missing)`}
             </option>
           ))}
         </Select>
