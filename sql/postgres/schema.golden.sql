@@ -403,6 +403,25 @@ ALTER TABLE private.provider_limits FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.provider_limits FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.provider_limits TO answerscope_service;
 
+-- table private.provider_orders
+CREATE TABLE private.provider_orders (
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    providers text[] NOT NULL,
+    CONSTRAINT provider_orders_pkey PRIMARY KEY (organization_id, platform),
+    CONSTRAINT provider_orders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT provider_orders_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
+    CONSTRAINT provider_orders_providers_are_words CHECK (private.are_words(providers))
+);
+ALTER TABLE private.provider_orders OWNER TO answerscope_owner;
+COMMENT ON TABLE private.provider_orders IS 'Capture providers that organizations ask for a consumer surface, in place of the environment''s.';
+COMMENT ON COLUMN private.provider_orders.providers IS 'The first one is asked first; empty: all with a key, by price.';
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.provider_orders FOR EACH ROW EXECUTE FUNCTION private.log_provider_order();
+ALTER TABLE private.provider_orders ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.provider_orders FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.provider_orders FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.provider_orders TO answerscope_service;
+
 -- table private.refresh_tokens
 CREATE TABLE private.refresh_tokens (
     hash bytea NOT NULL,
@@ -1747,6 +1766,9 @@ CREATE TABLE public.tracking_runs (
     error text,
     estimate numeric,
     cost numeric,
+    provider text,
+    provider_job text,
+    submitted_at timestamp with time zone,
     answer_id uuid NOT NULL DEFAULT gen_random_uuid(),
     answer json,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1760,6 +1782,8 @@ CREATE TABLE public.tracking_runs (
     CONSTRAINT tracking_runs_error_length CHECK ((octet_length(error) <= 8192)),
     CONSTRAINT tracking_runs_model_length CHECK ((octet_length(model) <= 512)),
     CONSTRAINT tracking_runs_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
+    CONSTRAINT tracking_runs_provider_job_length CHECK (((octet_length(provider_job) >= 1) AND (octet_length(provider_job) <= 512))),
+    CONSTRAINT tracking_runs_provider_length CHECK (((octet_length(provider) >= 1) AND (octet_length(provider) <= 64))),
     CONSTRAINT tracking_runs_region_length CHECK ((octet_length(region) <= 512)),
     CONSTRAINT tracking_runs_sample_range CHECK (((sample >= 1) AND (sample <= 10))),
     CONSTRAINT tracking_runs_state_is_known CHECK ((state = ANY (ARRAY['queued'::text, 'asking'::text, 'answered'::text, 'done'::text, 'gave_up'::text, 'cancelled'::text])))
@@ -1778,10 +1802,13 @@ COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
-COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platform refused for its rate limit, which does not use up the retries of a run.';
+COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails every request.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
+COMMENT ON COLUMN public.tracking_runs.provider IS 'The capture provider that was asked last; null: the platform''s API.';
+COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The job that the provider has accepted; while the run is being asked it is waited for, and not submitted again.';
+COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -3010,6 +3037,22 @@ END
 $function$;
 ALTER FUNCTION private.log_provider_limits() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_provider_limits() IS NULL;
+
+-- function private.log_provider_order()
+CREATE OR REPLACE FUNCTION private.log_provider_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit('provider order set', NEW.organization_id, NEW.platform,
+        jsonb_build_object('providers', NEW.providers));
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_provider_order() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_provider_order() IS NULL;
 
 -- function private.log_share_link()
 CREATE OR REPLACE FUNCTION private.log_share_link()
