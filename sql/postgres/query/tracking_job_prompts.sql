@@ -1,8 +1,8 @@
--- tracking_job_prompts: the prompts of a job's queued runs.
+-- tracking_job_prompts: the prompts of a job's runs that have not ended.
 SELECT DISTINCT ON (prompt_id)
     prompt_id,
     prompt
 FROM public.tracking_runs
 WHERE job_id = $1
-  AND state = 'queued'
+  AND state IN ('queued', 'asking')
 ORDER BY prompt_id
