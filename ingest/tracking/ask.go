@@ -132,7 +132,8 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved flo
 		reply, err = a.client.Ask(limited, a.answerRun(r).Question())
 	} else {
 		var job capture.Job
-		job, reply, err = a.surface.Submit(limited, r.Provider, a.answerRun(r).Question(), submissionID(r), a.callbackURL(r))
+		q := a.answerRun(r).Question()
+		job, reply, err = a.surface.Submit(limited, r.Provider, q, submissionID(r), a.callbackURL(r))
 		if err == nil && job.ID != "" {
 			a.storeJob(r, job)
 			return

@@ -75,8 +75,8 @@ func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error)
 // prunedAtOnce bounds the jobs that one statement deletes, of up to some ten thousand runs each.
 const prunedAtOnce = 50
 
-// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns their number. It forgets the
-// accounts that were last asked before it, too.
+// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns their number. It forgets
+// the accounts that were last asked before it, too.
 func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
 	if err := exec(ctx, db, "prune_platform_accounts", before); err != nil {
 		return 0, wrap(err, "forget accounts at platforms")

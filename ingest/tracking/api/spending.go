@@ -98,7 +98,8 @@ func spendingWindow(c *fiber.Ctx, now time.Time) (from, to time.Time, err error)
 		return from, to, err
 	}
 	if days := int(to.Sub(from).Hours()/24) + 1; days < 1 || days > maxSpendingDays {
-		return from, to, problem.New(problem.Invalid, "date_from: want a day at most %d days before date_to, %s, got %s",
+		return from, to, problem.New(problem.Invalid,
+			"date_from: want a day at most %d days before date_to, %s, got %s",
 			maxSpendingDays-1, to.Format(time.DateOnly), from.Format(time.DateOnly))
 	}
 	return from, to, nil
