@@ -113,7 +113,8 @@ func newAnswerBody(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody 
 			Position: a.CardPositions[i], Title: a.CardTitles[i], Brand: a.CardBrands[i],
 			PriceAmount: a.CardPriceAmounts[i], PriceCurrency: a.CardPriceCurrencies[i], ImageURL: a.CardImageURLs[i],
 			Merchant: a.CardMerchants[i], MerchantURL: a.CardMerchantURLs[i], MerchantDomain: a.CardMerchantDomains[i],
-			Rating: a.CardRatings[i], ReviewCount: a.CardReviewCounts[i], MatchedID: a.CardMatchedIDs[i], Role: a.CardRoles[i],
+			Rating: a.CardRatings[i], ReviewCount: a.CardReviewCounts[i], MatchedID: a.CardMatchedIDs[i],
+			Role: a.CardRoles[i],
 		})
 	}
 	if a.InputTokens != 0 || a.OutputTokens != 0 || a.Searches != 0 || !a.CostUSD.IsZero() {

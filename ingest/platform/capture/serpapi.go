@@ -55,8 +55,8 @@ func deferredOverview(r request, payload []byte) string {
 	return page.Text("ai_overview.page_token")
 }
 
-// serpRefusal tells a spent account from a busy one, which have the same status, and a search that is gone from one that
-// is refused.
+// serpRefusal tells a spent account from a busy one, which have the same status, and a search that is gone from one
+// that is refused.
 func serpRefusal(err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
 	switch {
