@@ -94,6 +94,7 @@ func (d *dashboard) decides(t *testing.T) {
 	for kind, add := range map[string]struct{ act, field, text, table, list string }{
 		"prompt":     {"Add prompt", "Prompt", "which tent is best in snow?", "prompts", "text"},
 		"competitor": {"Add competitor", "Competitor name", "Norrfell", "competitors", "name"},
+		"page":       {"Add domain", "Domain", "norrfell.example", "brand_domains", "domain"},
 	} {
 		d.at(t, path+"?kind="+kind, "Opportunities")
 		d.click(t, add.act)
@@ -107,6 +108,10 @@ func (d *dashboard) decides(t *testing.T) {
 		d.hasRow(t, add.table+"?"+add.list+"=eq."+add.text)
 	}
 	d.unsuggest(t)
+
+	d.at(t, "/brands/fernwood/settings", "Settings") // its domains are of no site, and the server says so
+	d.click(t, "Read home page")
+	d.page.Await(t, `document.querySelector("main [role=alert]")?.textContent.includes("cannot be fetched")`)
 }
 
 // hasRow checks that a question to the dashboard's tables has one row.
@@ -124,7 +129,7 @@ func (d *dashboard) suggest(t *testing.T) {
 	t.Helper()
 	const suggested = `
 		INSERT INTO public.suggestions (brand_id, kind, key, text, score, origin, evidence, computed_at)
-		SELECT $1::uuid, s.kind, 'test ' || s.n, s.text, s.score, 'computed', s.evidence || jsonb_build_object(
+		SELECT $1::uuid, s.kind, CASE s.kind WHEN 'page' THEN 'domain:' ELSE 'test ' END || s.n, s.text, s.score, 'computed', s.evidence || jsonb_build_object(
 			'v', 1, 'window', jsonb_build_object('date_from', (now() - INTERVAL '90 days')::date, 'date_to', (now() - INTERVAL '1 day')::date)), now()
 		FROM (VALUES
 			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1, 'rival_answers', 9, 'topic', '', 'prompt_id', $3::uuid,
@@ -133,7 +138,8 @@ func (d *dashboard) suggest(t *testing.T) {
 			(2, 'gap', 'Tents by Altrek', 3, '{"topic": "Shelter"}'),
 			(3, 'gap', 'Tarps by Altrek', 3, '{"topic": "Shelter"}'),
 			(4, 'prompt', 'Platforms search for tents in snow.', 1, '{"name": "tent snow"}'),
-			(5, 'competitor', 'Norrfel is named.', 1, '{"name": "Norrfel"}')) AS s (n, kind, text, score, evidence)`
+			(5, 'competitor', 'Norrfel is named.', 1, '{"name": "Norrfel"}'),
+			(6, 'page', 'Your home page has another address.', NULL, '{"name": "norrfel.example"}')) AS s (n, kind, text, score, evidence)`
 	var unnamed struct{ Total int }
 	now := time.Now().UTC()
 	d.ask(t, fmt.Sprintf("answers?mentioned=false&limit=1&date_from=%s&date_to=%s&brand_id=%s",
@@ -150,6 +156,7 @@ func (d *dashboard) unsuggest(t *testing.T) {
 	d.change(t, "DELETE FROM public.suggestions WHERE brand_id = $1", d.brand)
 	d.change(t, "DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Norrfell'", d.brand)
 	d.change(t, "DELETE FROM public.prompts WHERE brand_id = $1 AND text IN ('which tent is best in snow?', 'a tent for the moon')", d.brand)
+	d.change(t, "DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain = 'norrfell.example'", d.brand)
 	d.change(t, "DELETE FROM public.content_briefs WHERE brand_id = $1", d.brand)
 }
 

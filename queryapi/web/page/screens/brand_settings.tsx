@@ -11,6 +11,7 @@ import { Shown } from "../parts/state.tsx"
 import { changes, Table } from "../parts/table.tsx"
 import { Toolbar } from "../parts/toolbar.tsx"
 import { mayEdit } from "../session.ts"
+import { HomePage } from "./home_page.tsx"
 
 const ShareLinks = later(() => import("../tell.ts").then((m) => m.ShareLinks))
 
@@ -43,7 +44,7 @@ export function BrandSettings({ brand, session }: { brand: Brand; session: Sessi
           row && (
             <div class="stack">
               <Names key={row.id} row={row} editable={editable} />
-              <Domains row={row} editable={editable} />
+              <Domains brand={brand} row={row} editable={editable} />
               <Competitors row={row} editable={editable} />
               <Pixel brand={brand} />
               {editable && <ShareLinks brand={brand} session={session} />}
@@ -105,7 +106,7 @@ function Names({ row, editable }: { row: Row; editable: boolean }) {
   )
 }
 
-function Domains({ row, editable }: { row: Row; editable: boolean }) {
+function Domains({ brand, row, editable }: { brand: Brand; row: Row; editable: boolean }) {
   const [domain, setDomain] = useState("")
   const { busy, failed, run, submit } = useAction()
   const add = async () => {
@@ -140,6 +141,7 @@ function Domains({ row, editable }: { row: Row; editable: boolean }) {
             </button>
           </form>
         )}
+        {editable && row.brand_domains.length > 0 && <HomePage brand={brand} />}
       </div>
     </Card>
   )

@@ -116,8 +116,9 @@ function List({ brand, session, tab, status, body, url }: ListProps) {
     const names = tab.kinds.includes("alias")
     return (
       <>
-        {names && button("Add competitor", () => add({ what: "Competitor name", act: "Add competitor", suggestion: s }), "tight")}
+        {names && s.kind !== "alias" && button("Add competitor", () => add({ what: "Competitor name", act: "Add competitor", suggestion: s }), "tight")}
         {names && button("Add alias", () => add({ what: "Alias", act: "Add alias", suggestion: s }))}
+        {s.key.startsWith("domain:") && button("Add domain", () => add({ what: "Domain", act: "Add domain", suggestion: s }), "tight")}
         {s.kind === "prompt" && button("Add prompt", () => add({ what: "Prompt", act: "Add prompt", suggestion: s }), "tight")}
         {!names && (s.answers_url || quotes) && button("Make brief", () => run(() => makeBrief(s)), s.kind === "prompt" ? undefined : "tight")}
         {s.kind === "gap" && prompt_id && button("We do not sell this", () => run(() => stop(list, prompt_id)))}
@@ -208,7 +209,8 @@ function Add({ brand, what, act, suggestion, onClose }: Adding & { brand: Brand;
       const own = tables("brands", { id: `eq.${brand.id}`, select: "aliases" })
       const [row] = await send<{ aliases: string[] }[]>("GET", own)
       await send("PATCH", own, { aliases: [...new Set([...row!.aliases, text])] })
-    } else await send("POST", tables("competitors"), { brand_id: brand.id, name: text })
+    } else if (what === "Domain") await send("POST", tables("brand_domains"), { brand_id: brand.id, domain: text })
+    else await send("POST", tables("competitors"), { brand_id: brand.id, name: text })
     await change([suggestion], { status: "added", added_prompt_id })
   }
   return (

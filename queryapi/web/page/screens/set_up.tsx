@@ -8,6 +8,7 @@ import { Button, Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown, Skeleton } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
+import { HomePage } from "./home_page.tsx"
 import { type Domain, domainHint, saveBrand, saveDomain } from "./naming.ts"
 import { keyOf, useProviders } from "./providers.tsx"
 import { Asks, type Estimate, going, Progress, promptSet, useJob } from "./running.tsx"
@@ -48,7 +49,10 @@ export function SetUp({ session, brands }: { session: Session; brands: Brand[] }
           ) : step === 2 ? (
             <Competitors brand={brand} onNext={next} />
           ) : step === 3 ? (
-            <Prompts brand={brand} onNext={next} />
+            <>
+              <Prompts brand={brand} onNext={next} />
+              <HomePage brand={brand} />
+            </>
           ) : step === 4 ? (
             <Platforms brand={brand} onNext={next} />
           ) : (
