@@ -7,19 +7,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A file of a table of /api/v1 is what the API gives, all pages of it; that of another table has its columns, and a
 // line for each row.
 func (d *dashboard) downloadsCSV(t *testing.T) {
 	const shown = "" // the columns of such a table are those shown
+	today := time.Now().UTC()
+	days := "date_from=" + today.AddDate(0, 0, -4).Format(time.DateOnly) + "&date_to=" + today.Format(time.DateOnly) // three pages of answers
 	for path, files := range map[string]map[string]string{
 		"/":                                     {"Brands": "brands-overview?table=brands"},
 		"/brands/fernwood":                      {"Visibility trend": "visibility-trend?table=buckets", "Platforms": "visibility-summary?group_by=platform&table=groups", "Beside the leader": "competitor-comparison?table=competitors", "What moved": "visibility-changes?group_by=platform,topic,prompt,competitor&metric=mention_rate&table=changes"},
 		"/brands/fernwood/competitors":          {"Visibility": "competitor-comparison?table=competitors", "Ranking": "competitor-comparison?table=competitors", "Visibility rate over time": "entity-trend?table=entities.buckets", "Share of voice": "entity-trend?granularity=week&table=entities.buckets", "By platform": "competitor-comparison?group_by=platform&table=groups.competitors", "Sentiment": "sentiment?table=competitors"},
 		"/brands/fernwood/prompts":              {"Prompts by platform": "prompt-matrix?limit=200&table=rows.cells", "Performance": "prompt-performance?sort_by=rate&compare=previous&metric=mention_rate&limit=100"},
 		"/brands/fernwood/prompts?show=tracked": {"Tracked prompts": "text,is_active,created_at,topic"},
-		"/brands/fernwood/answers":              {"Answers": "answers?limit=200"},
+		"/brands/fernwood/answers?" + days:      {"Answers": "answers?limit=200&" + days},
 		"/brands/fernwood/sources": {
 			"Source types": "citations?granularity=week&table=buckets", "Domains and brands": "source-matrix?limit=100&table=domains.entities",
 			"Where the brand is not named": "citations?mentioned=false&limit=200&table=top_domains",
