@@ -124,7 +124,7 @@ func content(n *html.Node) string {
 			break
 		}
 		if child.Type == html.TextNode {
-			text.WriteString(child.Data)
+			text.WriteString(child.Data[:min(len(child.Data), maxHeading)])
 		}
 	}
 	return text.String()
