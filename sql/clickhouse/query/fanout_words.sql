@@ -1,6 +1,5 @@
 -- fanout_words: the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most
 -- limit of each kind, by searches descending, then by word. pct is of the searches with other words than the prompt's, or in another order.
--- Merged expressions would split a text once for every use of its words: 350 ms instead of 60.
 -- An id's first row has its queries; which answers pass is said by the sum of its rows. Only answers have queries: months whose answers were
 -- deleted are in no figure.
 WITH
@@ -36,6 +35,7 @@ WITH
     ),
     pairs AS
     (
+        -- query_plan_merge_expressions would split a text once for every use of its words: 350 ms instead of 60.
         SELECT
             answerscope_words(asked) AS asked_words,
             answerscope_words(query) AS query_words,

@@ -1467,11 +1467,12 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [bf447e0b53b4]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [3dfac3bea382]'
 AS SELECT
     id,
     prompt_text,
     platform,
+    language,
     recorded.1 AS text,
     recorded.2 AS search_queries,
     cited.1 AS urls,
@@ -1484,6 +1485,7 @@ FROM
         id,
         any(answers.prompt_text) AS prompt_text,
         any(answers.platform) AS platform,
+        any(answers.language) AS language,
         argMinIf((substringUTF8(answers.text, 1, 16384), arraySlice(answers.search_queries, 1, 50)), (revision, answers.extract_version), sign = 1) AS recorded,
         argMaxIf((arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((title, is_cited) -> is_cited, citations.title, citations.cited), arrayFilter((listed, is_cited) -> is_cited, citations.listed_type, citations.cited), arrayFilter((own, is_cited) -> is_cited, citations.owned, citations.cited)), (revision, answers.extract_version), sign = 1) AS cited
     FROM answers
@@ -3130,7 +3132,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [0d36fb7296d8]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [5a41a620108e]'
 AS WITH
     landed AS
     (
