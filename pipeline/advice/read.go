@@ -60,7 +60,7 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Result {
 	names := Result{Kind: KindCompetitor, Judged: r.Phrases, Reasons: reasonsOf(KindCompetitor, r)}
 	for _, n := range r.Names {
 		names.Suggestions = append(names.Suggestions, Suggestion{
-			Kind: KindCompetitor, Key: n.Key, Score: n.Score,
+			Kind: KindCompetitor, Key: n.Key, Score: perCent(int64(n.Beside), int64(r.Answers)),
 			Text: fmt.Sprintf("%s is named beside the brands that you track in %d answers to %d prompts.",
 				n.Name, n.Beside, n.Prompts),
 			Reason: fmt.Sprintf("It heads a line, an item, a heading or a cell in %d of the %d answers that name it.",
@@ -95,11 +95,12 @@ func (r Result) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filte
 func foundThemes(r name.Result, brand string) Result {
 	themes := Result{Kind: KindTheme, Judged: r.Critics, Reasons: reasonsOf(KindTheme, r)}
 	for _, t := range r.Themes {
+		score := perCent(int64(t.Answers), int64(t.Naming))
 		themes.Suggestions = append(themes.Suggestions, Suggestion{
-			Kind: KindTheme, Key: t.Key, Score: t.Score,
+			Kind: KindTheme, Key: t.Key, Score: score,
 			Text: fmt.Sprintf("%d answers to %d prompts criticise %s: %q.",
 				t.Answers, t.Prompts, brand, shorten(t.Words)),
-			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, t.Score),
+			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, score),
 			Evidence: t, // its quotes lead to their answers; no filter lists criticism
 		})
 	}

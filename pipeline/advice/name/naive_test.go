@@ -200,7 +200,6 @@ func naiveLength(folds []string, phrases []naivePhrase, lower map[string]map[int
 }
 
 func naiveNames(tracked []string, answers []Answer) (names []Name) {
-	total := len(answers)
 	answers = slices.DeleteFunc(slices.Clone(answers), func(a Answer) bool { return a.Language != "en" })
 	var texts [][]naiveToken
 	asked := map[string]bool{}
@@ -240,10 +239,10 @@ func naiveNames(tracked []string, answers []Answer) (names []Name) {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(found)), func(other string) bool {
 			return other != key && slices.Contains(strings.Split(other, "-"), key)
 		}) {
-			names = append(names, n.evidence(key, total))
+			names = append(names, n.evidence(key))
 		}
 	}
-	slices.SortFunc(names, func(a, b Name) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(names, func(a, b Name) int { return cmp.Or(cmp.Compare(b.Beside, a.Beside), cmp.Compare(a.Key, b.Key)) })
 	return names
 }
 
@@ -276,13 +275,13 @@ func (n *naiveName) isName() bool {
 	return len(n.beside) >= 5 && len(n.prompts) >= 3 && 10*len(n.leading) >= 6*len(n.answers) && (makes || alone)
 }
 
-func (n *naiveName) evidence(key string, total int) Name {
+func (n *naiveName) evidence(key string) Name {
 	spellings := slices.SortedFunc(maps.Keys(n.spellings), func(a, b string) int {
 		return cmp.Or(n.spellings[b]-n.spellings[a], strings.Compare(a, b))
 	})
 	return Name{
 		Key: key, Name: spellings[0], Answers: len(n.answers), Leading: len(n.leading), Beside: len(n.beside), Prompts: len(n.prompts),
-		Platforms: slices.Sorted(maps.Keys(n.platforms)), Score: float64((2000*len(n.beside)+total)/(2*total)) / 10,
+		Platforms: slices.Sorted(maps.Keys(n.platforms)),
 	}
 }
 

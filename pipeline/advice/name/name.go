@@ -3,7 +3,6 @@ package name
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,13 +10,19 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// The least that a name needs, the most characters that it has, and the most beginnings of phrases in memory.
+// The least that a name needs, the most characters that it has, and the most that is in memory.
 const (
-	leastAnswers  = 5 // that it leads and that name a tracked entity
+	leastAnswers  = 5 // that it heads and that name a tracked entity
 	leastPrompts  = 3 // of these
 	maxCharacters = 64
 	maxStarts     = 200_000
+	maxRuns       = 500_000
+	platformsOwn  = 10 // prompts of a platform from which on a shared run is its own
+	rowWords      = 4
 )
+
+// A row is a run of words, zero behind the last: as many as a shared run has, and a beginning of a phrase at most.
+type row [rowWords]token
 
 // Name is an untracked name.
 type Name struct {
@@ -28,7 +33,121 @@ type Name struct {
 	Beside    int      `json:"beside_tracked"` // leading answers that name a tracked entity
 	Prompts   int      `json:"prompts"`        // of these
 	Platforms []string `json:"platforms"`      // of leading answers
-	Score     float64  `json:"-"`              // answers beside tracked entities, in % of all
+}
+
+// markBoilerplate marks the runs of words that over half of a platform's answers share. Each word of such a run is in
+// over half of them, which keeps runs few.
+func (t *Texts) markBoilerplate(texts []text) {
+	prompts, words, runs := map[uuid.UUID]bool{}, make([]tally, len(t.words)), map[row]tally{}
+	for n, text := range texts {
+		prompts[text.PromptID] = true
+		for _, token := range text.tokens {
+			words[token.word()].add(n + 1)
+		}
+	}
+	isCommon := func(c tally) bool { return 2*int(c.answers) > len(texts) && len(prompts) >= platformsOwn }
+	isRare := func(token token) bool { return !isCommon(words[token.word()]) }
+	each := func(texts []text, take func(n int, tokens []token)) {
+		for n, text := range texts {
+			for i := range len(text.tokens) - rowWords {
+				if run := text.tokens[i : i+rowWords]; !slices.ContainsFunc(run, isRare) {
+					take(n+1, run)
+				}
+			}
+		}
+	}
+	each(texts, func(n int, tokens []token) {
+		run := spelled(tokens)
+		if count, ok := runs[run]; ok || len(runs) < maxRuns {
+			count.add(n)
+			runs[run] = count
+		} else {
+			t.isFull = true
+		}
+	})
+	each(t.texts, func(_ int, tokens []token) {
+		if isCommon(runs[spelled(tokens)]) {
+			for i := range tokens {
+				tokens[i] |= boilerplate
+			}
+		}
+	})
+}
+
+func spelled(tokens []token) (r row) {
+	for i, token := range tokens {
+		r[i] = token.word()
+	}
+	return r
+}
+
+// folds returns the first n folded words of a phrase.
+func (t *Texts) folds(tokens []token, n int) (r row) {
+	for i, token := range tokens[:n] {
+		r[i] = t.word(token).fold
+	}
+	return r
+}
+
+// join returns the text of a row.
+func (t *Texts) join(r row) (text string) {
+	for _, token := range r {
+		text += " " + t.word(token).text
+	}
+	return strings.TrimSpace(text)
+}
+
+// countCases counts in how many answers a word is written in lower case, and in how many with a capital that no
+// sentence asks for.
+func (t *Texts) countCases() {
+	for n, text := range t.texts {
+		for i, token := range text.tokens[:len(text.tokens)-1] {
+			switch {
+			case token&boilerplate != 0:
+			case !t.word(token).capital:
+				t.folded(token).lower.add(n + 1)
+			case i > 0 && t.gap(token).text == " " && !t.word(text.tokens[i-1]).capital, t.follows(text.tokens[i+1]):
+				t.folded(token).inside.add(n + 1)
+			}
+		}
+	}
+}
+
+// follows reports whether a word goes on a phrase.
+func (t *Texts) follows(k token) bool {
+	return t.gap(k).text == " " && (t.word(k).capital || t.word(k).digit)
+}
+
+// A phrase is a row of words with capitals and numbers, without generic words in front.
+type phrase struct {
+	at     int // its first token
+	tokens []token
+	heads  bool // a line, item, heading, bold span, link or cell opens with it, as with tracked names
+	fills  bool // it opens and closes one
+}
+
+func (t *Texts) phrases(tokens []token) (phrases []phrase) {
+	for i, end, last := 0, 0, len(tokens)-1; i < last; i = end {
+		end = i + 1
+		if tokens[i]&boilerplate != 0 || !t.word(tokens[i]).capital {
+			continue
+		}
+		for end < last && tokens[end]&boilerplate == 0 && t.follows(tokens[end]) {
+			end++
+		}
+		first := i
+		for first < end && t.folded(tokens[first]).isGeneric() {
+			first++
+		}
+		if first < end {
+			before, after := t.gap(tokens[i]), t.gap(tokens[end])
+			opened := first == i && before.opens
+			heads := opened || strings.HasPrefix(after.text, ":") || strings.HasPrefix(after.text, "$") ||
+				strings.HasSuffix(before.text, ": ") && after.closes
+			phrases = append(phrases, phrase{first, tokens[first:end], heads, opened && after.closes})
+		}
+	}
+	return phrases
 }
 
 // A start counts the answers with phrases that begin alike, and the words that follow.
@@ -38,79 +157,118 @@ type start struct {
 	next int
 }
 
-// A stat is about a name that may be one.
-type stat struct {
-	key                              string
-	answers, leading, beside, filled tally
-	leads, bare, uses                int
-	next                             map[token]bool
-	prompts                          map[uuid.UUID]bool
-	platforms                        map[string]bool
-	spellings                        map[string]int
-}
-
-// isLabel reports whether answers repeat a phrase, as they do labels such as Pros.
-func (s *stat) isLabel() bool { return 10*s.leads > 17*s.leading.answers }
-
-// isName reports whether it stands where names stand, and either has products or stands alone.
-func (s *stat) isName() bool {
-	fills := s.filled.answers >= leastAnswers && 4*s.filled.answers >= s.answers.answers
-	makes := 10*s.bare <= 7*s.uses && (len(s.next) > 1 || len(s.next) == 1 && fills)
-	enough := s.beside.answers >= leastAnswers && len(s.prompts) >= leastPrompts
-	leads := 10*s.leading.answers >= 6*s.answers.answers
-	return enough && leads && (makes || fills && !s.isLabel()) && utf8.RuneCountInString(s.key) <= maxCharacters
-}
-
-// countStarts counts how phrases begin. When there are too many, it forgets the rarest.
+// countStarts counts how phrases begin. When there are too many, it forgets the rarest, down to half.
 func (t *Texts) countStarts() {
 	for n, text := range t.texts {
 		for _, p := range t.phrases(text.tokens) {
-			var before row
 			for length := range min(len(p.tokens), rowWords) {
-				here := t.first(p.tokens, length+1)
-				s, ok := t.starts[here]
-				if parent := t.starts[before]; !ok && length > 0 {
-					parent.next++
-					t.starts[before] = parent
-				}
+				key := t.folds(p.tokens, length+1)
+				s := t.starts[key]
 				s.add(n + 1)
-				t.starts[here], before = s, here
+				t.starts[key] = s
 			}
-			for least := 1; len(t.starts) > maxStarts; least++ {
-				maps.DeleteFunc(t.starts, func(_ row, s start) bool { return s.answers <= least })
-				t.isCut = true
+			if len(t.starts) > maxStarts {
+				t.forget()
 			}
+		}
+	}
+	for key := range t.starts {
+		if last := slices.Index(append(key[:], 0), 0) - 1; last > 0 {
+			key[last] = 0
+			s := t.starts[key]
+			s.next++
+			t.starts[key] = s
 		}
 	}
 }
 
-// countNames counts what each name has.
-func (t *Texts) countNames() {
-	for n := range t.texts {
-		for _, p := range t.phrases(t.texts[n].tokens) {
+func (t *Texts) forget() {
+	t.isFull = true
+	for least := int32(1); len(t.starts) > maxStarts/2; least++ {
+		maps.DeleteFunc(t.starts, func(_ row, s start) bool { return s.answers <= least })
+	}
+}
+
+// A candidate has the counts of what may be a name.
+type candidate struct {
+	answers, leading, beside, filled, prompts tally
+	uses, heads, alone                        int
+	next                                      token // a word that follows it
+	isVaried                                  bool  // others follow it too
+	platforms                                 []string
+	spelling                                  row // the most frequent one
+}
+
+// isLabel reports whether answers repeat a phrase, as they do labels such as Pros.
+func (c *candidate) isLabel() bool { return 10*c.heads > 17*int(c.leading.answers) }
+
+// isName reports whether it stands where names stand, and either has products or stands alone.
+func (c *candidate) isName() bool {
+	fills := c.filled.answers >= leastAnswers && 4*c.filled.answers >= c.answers.answers
+	makes := 10*c.alone <= 7*c.uses && (c.isVaried || c.next != 0 && fills)
+	enough := c.beside.answers >= leastAnswers && c.prompts.answers >= leastPrompts
+	return enough && 10*c.leading.answers >= 6*c.answers.answers && (makes || fills && !c.isLabel())
+}
+
+// countNames counts what each name has, and returns the number of prompts.
+func (t *Texts) countNames() (prompts int) {
+	byPrompt := slices.SortedStableFunc(slices.Values(t.texts), func(a, b text) int {
+		return slices.Compare(a.PromptID[:], b.PromptID[:])
+	})
+	for n, text := range byPrompt {
+		if n == 0 || text.PromptID != byPrompt[n-1].PromptID {
+			prompts++
+		}
+		for _, p := range t.phrases(text.tokens) {
 			length := t.nameLength(p.tokens)
-			key := t.first(p.tokens, length)
-			answers := t.starts[key].answers
-			if answers == 0 || t.hasTracked(p.tokens) { // forgotten or no news
+			key := t.folds(p.tokens, length)
+			if t.starts[key].answers == 0 || t.hasTracked(p.tokens) { // forgotten or no news
 				continue
 			}
-			s := t.stats[key]
-			if s == nil {
-				s = &stat{}
-				t.stats[key] = s
+			c := t.candidates[key]
+			if c == nil {
+				c = &candidate{}
+				t.candidates[key] = c
 			}
-			s.count(n+1, p)
-			if answers >= leastAnswers {
-				t.describe(s, &t.texts[n], p, length)
+			r := spelled(p.tokens[:length])
+			t.spellings[r]++
+			if cmp.Or(t.spellings[r]-t.spellings[c.spelling], strings.Compare(t.join(c.spelling), t.join(r))) > 0 {
+				c.spelling = r
+			}
+			c.uses++
+			c.answers.add(n + 1)
+			switch {
+			case length == len(p.tokens):
+				c.alone++
+			case c.next == 0:
+				c.next = t.word(p.tokens[length]).fold
+			case c.next != t.word(p.tokens[length]).fold:
+				c.isVaried = true
+			}
+			if p.fills {
+				c.filled.add(n + 1)
+			}
+			if !p.heads {
+				continue
+			}
+			c.heads++
+			c.leading.add(n + 1)
+			if !slices.Contains(c.platforms, text.Platform) {
+				c.platforms = append(c.platforms, text.Platform)
+			}
+			if text.Tracked {
+				c.beside.add(n + 1)
+				c.prompts.add(prompts)
 			}
 		}
 	}
+	return prompts
 }
 
 // hasTracked reports whether words hold a tracked name.
 func (t *Texts) hasTracked(tokens []token) bool {
 	for i := range tokens {
-		if brand, rival := t.trackedAt(tokens[i:]); brand || rival {
+		if brand, rival := t.match(t.tracked, tokens[i:]); brand+rival > 0 {
 			return true
 		}
 	}
@@ -122,7 +280,7 @@ func (t *Texts) hasTracked(tokens []token) bool {
 func (t *Texts) nameLength(tokens []token) int {
 	length := 1
 	for ; length < min(rowWords-1, len(tokens)); length++ {
-		here, longer := t.starts[t.first(tokens, length)], t.starts[t.first(tokens, length+1)]
+		here, longer := t.starts[t.folds(tokens, length)], t.starts[t.folds(tokens, length+1)]
 		first := t.folded(tokens[0])
 		isWeak := utf8.RuneCountInString(first.text) <= 2 || first.lower.answers > 0
 		weak := length == 1 && isWeak && 5*longer.answers >= 4*here.answers
@@ -134,76 +292,25 @@ func (t *Texts) nameLength(tokens []token) int {
 	return length
 }
 
-func (s *stat) count(answer int, p phrase) {
-	s.answers.add(answer)
-	if p.leads {
-		s.leads++
-		s.leading.add(answer)
-	}
-	if p.fills {
-		s.filled.add(answer)
-	}
-}
-
-// describe counts what only a frequent phrase needs.
-func (t *Texts) describe(s *stat, text *text, p phrase, length int) {
-	if s.spellings == nil {
-		s.key, s.next, s.prompts = t.join(p.tokens[:length], true), map[token]bool{}, map[uuid.UUID]bool{}
-		s.platforms, s.spellings = map[string]bool{}, map[string]int{}
-	}
-	s.uses++
-	s.spellings[t.join(p.tokens[:length], false)]++
-	if length == len(p.tokens) {
-		s.bare++
-	} else {
-		s.next[t.of(p.tokens[length]).fold] = true
-	}
-	if p.leads {
-		s.platforms[text.Platform] = true
-	}
-	if p.leads && text.Tracked {
-		s.beside.add(s.answers.last)
-		s.prompts[text.PromptID] = true
-	}
-}
-
-func (t *Texts) join(tokens []token, isFolded bool) string {
-	words := make([]string, len(tokens))
-	for i, token := range tokens {
-		words[i] = t.of(token).text
-		if isFolded {
-			words[i] = t.folded(token).text
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// names returns the names among the stats, the best first. A part of a name with hyphens is none.
+// names returns the names among the candidates, the best first. A part of a name with hyphens is none.
 func (t *Texts) names() (names []Name) {
 	parts := map[string]bool{}
-	for _, s := range t.stats {
-		if !s.isName() {
+	for row, c := range t.candidates {
+		key := t.join(row)
+		if !c.isName() || utf8.RuneCountInString(key) > maxCharacters {
 			continue
 		}
-		spelling := slices.MinFunc(slices.Sorted(maps.Keys(s.spellings)), func(a, b string) int {
-			return s.spellings[b] - s.spellings[a]
-		})
 		names = append(names, Name{
-			s.key, spelling, s.answers.answers, s.leading.answers, s.beside.answers, len(s.prompts),
-			slices.Sorted(maps.Keys(s.platforms)), percent(s.beside.answers, t.answers),
+			key, t.join(c.spelling), int(c.answers.answers), int(c.leading.answers), int(c.beside.answers),
+			int(c.prompts.answers), slices.Sorted(slices.Values(c.platforms)),
 		})
-		for part := range strings.SplitSeq(s.key, "-") {
-			parts[part] = parts[part] || part != s.key
+		for part := range strings.SplitSeq(key, "-") {
+			parts[part] = parts[part] || part != key
 		}
 	}
 	names = slices.DeleteFunc(names, func(n Name) bool { return parts[n.Key] })
 	slices.SortFunc(names, func(a, b Name) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.Beside, a.Beside), cmp.Compare(a.Key, b.Key))
 	})
 	return names
-}
-
-// percent rounds as the reports do.
-func percent(a, b int) float64 {
-	return math.Floor(1000*float64(a)/float64(b)+0.5+1e-9) / 10
 }

@@ -1,32 +1,20 @@
+// Package name reads the texts of a brand's answers: untracked names that stand where tracked names stand, and
+// criticism of the brand. It is pure: the same answers in the same order give the same result. All counts
+// belong to one Texts, thus to one brand.
 package name
 
 import (
-	_ "embed" // the lists of words
 	"slices"
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// Limits of one Texts.
-const (
-	maxTokens = 24 << 20 // 96 MB
-	maxWords  = 1 << 20
-	maxQuoted = 100_000
-)
-
-var (
-	//go:embed lists/plain.txt
-	plainList string // words that begin sentences and headings
-	//go:embed lists/filler.txt
-	fillerList string // words that are no theme
-	//go:embed lists/labels.txt
-	labelList string // labels before criticism
-	//go:embed lists/cues.txt
-	cueList string // words of criticism; after "!", words that are none
-)
+// maxTokens is 48 MB, twice the texts of 13,000 answers.
+const maxTokens = 12 << 20
 
 // Answer is an answer of a brand.
 type Answer struct {
@@ -42,73 +30,70 @@ type Answer struct {
 
 // Texts holds the words of a brand's answers, 4 bytes each.
 type Texts struct {
-	vocabulary
+	words   []word
+	gaps    []gap
+	byText  map[string]token
+	byGap   map[[2]string]token // by the gap before a number, and the gap
+	byChunk map[string][]piece
+	tokens  []token // of the text that was tokenized last
 
-	tracked map[token][]spelling // names of the brand and of competitors by their first word
-	cues    map[token][]spelling // of criticism
+	tracked lexicon // names of the brand, and of competitors
+	cues    lexicon // of criticism, and expressions that have a cue and are none
 	texts   []text
 	size    int // in tokens
 	answers int
-	naming  int  // answers that name the brand
-	quoted  int  // criticisms
-	isCut   bool // an answer or a phrase was left out
-	starts  map[row]start
-	stats   map[row]*stat
-}
+	naming  int // answers that name the brand
 
-// A spelling is a row of folded words.
-type spelling struct {
-	folds []token
-	own   bool // it is of the brand, or a cue of criticism
+	starts     map[row]start
+	candidates map[row]*candidate // by their folded words
+	spellings  map[row]int        // how often names are written so
+
+	isFull bool // something did not fit into memory
 }
 
 // A text is an answer by its words.
 type text struct {
 	Answer // without Text
 
-	tokens     []token
-	criticisms []criticism
+	tokens []token
+}
+
+// Result is what the texts of a brand have.
+type Result struct {
+	Names   []Name  // by answers beside tracked names, then by key
+	Themes  []Theme // by key
+	Answers int     // that were added
+	Read    int     // of these, in English
+	Prompts int     // of these
+	Phrases int     // that were judged
+	Critics int     // criticisms of the brand
+	// Forgotten reports whether rare words, rare phrases or late texts did not fit into memory.
+	Forgotten bool
 }
 
 // New returns Texts for the answers of a brand with its live competitors.
 func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	t := &Texts{
-		vocabulary: newVocabulary(), tracked: map[token][]spelling{}, cues: map[token][]spelling{},
-		starts: map[row]start{}, stats: map[row]*stat{},
+		byText: map[string]token{}, byGap: map[[2]string]token{}, byChunk: map[string][]piece{},
+		tracked: lexicon{}, cues: lexicon{},
+		starts: map[row]start{}, candidates: map[row]*candidate{}, spellings: map[row]int{},
 	}
+	t.number("")
+	t.gapNumber("", nil)
 	for i, e := range append([]extract.Entity{brand}, competitors...) {
-		for _, name := range append(append([]string{e.Name}, e.Aliases...), e.Domains...) {
+		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
 			t.spell(t.tracked, name, i == 0)
 			t.spell(t.tracked, extract.Spelled(name), i == 0)
 		}
 	}
-	for row := range strings.Lines(cueList) {
-		words, isNone := strings.CutPrefix(row, "! ")
+	for line := range strings.Lines(cueList) {
+		words, isNone := strings.CutPrefix(line, "! ")
 		t.spell(t.cues, words, !isNone)
 	}
 	return t
 }
 
-func (t *Texts) spell(to map[token][]spelling, words string, isOwn bool) {
-	s := spelling{own: isOwn}
-	tokens := t.cut(words)
-	for _, token := range tokens[:len(tokens)-1] {
-		s.folds = append(s.folds, t.of(token).fold)
-	}
-	if len(s.folds) > 0 {
-		to[s.folds[0]] = append(to[s.folds[0]], s)
-	}
-}
-
-// begins reports whether tokens begin with a spelling.
-func (t *Texts) begins(tokens []token, s spelling) bool {
-	n := len(s.folds)
-	return len(tokens) >= n && slices.EqualFunc(tokens[:n], s.folds, func(token, fold token) bool {
-		return t.of(token).fold == fold
-	})
-}
-
-// Add reads an answer. Of one in another language than English, only that it was given counts.
+// Add reads an answer. One in another language than English counts only towards the totals.
 func (t *Texts) Add(a Answer) {
 	t.answers++
 	if a.Brand {
@@ -118,48 +103,35 @@ func (t *Texts) Add(a Answer) {
 	if a.Language != "" && !strings.EqualFold(primary, "en") {
 		return
 	}
-	prose := extract.Prose(a.Text)
-	tokens := t.cut(prose)
-	if t.size += len(tokens); t.size > maxTokens || len(t.words) > maxWords {
-		t.isCut = true
+	tokens := t.tokenize(extract.Prose(a.Text))
+	if t.size += len(tokens); t.size > maxTokens {
+		t.isFull = true
 		return
 	}
-	text := text{Answer: a, tokens: slices.Clone(tokens)}
-	if text.Text = ""; a.Brand && t.quoted < maxQuoted {
-		text.criticisms = t.findCriticism(a.Text, prose, tokens)
-		t.quoted += len(text.criticisms)
-	}
-	t.texts = append(t.texts, text)
-	for _, token := range t.cut(a.Prompt) { // words of prompts are no names and no themes
+	a.Text = ""
+	t.texts = append(t.texts, text{a, slices.Clone(tokens)})
+	for _, token := range t.tokenize(a.Prompt) { // words of prompts are no names and no themes
 		folded := t.folded(token)
-		folded.asked = folded.asked || !t.of(token).capital
-		t.words[t.number(singular(folded.text))].inPrompt = true
+		folded.asked = folded.asked || !t.word(token).capital
+		t.words[t.number(need.Singular(folded.text))].inPrompt = true
 	}
-}
-
-// Result is what the texts of a brand have. Names and Themes are complete, the best first.
-type Result struct {
-	Names   []Name
-	Themes  []Theme
-	Answers int // that were added
-	Read    int // of these, in English
-	Prompts int // of these
-	Phrases int // that were judged
-	Critics int // criticisms of the brand
-	// Forgotten reports whether rare phrases or late texts did not fit into memory.
-	Forgotten bool
 }
 
 // Result reads all texts together. It is called once, after the last Add.
 func (t *Texts) Result() Result {
-	t.cutShared()
+	r := Result{Answers: t.answers, Read: len(t.texts)}
+	byPlatform := map[string][]text{}
+	for _, text := range t.texts {
+		byPlatform[text.Platform] = append(byPlatform[text.Platform], text)
+	}
+	for _, texts := range byPlatform {
+		t.markBoilerplate(texts)
+	}
 	t.countCases()
 	t.countStarts()
-	t.countNames()
-	prompts := map[uuid.UUID]bool{}
-	for _, text := range t.texts {
-		prompts[text.PromptID] = true
-	}
-	themes, critics := t.themes()
-	return Result{t.names(), themes, t.answers, len(t.texts), len(prompts), len(t.stats), critics, t.isCut}
+	r.Prompts = t.countNames()
+	r.Names, r.Phrases = t.names(), len(t.candidates)
+	r.Themes, r.Critics = t.themes()
+	r.Forgotten = t.isFull
+	return r
 }

@@ -1,40 +1,40 @@
-// Package name reads the texts of a brand's answers: untracked names that stand where tracked names stand, and
-// criticism of the brand. It is pure: the same answers in the same order give the same result. All counts
-// belong to one Texts, thus to one brand.
 package name
 
 import (
-	"maps"
+	_ "embed" // the lists of words
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// A token is the number of a word below the marks of the gap before it. The last token of a text has no word.
-type token uint32
+var (
+	//go:embed lists/plain.txt
+	plainList string // words that begin sentences and headings
+	//go:embed lists/filler.txt
+	fillerList string // words that are no theme
+	//go:embed lists/labels.txt
+	labelList string // labels before criticism
+	//go:embed lists/cues.txt
+	cueList string // words of criticism; after "!", words that are none
 
-const wordBits = 21
-
-const (
-	blank     token = 1 << (wordBits + iota) // the gap is one space
-	opens                                    // a line, list item, heading, bold span, link or cell begins after the gap
-	closes                                   // one of these ends before the gap
-	labelled                                 // the gap ends in ": "
-	priced                                   // the gap starts with : or $
-	colon                                    // the gap has a colon or ends a line
-	sentence                                 // a sentence, line or cell ends
-	line                                     // a line ends
-	paragraph                                // a blank line or a heading follows
-	heading                                  // a heading follows
-	cut                                      // the word belongs to a run that its platform writes under most answers
+	plainWords, fillers, labels = need.Set(plainList), need.Set(fillerList), need.Set(labelList)
 )
 
-func (t token) word() token         { return t & (1<<wordBits - 1) }
-func (t token) is(marks token) bool { return t&marks != 0 }
+// A token is the number of a word below a mark and the number of the gap before the word. The last token of a text has
+// word 0, which is empty, as have words that do not fit into memory.
+type token uint32
+
+const (
+	wordBits    = 18 // real texts of 13,000 answers have some 100,000 words and some 3,000 gaps
+	gapBits     = 13
+	boilerplate = token(1 << wordBits) // the word belongs to a run that its platform writes under most answers
+)
+
+func (t token) word() token { return t & (boilerplate - 1) }
 
 // A word is a spelling or a folded form.
 type word struct {
@@ -45,63 +45,135 @@ type word struct {
 	digits  bool  // has digits only
 
 	// Folded forms have these.
-	letters     int
-	stop        bool  // in need.Stop or plain.txt
-	asked       bool  // a prompt has it in lower case
-	inPrompt    bool  // a prompt has it
-	lower, amid tally // answers with it in lower case; with a capital inside a sentence or before another capital
-}
-
-// A tally counts answers, each once.
-type tally struct{ answers, last int }
-
-func (t *tally) add(answer int) {
-	if t.last != answer {
-		t.answers, t.last = t.answers+1, answer
-	}
+	letters       int
+	asked         bool  // a prompt has it in lower case
+	inPrompt      bool  // a prompt has it
+	lower, inside tally // answers with it in lower case; with a capital inside a sentence or before another capital
 }
 
 // isGeneric reports whether a folded word is no name: answers write it in lower case too often.
 func (w *word) isGeneric() bool {
-	lower, amid := w.lower.answers, w.amid.answers
-	return w.asked || w.stop || w.letters < 2 || w.digit && w.letters < 3 || 4*lower > lower+amid
+	return w.asked || need.Stop[w.text] || plainWords[w.text] || w.letters < 2 || w.digit && w.letters < 3 ||
+		4*w.lower.answers > w.lower.answers+w.inside.answers
 }
 
 // IsGeneric reports whether no word of a text could be a name, by the word lists alone.
 func IsGeneric(text string) bool {
-	v := newVocabulary()
-	return !slices.ContainsFunc(v.cut(text), func(t token) bool { return !v.folded(t).isGeneric() })
+	t := New(extract.Entity{}, nil)
+	return !slices.ContainsFunc(t.tokenize(text), func(token token) bool { return !t.folded(token).isGeneric() })
 }
 
-// A vocabulary numbers words. The first one is empty, as are those that are too many.
-type vocabulary struct {
-	words   []word
-	byText  map[string]token
-	stopped map[string]bool
-	tokens  []token // of the text that was cut last
-	place   []int   // where each of its bytes is in the original
-	places  []int   // where each of its words starts and ends in the original
-	ends    []int
-}
+// A tally counts answers, each once.
+type tally struct{ answers, last int32 }
 
-func newVocabulary() vocabulary {
-	v := vocabulary{byText: map[string]token{}, stopped: maps.Clone(need.Stop)}
-	for plain := range strings.FieldsSeq(plainList) {
-		v.stopped[plain] = true
+func (t *tally) add(answer int) {
+	if t.last != int32(answer) {
+		t.answers, t.last = t.answers+1, int32(answer)
 	}
-	v.number("")
-	return v
 }
 
-func (v *vocabulary) number(text string) token {
-	if n, ok := v.byText[text]; ok {
+// A gap is the signs before a word.
+type gap struct {
+	text   string
+	opens  bool // a line, list item, heading, bold span, link or cell begins after it
+	closes bool // one of these ends before it
+}
+
+// These are the rules of the independent computation, and the signs that belong to the words before them.
+var (
+	signs = regexp.MustCompile(`[\x{2122}\x{2120}\x{B2}\x{B3}\x{B9}\x{2070}-\x{209C}\x{2460}-\x{24FF}]`)
+	alike = strings.NewReplacer("®", "", "‘", "'", "’", "'", "ʼ", "'",
+		"\u2010", "-", "\u2011", "-", "\u2012", "-", "–", "-", "\u2212", "-")
+	spoken = regexp.MustCompile(`[\pL\pN]+(?:['&+-][\pL\pN]+|\.(?:[a-z\pN]|[^\x00-\x7F\PL])[\pL\pN]*)*\+?`)
+	opens  = regexp.MustCompile(`\n[^_\n]*$|(?:\*\*|__|\[|\||#)[^_\n:.,]*$`)
+	closes = regexp.MustCompile(`^[ \t]*(?:\*\*|__|\]|\||:|\$|\(|\n|[—-] |$)`)
+	ending = regexp.MustCompile(`^(?:'s)?[)”"%]*`)
+)
+
+// A piece is a word with the signs before it. The last one of a chunk has no word.
+type piece struct {
+	gap  string
+	word token
+}
+
+const (
+	maxChunk  = 2 << 10 // bytes of a text that are read at once
+	maxShort  = 64      // bytes of one that is remembered
+	maxChunks = 1 << 16
+	maxGap    = 1 << 10 // bytes of a gap; it keeps both ends of a longer one
+)
+
+func (t *Texts) word(k token) *word   { return &t.words[k.word()] }
+func (t *Texts) folded(k token) *word { return &t.words[t.word(k).fold] }
+func (t *Texts) gap(k token) *gap     { return &t.gaps[k>>(wordBits+1)] }
+
+// has reports whether the gap before a word has one of the signs.
+func (t *Texts) has(k token, signs string) bool { return strings.ContainsAny(t.gap(k).text, signs) }
+
+// tokenize cuts a text into tokens, which are valid until the next call.
+func (t *Texts) tokenize(text string) []token {
+	gap, before, tokens := []byte{'\n'}, "", t.tokens[:0]
+	for len(text) > 0 {
+		end := min(len(text), maxChunk)
+		if blank := strings.IndexAny(text[:end], " \t\n"); blank >= 0 {
+			end = blank + 1
+		}
+		pieces := t.pieces(text[:end])
+		for i, p := range pieces {
+			if gap = append(gap, p.gap...); len(gap) > maxGap {
+				gap = append(gap[:maxGap/2], gap[len(gap)-maxGap/2:]...)
+			}
+			if i == len(pieces)-1 {
+				break
+			}
+			if len(gap) == 0 || gap[0] != ')' && gap[0] != '.' {
+				before = ""
+			}
+			number := t.gapNumber(before, gap)
+			if before = ""; t.words[p.word].digits { // "1. Name"
+				before = string(gap)
+			}
+			tokens, gap = append(tokens, p.word|number<<(wordBits+1)), gap[:0]
+		}
+		text = text[end:]
+	}
+	t.tokens = append(tokens, t.gapNumber("", gap)<<(wordBits+1))
+	return t.tokens
+}
+
+// pieces cuts a part of a text into words. It remembers the short ones.
+func (t *Texts) pieces(chunk string) (pieces []piece) {
+	if pieces, ok := t.byChunk[chunk]; ok {
+		return pieces
+	}
+	chunk, end := strings.Clone(chunk), 0
+	plain := alike.Replace(signs.ReplaceAllString(chunk, " "))
+	for _, at := range spoken.FindAllStringIndex(plain, -1) {
+		word := strings.TrimSuffix(plain[at[0]:at[1]], "'s")
+		pieces = append(pieces, piece{plain[end:at[0]], t.number(word)})
+		end = at[0] + len(word)
+	}
+	pieces = append(pieces, piece{gap: plain[end:]})
+	if len(t.byChunk) == maxChunks {
+		clear(t.byChunk)
+	}
+	if len(chunk) <= maxShort {
+		t.byChunk[chunk] = pieces
+	}
+	return pieces
+}
+
+// number returns the token of a word.
+func (t *Texts) number(text string) token {
+	if n, ok := t.byText[text]; ok {
 		return n
 	}
-	if len(v.words) == 1<<wordBits {
+	if len(t.words) >= 1<<wordBits-1 { // leaves room for a folded form
+		t.isFull = true
 		return 0
 	}
-	n, text := token(len(v.words)), strings.Clone(text)
-	w := word{text: text, fold: n, digits: text != "", stop: v.stopped[text]}
+	n, text := token(len(t.words)), strings.Clone(text)
+	w := word{text: text, fold: n, digits: text != ""}
 	for i, r := range text {
 		isDigit := unicode.IsDigit(r)
 		w.capital = w.capital || unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
@@ -110,116 +182,61 @@ func (v *vocabulary) number(text string) token {
 			w.letters++
 		}
 	}
-	v.byText[text], v.words = n, append(v.words, w)
+	t.byText[text], t.words = n, append(t.words, w)
 	if fold := strings.TrimSpace(extract.Fold(text)); fold != text {
-		v.words[n].fold = v.number(fold)
+		t.words[n].fold = t.number(fold)
 	}
 	return n
 }
 
-func (v *vocabulary) of(t token) *word     { return &v.words[t.word()] }
-func (v *vocabulary) folded(t token) *word { return &v.words[v.of(t).fold] }
+// gapNumber returns the number of a gap; before is the gap before the number in front of it.
+func (t *Texts) gapNumber(before string, signs []byte) token {
+	if n, ok := t.byGap[[2]string{before, string(signs)}]; ok {
+		return n
+	}
+	if len(t.gaps) == 1<<gapBits {
+		t.isFull = true
+		return 0
+	}
+	n, text := token(len(t.gaps)), string(signs)
+	t.byGap[[2]string{before, text}] = n
+	t.gaps = append(t.gaps, gap{text, opens.MatchString(before + text), closes.MatchString(text)})
+	return n
+}
 
-// cut cuts a text into tokens. The result is valid until the next call.
-func (v *vocabulary) cut(original string) []token {
-	text := v.plain(original)
-	v.tokens, v.places, v.ends = v.tokens[:0], v.places[:0], v.ends[:0]
-	for end, at, before, isNumber := 0, 0, "", false; ; {
-		for at < len(text) {
-			r, n := utf8.DecodeRuneInString(text[at:])
-			if isWord(r) {
-				break
-			}
-			at += n
-		}
-		gap := text[end:at]
-		marks := marksOf(gap)
-		if isNumber && gap != "" && (gap[0] == ')' || gap[0] == '.') { // "1. Name"
-			marks |= marksOf(before+gap) & opens
-		}
-		next := wordEnd(text, at)
-		spelling := strings.TrimSuffix(text[at:next], "'s")
-		end = at + len(spelling)
-		n := v.number(spelling)
-		v.tokens = append(v.tokens, n|marks)
-		v.places, v.ends = append(v.places, v.place[at]), append(v.ends, v.place[end])
-		if at == len(text) {
-			return v.tokens
-		}
-		at, before, isNumber = next, gap, v.words[n].digits
+// A lexicon has spellings by their first word.
+type lexicon map[token][]spelling
+
+// A spelling is a row of folded words.
+type spelling struct {
+	folds []token
+	isOwn bool // it is of the brand, or a cue of criticism
+}
+
+func (t *Texts) spell(to lexicon, words string, isOwn bool) {
+	s := spelling{isOwn: isOwn}
+	tokens := t.tokenize(words)
+	for _, token := range tokens[:len(tokens)-1] {
+		s.folds = append(s.folds, t.word(token).fold)
+	}
+	if len(s.folds) > 0 {
+		to[s.folds[0]] = append(to[s.folds[0]], s)
 	}
 }
 
-func marksOf(gap string) (marks token) {
-	if gap == " " {
-		return blank | closes
-	}
-	set := func(mark token, isSet bool) {
-		if isSet {
-			marks |= mark
-		}
-	}
-	rest := strings.TrimLeft(gap, " \t")
-	isFirst := func(sign string) bool { return strings.HasPrefix(rest, sign) }
-	signs := []string{"]", "|", ":", "$", "(", "\n", "**", "__", "— ", "- "}
-	set(closes, rest == "" || slices.ContainsFunc(signs, isFirst))
-	set(labelled, strings.HasSuffix(gap, ": "))
-	set(priced, gap != "" && (gap[0] == ':' || gap[0] == '$'))
-	set(line, strings.Contains(gap, "\n"))
-	set(colon, strings.ContainsAny(gap, ":\n"))
-	set(sentence, strings.ContainsAny(gap, ".!?|\n"))
-	set(heading, strings.Contains(gap, "#"))
-	set(paragraph, marks&heading != 0 || strings.Count(gap, "\n") > 1)
-	last := strings.LastIndexByte(gap, '\n')
-	set(opens, last >= 0 && !strings.Contains(gap[last:], "_"))
-	last = 1 + strings.LastIndexAny(gap, "_\n:.,")
-	set(opens, strings.HasSuffix(gap[:last], "__"))
-	set(opens, strings.Contains(gap[last:], "**") || strings.ContainsAny(gap[last:], "[|#"))
-	return marks
-}
-
-// plain puts a line break before a text, drops ®, and writes other signs beside names as spaces, quotes and dashes as
-// ASCII.
-func (v *vocabulary) plain(text string) string {
-	out := append(make([]byte, 0, len(text)+1), '\n')
-	v.place = append(v.place[:0], 0)
-	for i, r := range text {
+// match returns how many words the longest spelling has with which tokens begin, of own ones and of others.
+func (t *Texts) match(all lexicon, tokens []token) (ours, others int) {
+	for _, s := range all[t.word(tokens[0]).fold] {
+		n := len(s.folds)
+		isHere := len(tokens) >= n && slices.EqualFunc(tokens[:n], s.folds, func(token, fold token) bool {
+			return t.word(token).fold == fold
+		})
 		switch {
-		case r < utf8.RuneSelf:
-		case r == '®':
-			continue
-		case r == '™', r == '℠', r == '²', r == '³', r == '¹', 0x2070 <= r && r <= 0x209C, 0x2460 <= r && r <= 0x24FF:
-			r = ' '
-		case r == '‘', r == '’', r == 'ʼ':
-			r = '\''
-		case 0x2010 <= r && r <= 0x2013, r == 0x2212:
-			r = '-'
-		}
-		for out = utf8.AppendRune(out, r); len(v.place) < len(out); {
-			v.place = append(v.place, i)
+		case isHere && s.isOwn:
+			ours = max(ours, n)
+		case isHere:
+			others = max(others, n)
 		}
 	}
-	v.place = append(v.place, len(text))
-	return string(out)
-}
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// wordEnd returns the end of a word. A full stop joins only before a lower-case letter or a digit, since answers are
-// run together: "battery.Microsoft".
-func wordEnd(text string, at int) int {
-	for at < len(text) {
-		r, n := utf8.DecodeRuneInString(text[at:])
-		next, _ := utf8.DecodeRuneInString(text[at+n:])
-		switch {
-		case isWord(r), strings.ContainsRune("'&+-", r) && isWord(next):
-		case r == '.' && isWord(next) && (next < 'A' || 'Z' < next):
-		case r == '+':
-			return at + n
-		default:
-			return at
-		}
-		at += n
-	}
-	return at
+	return ours, others
 }

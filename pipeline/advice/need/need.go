@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
@@ -15,13 +16,16 @@ import (
 var stopText string
 
 // Stop has the folded words that name no subject.
-var Stop = func() map[string]bool {
-	stop := map[string]bool{}
-	for word := range strings.FieldsSeq(stopText) {
-		stop[word] = true
+var Stop = Set(stopText)
+
+// Set returns the words of a list.
+func Set(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
 	}
-	return stop
-}()
+	return set
+}
 
 var (
 	operator = regexp.MustCompile(`(?i)\b(?:site|intitle|inurl|filetype):\S+`)
@@ -37,13 +41,18 @@ func Words(text string) []string {
 		if Stop[w] || year.MatchString(w) {
 			continue
 		}
-		if len([]rune(w)) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
-			w = w[:len(w)-1]
-		}
-		words = append(words, w)
+		words = append(words, Singular(w))
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
+}
+
+// Singular returns a word without its plural s.
+func Singular(word string) string {
+	if utf8.RuneCountInString(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
+		return word[:len(word)-1]
+	}
+	return word
 }
 
 // Wording returns a search as a person would ask it: without operators and years.
