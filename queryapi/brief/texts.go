@@ -23,7 +23,7 @@ const (
 	leastWhy  = 7  // words of a sentence that may say why
 )
 
-// findings are what the texts of answers say.
+// findings were read in the texts of answers.
 type findings struct {
 	About string // whom the quotes are about, or against; "": there is nobody
 	Said  []said
@@ -48,7 +48,7 @@ var possessive = strings.NewReplacer("'s", "", "’s", "")
 // glued is where an answer from a page runs on into the next part without a blank.
 var glued = regexp.MustCompile(`([\p{Ll}\d][.!?]|\))(\p{Lu}\p{Ll})`)
 
-// readTexts finds what answers say about rivals. The criticism of a theme is in its evidence.
+// readTexts reads what is written about rivals. The criticism of a theme is in its evidence.
 func (in *input) readTexts(ctx context.Context) (f findings, err error) {
 	for _, q := range in.Quotes {
 		address := in.address("answers/" + q.AnswerID.String())
@@ -94,7 +94,7 @@ func (in *input) readTexts(ctx context.Context) (f findings, err error) {
 	return f, nil
 }
 
-// plainWords returns the words that are no facts: those of prompts, names and praise.
+// plainWords returns the words that are no facts: words of prompts, names and praise.
 func (in *input) plainWords(rivals []extract.Entity) map[string]bool {
 	texts, words := []string{plain}, map[string]bool{}
 	for _, p := range in.Prompts() {
@@ -133,7 +133,7 @@ func sentencesOf(text string, brand *extract.Entity, rivals []extract.Entity) (a
 	return all
 }
 
-// rivals returns whom a suggestion compares with the brand; all competitors where it compares nobody.
+// rivals returns whom a suggestion compares with the brand; all competitors where it has no rival.
 func (in *input) rivals() (about string, rivals []extract.Entity) {
 	if in.Kind == advice.KindCompetitor && in.Name != "" {
 		return in.Name, []extract.Entity{{Name: in.Name}}

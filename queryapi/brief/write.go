@@ -145,7 +145,7 @@ type page struct {
 	Answers          int
 }
 
-// Pages returns the cited pages of the brand, or those of others.
+// Pages returns the cited pages of the brand, or the pages of others.
 func (in *input) Pages(owned bool) []page {
 	byURL := map[string]page{}
 	for _, a := range in.Read {
