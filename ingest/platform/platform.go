@@ -79,10 +79,13 @@ func IsURL(address string) bool {
 const (
 	Simulator         = "simulator"
 	SimulatorShopping = "simulator-shopping"
+	SimulatorOverview = "simulator-overview"
 )
 
 // Simulated reports whether the simulator made the answers under slug.
-func Simulated(slug string) bool { return slug == Simulator || slug == SimulatorShopping }
+func Simulated(slug string) bool {
+	return slug == Simulator || slug == SimulatorShopping || slug == SimulatorOverview
+}
 
 // Class is the kind of a failure.
 type Class string

@@ -106,8 +106,10 @@ func (d *demo) fill(ctx context.Context) (err error) {
 		return err
 	}
 	// The schedule asks a new brand at once.
-	if err := d.DB.EnsureBrandPlatform(ctx, d.stored.ID, platform.Simulator, "daily"); err != nil {
-		return err
+	for _, slug := range []string{platform.Simulator, platform.SimulatorOverview} {
+		if err := d.DB.EnsureBrandPlatform(ctx, d.stored.ID, slug, "daily"); err != nil {
+			return err
+		}
 	}
 	return d.append(ctx, newImporter(d.Engines, d.producer), prompts)
 }
@@ -121,7 +123,7 @@ func (d *demo) append(ctx context.Context, in *imports.Importer, prompts []demod
 	if err != nil {
 		return err
 	}
-	config.Shopping = true
+	config.Slug = platform.SimulatorShopping
 	shop, err := simulator.New(config)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // Every crawl may be appended, says that it is simulated, and is of a crawler that a log would show.
 func TestCrawlsAreValidAndVaried(t *testing.T) {
-	s, _ := open(t, false, today)
+	s, _ := open(t, "", today)
 	for _, visiting := range visitingCrawlers {
 		if _, known := useragent.CrawlerOf(visiting.name); !known {
 			t.Errorf("%s is no crawler", visiting.name)
@@ -47,7 +47,7 @@ func TestCrawlsAreValidAndVaried(t *testing.T) {
 
 // A longer history repeats a shorter one.
 func TestALongerHistoryOfCrawlsRepeatsAShorterOne(t *testing.T) {
-	s, _ := open(t, false, today)
+	s, _ := open(t, "", today)
 	short := slices.Collect(site(today.AddDate(0, 0, -3), today.AddDate(0, 0, -1)).Crawls(s))
 	long := map[uuid.UUID]bool{}
 	for c := range site(today.AddDate(0, 0, -9), today).Crawls(s) {

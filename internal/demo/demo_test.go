@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
@@ -30,9 +31,9 @@ func cast() simulator.Cast {
 func topicID(name string) uuid.UUID { return uuid.NewV5(uuid.Nil, name) }
 
 // open returns the demo's history up to an instant, and the simulator that answers it.
-func open(t testing.TB, shopping bool, last time.Time) (*simulator.Simulator, History) {
+func open(t testing.TB, slug string, last time.Time) (*simulator.Simulator, History) {
 	t.Helper()
-	s, err := simulator.New(simulator.Config{Seed: 1, Shopping: shopping, Cast: cast(), Changes: Changes(last)})
+	s, err := simulator.New(simulator.Config{Seed: 1, Slug: slug, Cast: cast(), Changes: Changes(last)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func open(t testing.TB, shopping bool, last time.Time) (*simulator.Simulator, Hi
 }
 
 func TestHistoryRepeatsItself(t *testing.T) {
-	s, history := open(t, false, today)
+	s, history := open(t, "", today)
 	ids := map[uuid.UUID]event.Answer{}
 	for a := range history.Answers(s) {
 		if _, twice := ids[a.ID]; twice {
@@ -67,7 +68,7 @@ func TestHistoryRepeatsItself(t *testing.T) {
 	}
 
 	// Two days later, from another simulator: the days in common are the same.
-	later, history := open(t, false, today)
+	later, history := open(t, "", today)
 	history.From, history.Until = history.From.AddDate(0, 0, 2), history.Until.AddDate(0, 0, 2)
 	common := 0
 	for a := range history.Answers(later) {
@@ -85,7 +86,7 @@ func TestHistoryRepeatsItself(t *testing.T) {
 
 // The demo must have something to show: a trend that moves, outages, a renewed model.
 func TestHistoryHasAShape(t *testing.T) {
-	s, history := open(t, false, today)
+	s, history := open(t, "", today)
 	type week struct{ answers, named int }
 	weeks := map[int]*week{}
 	served, classes, failedDays := map[string]bool{}, map[string]int{}, map[string]int{}
@@ -127,7 +128,7 @@ func TestHistoryHasAShape(t *testing.T) {
 }
 
 func TestShoppingHasCards(t *testing.T) {
-	s, history := open(t, true, today)
+	s, history := open(t, platform.SimulatorShopping, today)
 	history.From, history.Models, history.Platforms = today.AddDate(0, 0, -6), simulator.Models[:1], ShoppingPlatforms()
 	cards, own := 0, 0
 	for a := range history.Answers(s) {

@@ -10,7 +10,7 @@ import (
 
 // The names that nobody tracks are the ones that were invented for it, and no word of the texts.
 func TestSuggestedNamesAreBrands(t *testing.T) {
-	s, history := open(t, false, today)
+	s, history := open(t, "", today)
 	texts := name.New(cast().Brand, cast().Competitors)
 	for a := range history.Answers(s) {
 		reading := extract.Read(&a)

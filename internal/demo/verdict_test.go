@@ -60,7 +60,7 @@ func TestEveryVerdictIsSeen(t *testing.T) {
 // basketOf reads the answers of the demo as the pipeline does.
 func basketOf(t *testing.T, last time.Time) (*verdict.Basket, verdict.Window) {
 	t.Helper()
-	s, history := open(t, false, last)
+	s, history := open(t, "", last)
 	entities := append([]event.Entity{cast().Brand}, cast().Competitors...)
 	var cells []verdict.Cell
 	var served []verdict.Served

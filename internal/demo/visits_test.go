@@ -19,7 +19,7 @@ func site(from, until time.Time) Site {
 // Every visit may be appended, says that it is simulated, and is of a page that
 // answers may cite or that such a page leads to.
 func TestVisitsAreValidAndVaried(t *testing.T) {
-	s, _ := open(t, false, today)
+	s, _ := open(t, "", today)
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
 	for v := range site(today.AddDate(0, 0, -59), today).Visits(s) {
 		if err := v.Check(today); err != nil {
@@ -52,7 +52,7 @@ func TestVisitsAreValidAndVaried(t *testing.T) {
 
 // A longer history repeats a shorter one, so that appending it again adds only what is new.
 func TestALongerHistoryOfVisitsRepeatsAShorterOne(t *testing.T) {
-	s, _ := open(t, false, today)
+	s, _ := open(t, "", today)
 	short := slices.Collect(site(today.AddDate(0, 0, -3), today.AddDate(0, 0, -1)).Visits(s))
 	long := map[uuid.UUID]event.Visit{}
 	for v := range site(today.AddDate(0, 0, -9), today).Visits(s) {

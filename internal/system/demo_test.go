@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	webbrowser "github.com/answerscope/answerscope/internal/testkit/browsertest"
 )
@@ -165,23 +166,27 @@ func showsTheDemoAgain(t *testing.T, env []string, s *server, key string) {
 // tracking job are the simulator's.
 func showsRealPlatforms(t *testing.T, env []string, s *server, key string) {
 	t.Helper()
-	tracked := 0
+	tracked, notShown := 0, 0
 	for line := range strings.Lines(must(t, env, "export", "--org", demoSlug, "--brand", "fernwood")) {
 		var answer struct {
 			Platform  string
 			Simulated bool
+			Finish    string
 			JobID     *string `json:"job_id"`
 		}
 		err := json.Unmarshal([]byte(line), &answer)
-		if err != nil || !answer.Simulated || (answer.Platform == platform.Simulator) != (answer.JobID != nil) {
+		if err != nil || !answer.Simulated || platform.Simulated(answer.Platform) != (answer.JobID != nil) {
 			t.Fatalf("an answer of the demo is %s", line)
 		}
 		if answer.JobID != nil {
 			tracked++
 		}
+		if answer.Finish == string(event.FinishNotShown) {
+			notShown++
+		}
 	}
-	if tracked == 0 {
-		t.Error("the demo has tracked nothing")
+	if tracked == 0 || notShown == 0 {
+		t.Errorf("the demo has tracked %d answers, %d without an overview", tracked, notShown)
 	}
 	var cards struct{ Cards []struct{ Platform string } }
 	_, body := fetch(t, s.url+"/api/v1/shopping-cards?brand_id="+onlyBrand(t, s.url, key), key)

@@ -31,7 +31,11 @@ type Entry struct {
 var entries = slices.Concat(
 	[]Entry{openAI.entry(), anthropic.entry(), gemini.entry(), perplexity.entry(), xAI.entry(), mistral.entry()},
 	surfaces(),
-	[]Entry{{simulator.Description, openSimulator(false)}, {simulator.ShoppingDescription, openSimulator(true)}},
+	[]Entry{
+		{simulator.Description, openSimulator(platform.Simulator)},
+		{simulator.ShoppingDescription, openSimulator(platform.SimulatorShopping)},
+		{simulator.OverviewDescription, openSimulator(platform.SimulatorOverview)},
+	},
 )
 
 func surfaces() (list []Entry) {
@@ -64,10 +68,10 @@ func Slugs() string {
 	return strings.Join(slugs, ", ")
 }
 
-func openSimulator(shopping bool) func(Settings) (platform.Platform, error) {
+func openSimulator(slug string) func(Settings) (platform.Platform, error) {
 	return func(s Settings) (platform.Platform, error) {
 		config := simulator.DefaultConfig()
-		config.Shopping, config.Cast = shopping, s.Cast
+		config.Slug, config.Cast = slug, s.Cast
 		return simulator.New(config)
 	}
 }

@@ -24,7 +24,7 @@ func (s *Simulator) failure(q platform.Question) error {
 		return nil
 	}
 	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
-	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, sample, due)
+	c := s.Chance("failure", s.Slug(), q.Text, q.Model, q.Region, sample, due)
 	drawn := c.Float64()
 	for change := range s.changes(q) {
 		if change.Outage && drawn < outageFailures {

@@ -8,6 +8,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
@@ -26,10 +28,11 @@ import (
 // Models lists the requested slugs that the simulator answers to; "" is the first.
 var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus", "sim-dorado"}
 
-// The simulator as two platforms, at the made-up price of usage.
+// The simulator as three platforms, at the made-up price of usage.
 var (
 	Description         = describe(platform.Simulator, "Simulator")
 	ShoppingDescription = describe(platform.SimulatorShopping, "Simulator, shopping")
+	OverviewDescription = describe(platform.SimulatorOverview, "Simulator, overview")
 )
 
 func describe(slug, name string) platform.Description {
@@ -48,10 +51,10 @@ func describe(slug, name string) platform.Description {
 
 // Config is what answers depend on, besides the questions.
 type Config struct {
-	Seed     uint64
-	Shopping bool // answers as simulator-shopping does: short, with products
-	Cast     Cast
-	Changes  []Change // none: every rate stays as it is
+	Seed    uint64
+	Slug    string // "" is simulator; simulator-shopping answers with products, simulator-overview not always
+	Cast    Cast
+	Changes []Change // none: every rate stays as it is
 }
 
 // Cast are the brand and the competitors that answers name.
@@ -66,7 +69,6 @@ func DefaultConfig() Config { return Config{Seed: 1} }
 // Simulator is a platform.Platform.
 type Simulator struct {
 	config   Config
-	slug     string
 	entities []event.Entity // the brand first
 	phrases  map[string]phrases
 }
@@ -76,16 +78,14 @@ func New(config Config) (*Simulator, error) {
 	if strings.TrimSpace(config.Cast.Brand.Name) == "" {
 		return nil, errors.New("simulator: the brand has no name: want the brand that answers name")
 	}
-	s := &Simulator{config: config, slug: platform.Simulator, phrases: languages()}
-	if config.Shopping {
-		s.slug = platform.SimulatorShopping
-	}
+	config.Slug = cmp.Or(config.Slug, platform.Simulator)
+	s := &Simulator{config: config, phrases: languages()}
 	s.entities = append([]event.Entity{config.Cast.Brand}, config.Cast.Competitors...)
 	return s, nil
 }
 
-// Slug returns the platform of the answers: simulator or simulator-shopping.
-func (s *Simulator) Slug() string { return s.slug }
+// Slug returns the platform of the answers.
+func (s *Simulator) Slug() string { return s.config.Slug }
 
 // Ask answers, or fails with a *platform.Error. A second attempt finds every failure over.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
@@ -120,25 +120,39 @@ func check(q platform.Question) error {
 }
 
 func (s *Simulator) reply(q platform.Question) platform.Reply {
-	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
-	d := &draft{
-		chance:  s.Chance("answer", s.slug, q.Text, q.Model, q.Region, q.Language, sample, due),
-		phrases: s.language(q.Language),
-		prompt:  q.Text,
+	reply := platform.Reply{ServedModel: s.served(q), Surface: event.SurfaceAPI, Finish: event.FinishNotShown}
+	if s.isShown(q) {
+		s.write(q, &reply)
 	}
-	named := s.named(d.chance, q)
-	if s.config.Shopping {
-		s.shop(d, q, named)
-	} else {
-		s.advise(d, named)
-	}
-	reply := platform.Reply{
-		ServedModel: s.served(q), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
-		Text: d.text.String(), Citations: d.citations, SearchQueries: d.queries(), Products: d.products,
+	if s.Slug() == platform.SimulatorOverview {
+		reply.Surface = event.SurfaceConsumer
 	}
 	reply.Usage = usage(q, reply)
 	reply.Raw = raw(reply)
 	return reply
+}
+
+// isShown reports whether the platform has an answer: an overview is shown to a prompt on two of three days.
+func (s *Simulator) isShown(q platform.Question) bool {
+	return s.Slug() != platform.SimulatorOverview ||
+		s.Chance("shown", q.Text, q.Due.UTC().Format(time.DateOnly)).IntN(3) > 0
+}
+
+func (s *Simulator) write(q platform.Question, reply *platform.Reply) {
+	sample, due := strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()
+	d := &draft{
+		chance:  s.Chance("answer", s.Slug(), q.Text, q.Model, q.Region, q.Language, sample, due),
+		phrases: s.language(q.Language),
+		prompt:  q.Text,
+	}
+	named := s.named(d.chance, q)
+	if s.Slug() == platform.SimulatorShopping {
+		s.shop(d, q, named)
+	} else {
+		s.advise(d, named)
+	}
+	reply.Finish, reply.Text = event.FinishComplete, d.text.String()
+	reply.Citations, reply.SearchQueries, reply.Products = d.citations, d.queries(), d.products
 }
 
 // usage counts four bytes a token and a made-up price, in millionths of a dollar.

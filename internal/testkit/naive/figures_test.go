@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/imports"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
@@ -121,8 +122,8 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 		history.Prompts = append(history.Prompts, prompt)
 	}
 	var answers []event.Answer
-	for _, shopping := range []bool{false, true} {
-		simulated, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}, Changes: demo.Changes(until)})
+	for _, slug := range []string{platform.Simulator, platform.SimulatorOverview, platform.SimulatorShopping} {
+		simulated, err := simulator.New(simulator.Config{Seed: 11, Slug: slug, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}, Changes: demo.Changes(until)})
 		s.must(err)
 		for a := range history.Answers(simulated) {
 			answers = append(answers, a)
