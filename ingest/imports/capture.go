@@ -117,6 +117,7 @@ func (l *line) problems() (problems []string) {
 			"given_up: want one of %q, or none, got %.40q", platform.Classes, string(l.GivenUp))
 		want(noText && len(l.Citations) == 0 && len(l.Products) == 0,
 			"given_up: want no text, citations or products beside it")
+	case l.Finish == event.FinishNotShown: // the check of the record says what may not stand beside it
 	case len(l.Products) > 0:
 		want(l.Text != nil, "text: want the answer's text, which may be empty beside products")
 	default:
@@ -144,7 +145,9 @@ func (l *line) capture() Capture {
 			Prompt: event.Prompt{Text: l.Prompt}, Platform: l.Platform, Model: l.Model, Region: l.Region,
 			Language: l.Language, Sample: 1, Due: at, EndedAt: at,
 		},
-		Reply: platform.Reply{ServedModel: l.ServedModel, Surface: l.Surface},
+		Reply: platform.Reply{
+			ServedModel: l.ServedModel, Provider: l.Provider, Surface: l.Surface, Finish: l.Finish,
+		},
 	}
 	if strings.TrimSpace(l.Topic) != "" {
 		c.Topic = l.Topic
@@ -159,7 +162,9 @@ func (l *line) capture() Capture {
 		}
 		return c
 	}
-	c.Reply.Text = *l.Text
+	if l.Text != nil {
+		c.Reply.Text = *l.Text
+	}
 	for _, item := range l.Citations {
 		if *item.URL != "" { // an empty one cites nothing
 			citation := event.Citation{URL: *item.URL, Title: item.Title, Cited: item.Cited == nil || *item.Cited}

@@ -53,6 +53,26 @@ func TestParseReadsEveryField(t *testing.T) {
 	}
 }
 
+// A surface that was seen without an answer has no text; it is an observation, and no given-up run.
+func TestParseReadsWhatWasNotShown(t *testing.T) {
+	const line = `{"platform":"google-ai-overview","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z","finish":"not_shown","provider":"serpapi"`
+	got, err := Parse([]byte(line+`,"text":""}`), now)
+	if err != nil || got.GivenUp != nil || got.Reply.Finish != event.FinishNotShown || got.Reply.Provider != "serpapi" || got.Reply.Text != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for more, want := range map[string]string{
+		`,"text":"hello"}`: `finish: want no text, citations, products or given_up beside "not_shown"`,
+		`,"citations":[{"url":"https://a.example/"}]}`: `finish: want no text, citations, products or given_up beside "not_shown"`,
+	} {
+		if _, err := Parse([]byte(line+more), now); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", more, err, want)
+		}
+	}
+	if _, err := Parse([]byte("{"+least+`,"finish":"stop"}`), now); err == nil || !strings.HasPrefix(err.Error(), `finish: want one of`) {
+		t.Errorf("of another finish: %v", err)
+	}
+}
+
 func TestParseDefaults(t *testing.T) {
 	got, err := Parse([]byte("{"+least+`,"sample":null,"citations":null,"products":[]}`), now)
 	if err != nil {

@@ -27,6 +27,8 @@ type line struct {
 	AnsweredAt   instant        `json:"answered_at"`
 	Text         *string        `json:"text"`
 	ServedModel  string         `json:"served_model"`
+	Provider     string         `json:"provider"`
+	Finish       event.Finish   `json:"finish"`
 	Surface      event.Surface  `json:"surface"`
 	Citations    citations      `json:"citations"`
 	Products     products       `json:"products"`

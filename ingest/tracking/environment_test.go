@@ -425,6 +425,8 @@ func (a fakePlatform) Ask(ctx context.Context, q platform.Question) (reply platf
 	switch {
 	case response.StatusCode == http.StatusOK:
 		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{OutputTokens: a.tokens}}, nil
+	case response.StatusCode == http.StatusNoContent: // seen, without an answer
+		return platform.Reply{Surface: event.SurfaceConsumer, Finish: event.FinishNotShown, Usage: &event.Usage{OutputTokens: a.tokens}}, nil
 	case response.StatusCode == http.StatusNonAuthoritativeInfo: // an answer without usage
 		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text)}, nil
 	case response.StatusCode == http.StatusPartialContent:

@@ -46,6 +46,28 @@ func costOf(a event.Answer) float64 {
 	return cost
 }
 
+// A surface that was seen without an answer ends its run as an answer does: it is paid for, not asked again, and no
+// outage.
+func TestWhatWasNotShownIsPaidForAndNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusNoContent, 0, 0 })
+	jobs, _ := e.run(t)
+	j, r := e.finished(t, e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}}))
+	if j.Status != "completed" || r.Answered != 3 || len(r.GaveUp) != 0 || len(r.DegradedPlatforms) != 0 || r.Cost.Amount != 0.03 || e.service.requests() != 3 {
+		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
+	}
+	answers, _ := e.records(t)
+	for _, a := range answers {
+		if a.Finish != event.FinishNotShown || a.GivenUp != nil || a.Text != "" || a.Attempts != 1 || costOf(a) != 0.01 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(answers) != 3 {
+		t.Errorf("%d records, want 3", len(answers))
+	}
+}
+
 // A failure that passes is retried; one that does not is a record of a given-up run.
 func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	t.Parallel()

@@ -17,17 +17,20 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// What is exported here and imported there gives the same figures there, given-up runs and answers that were read again
-// included, and visits and crawls. However often it is imported, it counts once.
+// What is exported here and imported there gives the same figures there, given-up runs, surfaces without an answer and answers that were
+// read again included, and visits and crawls. However often it is imported, it counts once.
 func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	t.Parallel()
-	const lines, givenUp = 240, 30
+	const lines, givenUp, notShown = 240, 30, 9
 	text, err := os.ReadFile(captured(t, lines))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range givenUp { // of a platform of their own, which is degraded
 		text = fmt.Appendf(text, `{"platform":"openai","prompt":"best lamp for room 1?","answered_at":"2026-03-%02dT09:00:00Z","given_up":"timeout"}`+"\n", n%28+1)
+	}
+	for day := range notShown {
+		text = fmt.Appendf(text, `{"platform":"google-ai-overview","prompt":"best lamp for room 1?","answered_at":"2026-03-%02dT10:00:00Z","finish":"not_shown","provider":"serpapi"}`+"\n", day+1)
 	}
 	first := installed(t)
 	lumen := first.addBrands(t, first.organization.ID, lampsFile(t, 1))
@@ -38,12 +41,12 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 		t.Errorf("import: status %d, %s%s", imported.status, imported.stdout, imported.stderr)
 	}
 	first.settled(t, lumen, lines)
-	if _, body := fetch(t, first.url+"/api/v1/visibility-summary"+window(lumen), first.key); !strings.Contains(body, `"degraded_platforms":["openai"]`) {
-		t.Errorf("no platform is degraded: %s", body)
+	if _, body := fetch(t, first.url+"/api/v1/visibility-summary"+window(lumen), first.key); !strings.Contains(body, `"degraded_platforms":["openai"]`) || !strings.Contains(body, fmt.Sprintf(`"notShown":%d,`, notShown)) {
+		t.Errorf("no platform is degraded, or other overviews than %d are not shown: %s", notShown, body)
 	}
 	first.verdicts(t, lumen)
 	r := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen")
-	if r.status != exitDone || strings.Count(r.stdout, "\n") != lines+28 {
+	if r.status != exitDone || strings.Count(r.stdout, "\n") != lines+28+notShown {
 		t.Fatalf("export: status %d, %d lines, %s", r.status, strings.Count(r.stdout, "\n"), r.stderr)
 	}
 	if part := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen", "--from", "2026-02-01", "--to", "2026-02-28"); strings.Count(part.stdout, "\n") != lines/months() {
@@ -68,7 +71,7 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	lumen = onlyBrand(t, second.url, second.key)
 	second.settled(t, lumen, lines)
 	second.landed(t, "acme", visitLines, crawlLines)
-	if again := must(t, second.env, "import", written(t, "exported.ndjson", []byte(exported)), "--org", "acme", "--brand", "lumen"); again != fmt.Sprintf(`{"imported":0,"skipped":%d,"refused":0}`, lines+28+visitLines+crawlLines) {
+	if again := must(t, second.env, "import", written(t, "exported.ndjson", []byte(exported)), "--org", "acme", "--brand", "lumen"); again != fmt.Sprintf(`{"imported":0,"skipped":%d,"refused":0}`, lines+28+notShown+visitLines+crawlLines) {
 		t.Errorf("imported again: %s", again)
 	}
 	for path, body := range second.figures(t, lumen) {

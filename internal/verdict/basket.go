@@ -8,7 +8,8 @@ import (
 
 // A Cell has the daily sums of a brand or competitor over the runs of a prompt, platform, requested model, region and
 // topic (the one when it was asked). The lists are parallel to Days, in any order of days. Runs, GivenUp and Answers
-// are the brand's: a competitor's cell has Points alone, and is measured over the answers of the brand's.
+// are the brand's: a competitor's cell has Points alone, and is measured over the answers of the brand's. Runs whose
+// surface had no answer are in Runs alone: they show that the platform was there.
 type Cell struct {
 	EntityID, PromptID, TopicID string // TopicID "": none
 	Platform, Model, Region     string

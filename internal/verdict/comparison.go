@@ -65,7 +65,7 @@ func (c *comparison) add(cell *cell, entity string, low int, out []bool, replace
 	for side, days := range [2][2]int{{0, c.daysBefore}, {c.daysBefore, len(out)}} {
 		runs, left, sum := 0.0, 0.0, 0.0
 		for at := days[0]; at < days[1]; at++ {
-			n := cell.runs[low+at]
+			n := cell.answers[low+at] + cell.givenUp[low+at] // an observation without an answer is not compared
 			runs += n
 			if out[at] {
 				left += n

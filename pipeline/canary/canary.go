@@ -98,15 +98,15 @@ func newBasket(w verdict.Window, rows []clickhouse.PanelDay) *verdict.Basket {
 	var cells []verdict.Cell
 	var served []verdict.Served
 	for _, row := range rows {
-		day, answers := uint16(verdict.DayOf(row.Day)), row.Runs-row.GivenUp
+		day := uint16(verdict.DayOf(row.Day))
 		if row.ServedModel != "" {
 			served = append(served, verdict.Served{
-				Platform: row.Platform, Model: row.Model, ServedModel: row.ServedModel, Day: day, Answers: answers,
+				Platform: row.Platform, Model: row.Model, ServedModel: row.ServedModel, Day: day, Answers: row.Answers,
 			})
 		}
 		cell := verdict.Cell{
 			PromptID: row.PromptID.String(), Platform: row.Platform, Model: row.Model, Days: []uint16{day},
-			Runs: []int64{row.Runs}, GivenUp: []int64{row.GivenUp}, Answers: []int64{answers},
+			Runs: []int64{row.Runs}, GivenUp: []int64{row.GivenUp}, Answers: []int64{row.Answers},
 		}
 		for i, points := range [...]float64{row.Names, row.Citations, row.Length, row.Cites} {
 			cell.EntityID, cell.Points = features[i], []float64{points}

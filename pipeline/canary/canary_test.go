@@ -248,8 +248,8 @@ func TestTheFeaturesOfAnswers(t *testing.T) {
 	day := clickhouse.PanelDay{Platform: "openai", Model: "m", PromptID: clickhouse.UUID(e.prompts[0].ID), Day: daysAgo(1)}
 	failed, answered, other := day, day, day
 	failed.Runs, failed.GivenUp = 1, 1
-	answered.ServedModel, answered.Runs, answered.Names, answered.Citations, answered.Length, answered.Cites = "m-1", 2, 20+0, 10+100, 1+100, 100+100
-	other.ServedModel, other.Runs, other.Length = "m-2", 1, 0.5
+	answered.ServedModel, answered.Runs, answered.Answers, answered.Names, answered.Citations, answered.Length, answered.Cites = "m-1", 2, 2, 20+0, 10+100, 1+100, 100+100
+	other.ServedModel, other.Runs, other.Answers, other.Length = "m-2", 1, 1, 0.5
 	if want := []clickhouse.PanelDay{failed, answered, other}; err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", rows, err, want)
 	}

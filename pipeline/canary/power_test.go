@@ -20,7 +20,7 @@ func drawn(random *rand.Rand, deviations float64, all bool) (rows []clickhouse.P
 		for prompt := range 10 {
 			row := clickhouse.PanelDay{
 				Platform: "openai", Model: "m", ServedModel: "m-1", PromptID: clickhouse.UUID{byte(prompt)},
-				Day: first.AddDate(0, 0, day), Runs: 3,
+				Day: first.AddDate(0, 0, day), Runs: 3, Answers: 3,
 			}
 			for i, sum := range []*float64{&row.Names, &row.Citations, &row.Length, &row.Cites} {
 				for range 3 {

@@ -8,13 +8,14 @@ import (
 
 // Version is the version of Read. It rises with every change of this package's code, of its lists, of the
 // public-suffix list or of the Unicode tables.
-const Version = 2
+const Version = 3
 
 // readers are the versions that this build carries: its own and the previous release's, so that a plan made by that
 // release is replayed as it was made.
 var readers = map[int]func(*event.Answer) Reading{
 	1: readVersion1,
-	2: Read,
+	2: Read, // of builds that refuse a surface without an answer; the reading is the same
+	3: Read,
 }
 
 // At returns the reader of a version; ok is false if this build does not carry it.
@@ -23,8 +24,8 @@ func At(version int) (func(*event.Answer) Reading, bool) {
 	return read, ok
 }
 
-// Reading is the result of reading one answer. For a given-up run it has only Branded: all counts are 0, sentiments
-// unknown.
+// Reading is the result of reading one answer. For a given-up run and a surface without an answer it has only Branded:
+// all counts are 0, sentiments unknown.
 type Reading struct {
 	Branded         bool // is_branded of the prompt; if that is unset, whether the prompt's text names the brand
 	Brand           EntityReading

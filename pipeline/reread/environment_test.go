@@ -124,7 +124,7 @@ func answer(s postgres.Snapshot, n int) *event.Answer {
 		OrganizationID: s.OrganizationID,
 		Brand:          event.Brand{Entity: event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}, Revision: s.Revision},
 		Prompt:         event.Prompt{ID: uuid.NewV5(s.BrandID, fmt.Sprint("prompt", n%5)), Text: "best lamp?", SetID: uuid.NewV5(s.BrandID, "set"), TopicID: &topic},
-		Platform:       "openai", Model: "m", ServedModel: "m-2026", Region: "de", Language: "en", Sample: int64(n + 1), Surface: event.SurfaceAPI, JobID: &job,
+		Platform:       "openai", Model: "m", ServedModel: "m-2026", Provider: "serpapi", Region: "de", Language: "en", Sample: int64(n + 1), Surface: event.SurfaceAPI, JobID: &job,
 		AnsweredAt: event.At(at.Add(time.Minute)), Attempts: 2, LatencyMS: 1200, Finish: event.FinishComplete,
 		Text:          "Lumen is good. Glow is brighter. Blaze is the brightest.",
 		Citations:     []event.Citation{{URL: "https://lumen.example/a?utm_source=x", Title: "A", Cited: true}, {URL: "https://blaze.example/b", Cited: true}, {URL: "https://x.example/", Cited: false}},

@@ -116,6 +116,7 @@ func record(row *clickhouse.AnswerRow, snapshot *postgres.Snapshot, extractVersi
 		Platform:      row.Platform,
 		Model:         row.Model,
 		ServedModel:   row.ServedModel,
+		Provider:      row.Provider,
 		Region:        row.Region,
 		Language:      row.Language,
 		Surface:       event.Surface(row.Surface),

@@ -1,5 +1,5 @@
 // Package results keeps table prompt_results of Postgres: one row for each answer whose prompt exists, for clients that
-// read rows instead of figures. Given-up runs have no row.
+// read rows instead of figures. A surface that was seen without an answer has a row, too. Given-up runs have none.
 //
 // It reads topic answers in a consumer group of its own, so that slow or refused writes here delay nothing else. The
 // replay of a batch changes no row: a first record inserts the row if it is missing, a reread updates an older one.

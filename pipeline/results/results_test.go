@@ -47,6 +47,22 @@ func TestEachAnswerHasARow(t *testing.T) {
 	e.wantCounted(t, map[string]float64{"inserted": 3, "corrected": 1, "duplicate": 3, "skipped": 2})
 }
 
+// A surface that was seen without an answer has a row without text and without a score, which a reread leaves so.
+func TestASurfaceThatWasNotShownHasARowWithoutAScore(t *testing.T) {
+	e := newEnvironment(t, nil)
+	first, again := e.answer(1), e.renamed(1)
+	for _, a := range []*event.Answer{first, again} {
+		a.Text, a.Finish, a.Provider = "", event.FinishNotShown, "serpapi"
+	}
+	for _, a := range []*event.Answer{first, again} {
+		e.write(t, e.writer(t), a)
+		rows := e.query(t, `concat_ws('|', response, finish, provider, revision, mention_count, coalesce(visibility_score::text, 'null'))`)
+		if want := fmt.Sprintf("|not_shown|serpapi|%d|0|null", a.Brand.Revision); !slices.Equal(rows, []string{want}) {
+			t.Errorf("rows %q, want %s", rows, want)
+		}
+	}
+}
+
 // crashing fails at one step of one batch, as a process that is killed there.
 type crashing struct {
 	*results.Results

@@ -17,6 +17,8 @@ func resultOf(row *clickhouse.AnswerRow) *postgres.Result {
 		Platform:       row.Platform,
 		Model:          row.Model,
 		ServedModel:    row.ServedModel,
+		Provider:       row.Provider,
+		Finish:         row.Finish,
 		Region:         row.Region,
 		Sample:         row.Sample,
 		Response:       row.Text,

@@ -125,6 +125,7 @@ func answerRow(
 		Platform:    a.Platform,
 		Model:       a.Model,
 		ServedModel: a.ServedModel,
+		Provider:    a.Provider,
 		Region:      a.Region,
 		Language:    a.Language,
 		Surface:     string(a.Surface),

@@ -87,7 +87,7 @@ func (m *Maker) gather(ctx context.Context, s postgres.BriefedSuggestion) (in in
 	})
 	filter := clickhouse.AnswerFilter{
 		Filter: clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: from, DateTo: to},
-		Sort:   clickhouse.Newest, Limit: maxAnswers,
+		Shown:  []bool{true}, Sort: clickhouse.Newest, Limit: maxAnswers,
 	}
 	if err != nil || !applyLink(&filter, in.Open) {
 		return in, err

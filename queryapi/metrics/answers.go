@@ -28,9 +28,11 @@ type answerRow struct {
 	Platform    string  `json:"platform"`
 	Model       string  `json:"model"`
 	ServedModel string  `json:"served_model"`
+	Provider    string  `json:"provider"`
 	Region      string  `json:"region"`
 	Sample      int64   `json:"sample"`
 	AnsweredAt  instant `json:"answered_at"`
+	Shown       bool    `json:"shown"` // false: the surface had no answer
 	Mentioned   bool    `json:"mentioned"`
 	Position    *uint32 `json:"position"` // null: not mentioned
 	Cited       bool    `json:"cited"`    // one of the brand's pages is
@@ -62,9 +64,12 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	if sample := q.number("sample", 0, 1, math.MaxUint32); sample > 0 {
 		filter.Samples = []int64{int64(sample)}
 	}
+	if choice := q.oneOf("shown", "true", "false", "all"); choice != "all" {
+		filter.Shown = []bool{choice == "true"}
+	}
 	limit := q.number("limit", 50, 1, 200)
-	filters := digest("answers", filter.Filter, filter.Sort, filter.Prompts, filter.Samples, filter.Sentiments,
-		filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories,
+	filters := digest("answers", filter.Filter, filter.Sort, filter.Prompts, filter.Samples, filter.Shown,
+		filter.Sentiments, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories,
 		filter.Names, filter.Searches)
 	if after := readCursor[answerPosition](q, filters); after != nil {
 		filter.AnswerCursor = clickhouse.AnswerCursorAt(time.Time(after.AnsweredAt), after.Prompt, after.ID)
@@ -123,9 +128,9 @@ func positionOfAnswer(m clickhouse.AnswerMatch) answerPosition {
 func newAnswerRow(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow {
 	row := answerRow{
 		ID: a.ID.String(), PromptID: a.PromptID.String(), PromptText: a.PromptText,
-		Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Region: a.Region, Sample: a.Sample,
-		AnsweredAt: instant(a.AnsweredAt),
-		Mentioned:  a.MentionCount > 0, Cited: a.OwnCitations > 0, Sentiment: a.Sentiment, Citations: a.Citations,
+		Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Provider: a.Provider, Region: a.Region,
+		Sample: a.Sample, AnsweredAt: instant(a.AnsweredAt), Shown: a.Answered,
+		Mentioned: a.MentionCount > 0, Cited: a.OwnCitations > 0, Sentiment: a.Sentiment, Citations: a.Citations,
 	}
 	if row.Mentioned {
 		row.Position = &a.Position

@@ -64,6 +64,9 @@ func (h *history) compareAnswers(t *testing.T, slug string, common naive.Filter,
 	if f.Category, f.Listed = pick(h.random, nil, nil, nil, new("owned"), new("competitor"), new("editorial")), listed; f.Category != nil {
 		query.Set("category", *f.Category)
 	}
+	if f.Shown = pick(h.random, "", "", "true", "false", "all"); f.Shown != "" {
+		query.Set("shown", f.Shown)
+	}
 	query.Set("limit", fmt.Sprint(pick(h.random, 7, 50, 200)))
 	want := naive.Answers(h.readings[slug], f, rivals)
 	target := "/api/v1/answers?" + query.Encode()

@@ -299,7 +299,7 @@ func (s *stage) fill(t *testing.T) {
 		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
 	}
 	listed := answerFact{On: dayText(today), Branded: new(true), Products: []event.Product{{Title: "Lumen One"}}}
-	s.addFacts(t, append(facts, shown, own, listed)...)
+	s.addFacts(t, append(facts, shown, own, listed, answerFact{On: dayText(today), NotShown: true})...)
 	s.fillTraffic(t)
 	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'gap', n::text FROM generate_series(1, 60) AS n", s.id("lumen")); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ type answerFact struct {
 	Platform string          `json:"platform"` // "" is openai
 	Model    string          `json:"model"`    // "" is gpt
 	Served   string          `json:"served"`
+	Provider string          `json:"provider"`
 	Region   string          `json:"region"`
 	Text     string          `json:"text"`
 	Cites    []string        `json:"cites"`
@@ -46,6 +47,7 @@ type answerFact struct {
 	Searches []string        `json:"searches"` // before it was answered
 	Products []event.Product `json:"products"`
 	GivenUp  string          `json:"given_up"` // its class
+	NotShown bool            `json:"not_shown"`
 	Times    int             `json:"times"`    // so many alike; 0 is 1
 	Corrects int             `json:"corrects"` // the answer of the stage, from 1, that this is another reading of
 }
@@ -61,7 +63,7 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 		OrganizationID: brand.OrganizationID,
 		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
 		Prompt:         event.Prompt{ID: prompt.ID, Text: prompt.Text, SetID: prompt.SetID, IsBranded: f.Branded},
-		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Region: f.Region,
+		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Provider: f.Provider, Region: f.Region,
 		Sample:     int64(cmp.Or(f.Corrects, s.facts+1)), // no two facts are one run
 		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
 	}
@@ -81,6 +83,10 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 func (f answerFact) outcome(a *event.Answer) {
 	if f.GivenUp != "" {
 		a.GivenUp = &event.GivenUp{Class: f.GivenUp}
+		return
+	}
+	if f.NotShown {
+		a.Finish = event.FinishNotShown
 		return
 	}
 	a.Text, a.Finish, a.Products, a.SearchQueries = f.Text, event.FinishComplete, f.Products, f.Searches

@@ -66,7 +66,7 @@ func (l *harness) ask(t *testing.T) {
 	for i := range facts {
 		f := randomFact(l.random)
 		f.Brand = pick(l.random, "lumen", "lumen", "second", "lumen-of-rival")
-		if f.GivenUp == "" {
+		if f.GivenUp == "" && !f.NotShown {
 			f.Text += ". " + pick(l.random, l.rivals[f.Brand]...)
 			if l.random.IntN(4) == 0 {
 				f.Products = []event.Product{{Title: pick(l.random, "Glow One", "Lumen Two"), Brand: pick(l.random, "", "Beam", "Nova"), PriceAmount: "12.50", PriceCurrency: "EUR"}}
@@ -87,7 +87,7 @@ func (l *harness) appendSome(t *testing.T, most int) {
 	l.asked = l.asked[n:]
 	for range min(len(l.first), n/4) {
 		again := *pick(l.random, l.first...)
-		if again.GivenUp == nil && l.random.IntN(2) == 0 {
+		if again.GivenUp == nil && again.Finish != event.FinishNotShown && l.random.IntN(2) == 0 {
 			again.Text, again.Brand.Revision = "Glow, Beam and Lumen", again.Brand.Revision+int64(l.random.IntN(3))
 		}
 		chosen = append(chosen, &again)

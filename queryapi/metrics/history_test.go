@@ -69,7 +69,7 @@ func (h *history) answers(t *testing.T) {
 	records := h.records(t, facts...)
 	for range h.random.IntN(60) {
 		again := *pick(h.random, append(h.originals, records...)...)
-		if again.GivenUp == nil && h.random.IntN(2) == 0 {
+		if again.GivenUp == nil && again.Finish != event.FinishNotShown && h.random.IntN(2) == 0 {
 			again.Text = "Glow, Beam and Lumen"
 		}
 		records = append(records, &again)
@@ -130,7 +130,8 @@ func (h *history) corrections(t *testing.T) {
 		f := randomFact(h.random)
 		record := r.Answer
 		record.Citations = nil
-		f.GivenUp, f.Searches = "", record.SearchQueries // which are of the record
+		f.NotShown = record.Finish == event.FinishNotShown // as it was recorded
+		f.GivenUp, f.Searches = "", record.SearchQueries   // which are of the record
 		f.outcome(&record)
 		if h.random.IntN(2) == 0 {
 			record.Brand = event.Brand{Entity: event.Entity{ID: present.BrandID, Name: present.Name, Aliases: present.Aliases, Domains: present.Domains}, Revision: present.Revision}

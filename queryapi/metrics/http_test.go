@@ -216,7 +216,7 @@ func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 		"platform": "acme-platform", "model": "acme-model", "region": "acme-region", "topic_id": s.ids["acme-topic"], "branded": "false",
 		"date_from": "2026-03-30", "date_to": "2026-03-30", "granularity": "week", "group_by": "topic", "source_filter": "external", "limit": "2",
 		"sort_by": "mentions", "order": "asc", "role": "own", "prompt_id": s.ids["acme asks"], "competitor_id": s.ids["acme-topic"],
-		"metric": "mention_rate", "compare_days": "28", "difference": "10", "days": "28", "mentioned": "true", "cited": "false", "sample": "1", "sentiment": "unknown", "sort": "prompt", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
+		"metric": "mention_rate", "compare_days": "28", "difference": "10", "days": "28", "mentioned": "true", "cited": "false", "sample": "1", "shown": "all", "sentiment": "unknown", "sort": "prompt", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
 		"compare": "previous", "by": "region", "step": "cited", "kind": "gap", "status": "new", "name": "Lumen", "search": "acme asks",
 	}
 	s.rivalFindsNoAnswerOfAcme(t)

@@ -69,7 +69,12 @@ func randomFact(random *rand.Rand) answerFact {
 		Platform: pick(random, "openai", "openai", "gemini", "perplexity", "chatgpt-shopping"),
 		Model:    pick(random, "gpt", "GPT", "sonar"),
 		Served:   pick(random, "", "v1", "v1", "v2"),
+		Provider: pick(random, "", "", "", "cloro", "oxylabs"),
 		Region:   pick(random, "", "de", "DE", "fr"),
+	}
+	if random.IntN(6) == 0 {
+		f.NotShown = true
+		return f
 	}
 	if random.IntN(5) == 0 {
 		f.GivenUp = "timeout"

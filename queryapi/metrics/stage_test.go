@@ -214,7 +214,7 @@ func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 			records = append(records, f.record(t, s, snapshot))
 			s.facts++
 			s.ids[fmt.Sprintf("answer-%d", s.facts)] = records[len(records)-1].ID.String()
-			if f.GivenUp == "" {
+			if f.GivenUp == "" && !f.NotShown {
 				s.answered[cmp.Or(f.Brand, s.brands[0])] = records[len(records)-1].ID
 			}
 		}

@@ -15,6 +15,17 @@ import (
 // and every figure becomes that of version 2.
 func TestAnUpgradeFromExtractVersion1CountsUmlautsInKeptAnswers(t *testing.T) {
 	t.Parallel()
+	upgrade(t, 1, `"totalMentions":1,`)
+}
+
+// Version 3 is of builds that know surfaces without an answer: what they read before as version 2 stays as it was.
+func TestAnUpgradeFromExtractVersion2KeepsEveryFigure(t *testing.T) {
+	t.Parallel()
+	upgrade(t, 2, `"totalMentions":4,`)
+}
+
+func upgrade(t *testing.T, from int, mentions string) {
+	t.Helper()
 	l := newHarness(t, newService(t).stage(t), rand.New(rand.NewPCG(1, 2)))
 	const slug = "loewenbraeu"
 	l.owners[slug], l.rivals[slug] = "acme", []string{"Weißbier Müller"}
@@ -25,19 +36,21 @@ func TestAnUpgradeFromExtractVersion1CountsUmlautsInKeptAnswers(t *testing.T) {
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", Text: "Weißbier Müller vor Loewenbraeu."},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", Text: "Wasser."},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", GivenUp: "timeout"},
+		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", NotShown: true, Provider: "serpapi"},
 	)
-	l.version = 1
+	l.version = from
 	p := l.start(t, 1000, forever, forever)
 	l.appendSome(t, len(l.asked))
-	wait.For(t, "version 1 to land and write all", func() bool { return l.committedAll(t, "sink") && l.committedAll(t, "results") })
+	wait.For(t, "the earlier version to land and write all", func() bool { return l.committedAll(t, "sink") && l.committedAll(t, "results") })
 	p.stop()
-	l.wantCounted(t, slug, `"totalMentions":1,`)
-	l.wantRead(t, slug, 1, 5)
+	l.wantCounted(t, slug, mentions)
+	l.wantRead(t, slug, from, 6)
 
 	l.version = extract.Version
 	l.awaitIdle(t)
 	l.wantCounted(t, slug, `"totalMentions":4,`)
-	l.wantRead(t, slug, extract.Version, 5)
+	l.wantCounted(t, slug, `"notShown":1,`)
+	l.wantRead(t, slug, extract.Version, 6)
 	l.brands = []string{slug} // the others have no answers
 	l.compareWithFresh(t)
 	for _, a := range l.final(t) {

@@ -63,6 +63,9 @@ type summaryTotals struct {
 	Interval          *interval `json:"interval"`
 	MentionRatePct    *float64  `json:"mentionRatePct"` // answers that name the brand, of all
 	MentionRate       *interval `json:"mentionRateInterval"`
+	NotShown          int64     `json:"notShown"`     // runs whose surface had no answer, in no other figure
+	ShownRatePct      *float64  `json:"shownRatePct"` // answers, of both
+	ShownRate         *interval `json:"shownRateInterval"`
 	Sentiment         tones     `json:"sentiment"`
 }
 
@@ -126,20 +129,21 @@ func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]g
 	var groups []group[summaryFigures]
 	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		brand, competitors := rows[0], rows[1:]
-		totals := totalsOf(brand.Visibility, tonesByGroup[key])
+		totals := totalsOf(brand, tonesByGroup[key])
 		figures := summaryFigures{totals, topByMentions(competitors), slugsOf(degradedByGroup[key])}
 		groups = append(groups, group[summaryFigures]{key, brand.Answers, figures})
 	}
 	return groups, nil
 }
 
-func totalsOf(v clickhouse.Visibility, t tones) summaryTotals {
+func totalsOf(v clickhouse.Entity, t tones) summaryTotals {
 	return summaryTotals{
 		ResultCount: v.Answers, AvgVisibility: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
 		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount, VisibilityRatePct: v.VisibilityRatePct,
 		AIVisibilityScore: v.Score, MentionAnswers: v.MentionAnswers, CitationAnswers: v.CitationAnswers,
 		PositionFactor: v.PositionFactor, Interval: intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
 		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
+		NotShown: v.NotShown, ShownRatePct: v.ShownPct, ShownRate: newInterval(v.ShownLow, v.ShownHigh),
 		Sentiment: t,
 	}
 }

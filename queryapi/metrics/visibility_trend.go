@@ -19,11 +19,13 @@ type trendBody struct {
 	Groups     []trendGroup       `json:"groups,omitzero"` // nil without group_by
 }
 
-// unansweredBucket is a bucket in which all runs were given up, so it has no figures.
+// unansweredBucket is a bucket without figures: its runs were given up, or their surface had no answer.
 type unansweredBucket struct {
-	Date              string   `json:"date"` // as of trendBucket
-	GivenUpRuns       int64    `json:"given_up_runs"`
-	DegradedPlatforms []string `json:"degraded_platforms"`
+	Date              string        `json:"date"` // as of trendBucket
+	ModelChanges      []modelChange `json:"model_changes" csv:"-"`
+	GivenUpRuns       int64         `json:"given_up_runs"`
+	NotShown          int64         `json:"not_shown"`
+	DegradedPlatforms []string      `json:"degraded_platforms"`
 }
 
 type trendChange struct {
@@ -59,10 +61,12 @@ type trendBucket struct {
 	ModelChanged       bool          `json:"model_changed"`
 	ModelChanges       []modelChange `json:"model_changes" csv:"-"`
 	GivenUpRuns        int64         `json:"given_up_runs"`
+	NotShown           int64         `json:"not_shown"` // runs whose surface had no answer
 	DegradedPlatforms  []string      `json:"degraded_platforms"`
 }
 
-// modelChange is a platform that answered a requested model with other served models than before.
+// modelChange is a platform that answered a requested model with other served models, or through other providers, than
+// before.
 type modelChange struct {
 	Platform string   `json:"platform"`
 	Model    string   `json:"model"`
@@ -137,22 +141,23 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	var groups []group[trendFigures]
 	for key, rows := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
 		g := group[trendFigures]{key: key, figures: trendFigures{[]trendBucket{}, []unansweredBucket{}}}
+		observed := int64(0)
 		for _, r := range rows {
 			platforms := slugsOf(degraded[groupBucket{key, r.Bucket}])
+			models := append([]modelChange{}, changed[groupBucket{key, r.Bucket}]...)
+			observed += r.Answers + r.NotShown
 			if r.Answers == 0 {
 				g.figures.Unanswered = append(g.figures.Unanswered,
-					unansweredBucket{dayText(r.Bucket), r.GivenUp, platforms})
+					unansweredBucket{dayText(r.Bucket), models, r.GivenUp, r.NotShown, platforms})
 				continue
 			}
 			g.answers += r.Answers
 			bucket := newTrendBucket(r, filter)
-			if models := changed[groupBucket{key, r.Bucket}]; models != nil {
-				bucket.ModelChanged, bucket.ModelChanges = true, models
-			}
+			bucket.ModelChanged, bucket.ModelChanges = len(models) > 0, models
 			bucket.DegradedPlatforms = platforms
 			g.figures.Buckets = append(g.figures.Buckets, bucket)
 		}
-		if filter.GroupBy != clickhouse.NoGroups && g.answers == 0 {
+		if filter.GroupBy != clickhouse.NoGroups && observed == 0 {
 			continue
 		}
 		groups = append(groups, g)
@@ -164,10 +169,9 @@ func newTrendBucket(r clickhouse.Bucket, filter clickhouse.BucketFilter) trendBu
 	bucket := trendBucket{
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
-		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp,
-		Interval:     intervalOf(filter.Prompts, r.Answers, r.IntervalLow, r.IntervalHigh),
-		MentionRate:  intervalOf(filter.Prompts, r.Answers, r.MentionRateLow, r.MentionRateHigh),
-		ModelChanges: []modelChange{},
+		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp, NotShown: r.NotShown,
+		Interval:    intervalOf(filter.Prompts, r.Answers, r.IntervalLow, r.IntervalHigh),
+		MentionRate: intervalOf(filter.Prompts, r.Answers, r.MentionRateLow, r.MentionRateHigh),
 	}
 	if filter.Granularity == clickhouse.ByDay { // weeks and months have no score in the interface
 		bucket.AIVisibilityScore = r.Score

@@ -15,6 +15,7 @@ type AnswerFilter struct {
 	Sort        AnswerSort `ch:"sort"`
 	Prompts     []UUID     `ch:"prompts"`
 	Samples     []int64    `ch:"samples"`
+	Shown       []bool     `ch:"shown"`       // false: surfaces that had no answer
 	Sentiments  []string   `ch:"sentiments"`  // of the brand
 	Mentioned   []bool     `ch:"mentioned"`   // whether the brand is
 	Cited       []bool     `ch:"cited"`       // whether the brand's pages are
@@ -93,6 +94,8 @@ type ListedAnswer struct {
 	Platform       string    `ch:"platform"`
 	Model          string    `ch:"model"`
 	ServedModel    string    `ch:"served_model"`
+	Provider       string    `ch:"provider"`
+	Answered       bool      `ch:"answered"` // false: the surface had no answer
 	Region         string    `ch:"region"`
 	Sample         int64     `ch:"sample"`
 	PromptID       UUID      `ch:"prompt_id"`

@@ -37,7 +37,7 @@ type cellDay struct {
 	Platform    string           `ch:"platform"`
 	Model       string           `ch:"model"`
 	Region      string           `ch:"region"`
-	ServedModel string           `ch:"served_model"` // "": unknown
+	ServedModel string           `ch:"served_model"` // with its provider; "": unknown
 	Days        numbers[uint16]  `ch:"days"`
 	Runs        numbers[int64]   `ch:"runs"`
 	GivenUp     numbers[int64]   `ch:"given_up"`

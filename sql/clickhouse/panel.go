@@ -17,11 +17,12 @@ var PanelDays = query[PanelFilter, PanelDay]("panel_days")
 type PanelDay struct {
 	Platform    string    `ch:"platform"`
 	Model       string    `ch:"model"`        // requested
-	ServedModel string    `ch:"served_model"` // "": unknown, or given up
+	ServedModel string    `ch:"served_model"` // with its provider; "": unknown, or given up
 	PromptID    UUID      `ch:"prompt_id"`
 	Day         time.Time `ch:"day"`
 	Runs        int64     `ch:"runs"`
 	GivenUp     int64     `ch:"given_up"`
+	Answers     int64     `ch:"answers"`
 
 	Names     float64 `ch:"names"`     // share of the ten control names
 	Citations float64 `ch:"citations"` // 5 points each, at most 20 count

@@ -37,6 +37,7 @@ type AnswerRow struct {
 	Platform    string    `ch:"platform"`
 	Model       string    `ch:"model"`
 	ServedModel string    `ch:"served_model"`
+	Provider    string    `ch:"provider"`
 	Region      string    `ch:"region"`
 	Language    string    `ch:"language"`
 	Surface     string    `ch:"surface"`

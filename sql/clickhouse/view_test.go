@@ -134,7 +134,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after": 2.5, "after_prompt": one(random, "", clickhouse.UUID{32}.String()), "after_card": warehouse.Brand.String(),
 		"sort": one(random, "newest", "prompt"), "samples": some(random, int64(1), 2), "sentiments": some(random, "positive", "unknown"),
 		"after_row": one(random, "", "0"), "moved": []string{clickhouse.UUID{30}.String()}, "changes": []float64{-7.5},
-		"prompts": some(random, clickhouse.UUID{30}.String(), clickhouse.UUID{31}.String()), "mentioned": some(random, true, false), "cited": some(random, true, false),
+		"prompts": some(random, clickhouse.UUID{30}.String(), clickhouse.UUID{31}.String()), "mentioned": some(random, true, false), "shown": some(random, true, false), "cited": some(random, true, false),
 		"competitors": some(random, warehouse.Competitor.String()), "domains": some(random, "a.example"), "urls": some(random, "https://b.example/x"),
 		"pages": some(random, "b.example/x"), "categories": some(random, "owned", "forum"),
 		"names": some(random, "Lumen"), "searches": some(random, "best lamp"),

@@ -129,7 +129,7 @@ var PromptMatrix = rollup[MatrixFilter, PromptCells]("prompt_matrix")
 // DegradedPlatforms returns, for each group and bucket, the platforms that gave up over a fifth of the runs.
 var DegradedPlatforms = rollup[RunFilter, DegradedPlatform]("degraded_platforms")
 
-// ModelChanges returns, for each group, the buckets in which served models changed.
+// ModelChanges returns, for each group, the buckets in which served models or providers changed.
 var ModelChanges = rollup[RunFilter, ModelChange]("model_changes")
 
 // FilterValues returns the values for filters of runs, sorted by kind, name and value in code-point order.
@@ -145,6 +145,7 @@ var RowNames = rollup[BrandFilter, FilterValue]("row_names")
 // rounded to one decimal, the factor to four; a quotient is nil if its divisor is 0. Intervals are nil under 5 prompts.
 type Visibility struct {
 	Answers           int64    `ch:"answers"`
+	NotShown          int64    `ch:"not_shown"` // runs whose surface had no answer
 	MentionAnswers    int64    `ch:"mention_answers"`
 	CitationAnswers   int64    `ch:"citation_answers"`
 	Mentions          int64    `ch:"mentions"`
@@ -169,6 +170,9 @@ type Entity struct {
 	IsBrand bool   `ch:"is_brand"`
 	Name    string `ch:"name"`
 	Visibility
+	ShownPct    *float64 `ch:"shown_pct"` // of Answers and NotShown
+	ShownLow    *float64 `ch:"shown_low"` // nil under 5 of them
+	ShownHigh   *float64 `ch:"shown_high"`
 	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it
 	Rank        *uint64  `ch:"rank"`         // by mention rate; entities with the same rate share it
 	VoicePct    *float64 `ch:"sov_pct"`      // of all mentions
@@ -280,7 +284,8 @@ type DegradedPlatform struct {
 	GivenUp  int64     `ch:"given_up"`
 }
 
-// ModelChange is a bucket in which a platform served other models for a requested model than in the bucket before.
+// ModelChange is a bucket in which a platform served other models for a requested model, or other providers captured
+// it, than in the bucket before.
 type ModelChange struct {
 	Group    string    `ch:"group_key"`
 	Bucket   time.Time `ch:"bucket"`

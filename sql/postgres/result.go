@@ -23,6 +23,8 @@ type Result struct {
 	Platform       string    `json:"platform"`
 	Model          string    `json:"model_used"`   // requested; "": none
 	ServedModel    string    `json:"served_model"` // "": unknown
+	Provider       string    `json:"provider"`     // "": the platform was asked itself
+	Finish         string    `json:"finish"`       // "": unknown; not_shown: the surface had no answer
 	Region         string    `json:"region"`       // "": none
 	Sample         int64     `json:"sample"`
 	Response       string    `json:"response"`
@@ -36,7 +38,7 @@ type Result struct {
 	Citations      int                `json:"citation_count"`   // of the brand's own domains
 	Position       int                `json:"mention_position"` // 1-based; 0: not mentioned
 	Sentiment      string             `json:"sentiment"`        // positive, neutral, negative or unknown
-	Visibility     int                `json:"visibility_score"` // 0..100
+	Visibility     int                `json:"visibility_score"` // 0..100; stored as null where nothing was shown
 	Sources        []ResultSource     `json:"citations"`
 	Competitors    []ResultCompetitor `json:"competitor_mentions"`
 }

@@ -70,7 +70,7 @@ func TestAResultIsKeptWhole(t *testing.T) {
 	p := prompts(t, db, b.ID, 1)[0]
 	full := postgres.Result{
 		ID: uuid.NewV5(p.ID, "full"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID,
-		Platform: "openai", Model: "m\xff", ServedModel: "m-2", Region: "at", Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
+		Platform: "openai", Model: "m\xff", ServedModel: "m-2", Provider: "cloro", Finish: "truncated", Region: "at", Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
 		JobID: uuid.NewV5(p.ID, "job"), AnsweredAt: lately.Add(1234 * time.Millisecond),
 		Revision: 1 << 40, ExtractVersion: 3, Mentions: 2, Citations: 1, Position: 2, Sentiment: "positive", Visibility: 65,
 		Sources: []postgres.ResultSource{{"https://a.example/?q=<&>", "A\x00", true, "owned"}, {"https://b.example/", "", false, "editorial"}},
@@ -86,14 +86,14 @@ func TestAResultIsKeptWhole(t *testing.T) {
 		t.Errorf("kept %+v", got)
 	}
 	for id, want := range map[uuid.UUID]string{
-		full.ID: `{"platform":"openai","model_used":"m�","served_model":"m-2","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
+		full.ID: `{"platform":"openai","model_used":"m�","served_model":"m-2","provider":"cloro","finish":"truncated","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
 			"citations":[{"url":"https://a.example/?q=<&>","title":"A�","cited":true,"type":"owned"},{"url":"https://b.example/","title":"","cited":false,"type":"editorial"}],
 			"mention_count":2,"citation_count":1,"mention_position":2,"sentiment":"positive","visibility_score":65,
 			"competitor_mentions":[
 				{"competitor_id":"` + uuid.NewV5(p.ID, "named").String() + `","name":"Zeta�","mention_count":1,"citation_count":1,"visibility_score":32,"mention_position":1},
 				{"competitor_id":"` + uuid.NewV5(p.ID, "not named").String() + `","name":"Eta","mention_count":0,"citation_count":0,"visibility_score":0,"mention_position":null}],
 			"search_queries":["anvils�","\"a\""],"job_id":"` + full.JobID.String() + `","revision":1099511627776,"extract_version":3,"created_at":"2026-03-01T00:00:01.234+00:00"}`,
-		bare.ID: `{"platform":"openai","model_used":"","served_model":null,"region":"","sample":1,"response":"","citations":[],"mention_count":0,"citation_count":0,
+		bare.ID: `{"platform":"openai","model_used":"","served_model":null,"provider":null,"finish":null,"region":"","sample":1,"response":"","citations":[],"mention_count":0,"citation_count":0,
 			"mention_position":null,"sentiment":"unknown","visibility_score":0,"competitor_mentions":[],"search_queries":[],"job_id":null,"revision":0,"extract_version":0,
 			"created_at":"2026-03-01T00:00:00+00:00"}`,
 	} {

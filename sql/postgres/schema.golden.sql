@@ -1341,15 +1341,17 @@ CREATE TABLE public.prompt_results (
     platform text NOT NULL,
     model_used text NOT NULL,
     served_model text,
+    provider text,
     region text NOT NULL,
     sample bigint NOT NULL,
+    finish text,
     response text NOT NULL,
     citations jsonb NOT NULL,
     mention_count integer NOT NULL,
     citation_count integer NOT NULL,
     mention_position integer,
     sentiment text NOT NULL,
-    visibility_score integer NOT NULL,
+    visibility_score integer,
     competitor_mentions jsonb NOT NULL,
     search_queries jsonb NOT NULL,
     job_id uuid,
@@ -1361,8 +1363,10 @@ CREATE TABLE public.prompt_results (
     CONSTRAINT prompt_results_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT prompt_results_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT prompt_results_prompt_id_fkey FOREIGN KEY (prompt_id) REFERENCES prompts(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_results_finish_is_known CHECK ((finish = ANY (ARRAY['complete'::text, 'truncated'::text, 'content_filtered'::text, 'not_shown'::text]))),
     CONSTRAINT prompt_results_model_used_length CHECK ((octet_length(model_used) <= 2048)),
     CONSTRAINT prompt_results_platform_length CHECK ((octet_length(platform) <= 512)),
+    CONSTRAINT prompt_results_provider_length CHECK ((octet_length(provider) <= 64)),
     CONSTRAINT prompt_results_region_length CHECK ((octet_length(region) <= 512)),
     CONSTRAINT prompt_results_response_length CHECK ((octet_length(response) <= 8388608)),
     CONSTRAINT prompt_results_sentiment_is_known CHECK ((sentiment = ANY (ARRAY['positive'::text, 'neutral'::text, 'negative'::text, 'unknown'::text]))),
@@ -1376,10 +1380,13 @@ COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and 
 COMMENT ON COLUMN public.prompt_results.id IS 'The id of the answer.';
 COMMENT ON COLUMN public.prompt_results.model_used IS 'The requested model; empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.served_model IS 'What the platform says answered; null where it does not say.';
+COMMENT ON COLUMN public.prompt_results.provider IS 'Who captured the surface; null where the platform was asked itself.';
 COMMENT ON COLUMN public.prompt_results.region IS 'Empty where none was asked for.';
+COMMENT ON COLUMN public.prompt_results.finish IS 'How the text ended; not_shown: the surface was seen and had no answer, which counts in no rate; null: unknown.';
 COMMENT ON COLUMN public.prompt_results.citations IS 'A list of {url, title, cited, type}, each URL once; of those that are not cited but consulted, cited is false.';
 COMMENT ON COLUMN public.prompt_results.citation_count IS 'Citations of the brand''s own domains.';
 COMMENT ON COLUMN public.prompt_results.mention_position IS '1 + how many other tracked entities are named earlier; null when the brand is not named.';
+COMMENT ON COLUMN public.prompt_results.visibility_score IS 'The legacy intensity, 0 to 100; null where the surface had no answer.';
 COMMENT ON COLUMN public.prompt_results.competitor_mentions IS 'A list of {competitor_id, name, mention_count, citation_count, visibility_score, mention_position}, of all competitors.';
 COMMENT ON COLUMN public.prompt_results.search_queries IS 'A list of texts.';
 COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s revision whose names it is read by.';

@@ -17,6 +17,7 @@ type AnswerFilter struct {
 	Category           *string                  // source type
 	Sample             int64                    // 0: all
 	Sentiment          string                   // "": all
+	Shown              string                   // "": true; false, all
 	ByPrompt           bool                     // those of a day are sorted by prompt
 	Listed             func(host string) string // as of Citations
 }
@@ -25,8 +26,8 @@ type AnswerFilter struct {
 // live.
 func Answers(readings []Reading, f AnswerFilter, competitors []Live) []Body {
 	rows := []Body{}
-	for _, r := range answers(f.runs(readings)) {
-		if f.lists(r, competitors) {
+	for _, r := range f.runs(readings) {
+		if !r.givenUp() && f.lists(r, competitors) {
 			rows = append(rows, r.row())
 		}
 	}
@@ -45,6 +46,7 @@ func Answers(readings []Reading, f AnswerFilter, competitors []Live) []Body {
 func (f AnswerFilter) lists(r Reading, competitors []Live) bool {
 	hosts := cited(r.Answer.Citations)
 	switch {
+	case f.Shown != "all" && r.notShown() != (f.Shown == "false"):
 	case f.Prompt != nil && r.Answer.Prompt.ID != *f.Prompt:
 	case f.Sample != 0 && r.Answer.Sample != f.Sample:
 	case f.Sentiment != "" && r.Brand.Sentiment != f.Sentiment:
@@ -87,7 +89,7 @@ func (r Reading) row() Body {
 	a := r.Answer
 	row := Body{
 		"id": a.ID.String(), "prompt_id": a.Prompt.ID, "prompt_text": a.Prompt.Text, "platform": a.Platform, "model": a.Model,
-		"served_model": a.ServedModel, "region": a.Region, "sample": a.Sample, "answered_at": a.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"served_model": a.ServedModel, "provider": a.Provider, "shown": !r.notShown(), "region": a.Region, "sample": a.Sample, "answered_at": a.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"),
 		"mentioned": r.Brand.Mentions > 0, "position": nil, "cited": r.Brand.Citations > 0, "sentiment": r.Brand.Sentiment, "citations_count": len(cited(a.Citations)),
 	}
 	if r.Brand.Mentions > 0 {

@@ -123,12 +123,12 @@ func (f ChangeFilter) judged(readings []Reading, who Live, competitors []Live, d
 	for _, r := range longer.runs(readings) {
 		run := &Run{
 			Prompt: r.Answer.Prompt.ID.String(), Platform: strings.ToLower(r.Answer.Platform), Model: strings.ToLower(r.Answer.Model),
-			Region: strings.ToLower(r.Answer.Region), Served: r.Answer.ServedModel, Day: dayNumber(r.day()), GivenUp: r.givenUp(),
+			Region: strings.ToLower(r.Answer.Region), Served: servedBy(r), Day: dayNumber(r.day()), GivenUp: r.givenUp(), NotShown: r.notShown(),
 		}
 		if id := r.Answer.Prompt.TopicID; id != nil {
 			run.Topic = id.String()
 		}
-		if !run.GivenUp {
+		if !run.GivenUp && !run.NotShown {
 			run.Points = map[string]float64{who.ID.String(): f.points(r.Brand)}
 			for _, c := range competitors {
 				run.Points[c.ID.String()] = f.points(rival(c.ID)(r))

@@ -95,6 +95,7 @@ func (w windows) comparable(row, all []*Run, changedDays map[string][]int) ([]*R
 		at := platformDay{r.Platform, r.Day}
 		return 5*lost[at] > count[at]
 	}
+	row = slices.DeleteFunc(row, func(r *Run) bool { return r.NotShown })
 	changed := w.modelChanges(slices.DeleteFunc(slices.Clone(all), outage))
 	modelChanged := func(r *Run) bool {
 		return changed[[2]string{r.Platform, r.Model}] ||
@@ -135,7 +136,7 @@ func (w windows) modelChanges(runs []*Run) map[[2]string]bool {
 	served := map[[2]string]map[string]*[2]int64{}
 	total := map[[2]string]*[2]int64{}
 	for _, r := range runs {
-		if !w.has(r) || r.GivenUp || r.Served == "" {
+		if !w.has(r) || r.GivenUp || r.NotShown || r.Served == "" {
 			continue
 		}
 		key := [2]string{r.Platform, r.Model}

@@ -65,9 +65,19 @@ func among(list []string, code string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(one string) bool { return strings.EqualFold(one, code) })
 }
 
-// answers are the runs that were not given up.
+// answers are the runs that were answered: neither given up nor not shown.
 func answers(runs []Reading) []Reading {
-	return slices.DeleteFunc(slices.Clone(runs), Reading.givenUp)
+	return slices.DeleteFunc(slices.Clone(runs), func(r Reading) bool { return r.givenUp() || r.notShown() })
+}
+
+// counted is how many of the runs are so.
+func counted(runs []Reading, is func(Reading) bool) (n int) {
+	for _, r := range runs {
+		if is(r) {
+			n++
+		}
+	}
+	return n
 }
 
 func (r Reading) day() string { return r.Answer.AnsweredAt.UTC().Format(time.DateOnly) }

@@ -33,6 +33,9 @@ func Grouped(readings []Reading, f Filter, by string, topics map[uuid.UUID]strin
 		key := keyOf(r, by)
 		of[key] = append(of[key], r)
 		if !r.givenUp() {
+			count[key] += 0 // a group that was seen, with answers or without
+		}
+		if !r.givenUp() && !r.notShown() {
 			count[key]++
 		}
 	}

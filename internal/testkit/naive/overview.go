@@ -87,7 +87,7 @@ func (b Tracked) standing(f Filter) Body {
 	}
 	last, buckets := "", []Body{}
 	for _, r := range b.Readings {
-		if !r.givenUp() && !strings.HasSuffix(r.Answer.Platform, "-shopping") {
+		if !r.givenUp() && !r.notShown() && !strings.HasSuffix(r.Answer.Platform, "-shopping") {
 			last = max(last, r.Answer.AnsweredAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 		}
 	}

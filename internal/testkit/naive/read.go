@@ -87,3 +87,6 @@ func branded(a event.Answer) bool {
 func (r Reading) shopping() bool { return strings.HasSuffix(r.Answer.Platform, "-shopping") }
 
 func (r Reading) givenUp() bool { return r.Answer.GivenUp != nil }
+
+// notShown reports that the surface was seen and had no answer: it is in no figure but its own count.
+func (r Reading) notShown() bool { return r.Answer.Finish == "not_shown" }

@@ -19,6 +19,8 @@ type Live struct {
 func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 	runs := f.runs(readings)
 	t := count(answers(runs), brand)
+	notShown := counted(runs, Reading.notShown)
+	seen := counts{answers: t.answers + notShown}
 	return Body{
 		"brand": who, "window": Body{"date_from": f.From, "date_to": f.To},
 		"totals": Body{
@@ -26,7 +28,8 @@ func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 			"visiblePrompts": len(t.visible), "promptCount": len(t.asked), "visibilityRatePct": t.visibilityRate(),
 			"aiVisibilityScore": t.score(), "mentionAnswers": t.mentionAnswers, "citationAnswers": t.citationAnswers,
 			"positionFactor": t.positionFactor(), "interval": t.interval(),
-			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(), "sentiment": f.tones(answers(runs)),
+			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(), "notShown": notShown, "shownRatePct": rounded(rat(100*t.answers), seen.answers, 1),
+			"shownRateInterval": seen.ofPrompt(rat(100 * t.answers)), "sentiment": f.tones(answers(runs)),
 		},
 		"topCompetitors": top(answers(runs), competitors), "degraded_platforms": degraded(runs),
 	}

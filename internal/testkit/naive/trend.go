@@ -8,7 +8,7 @@ import (
 )
 
 // Trend computes /api/v1/visibility-trend of a brand, by "day", "week" or "month": a bucket for each day, ISO week or
-// month that has answers, and apart from them those in which all runs were given up. Weeks and months have no score.
+// month that has answers, and apart from them those without: their runs were given up or not shown. Weeks and months have no score.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
 	runs, platformRuns := map[string][]Reading{}, map[string][]Reading{}
 	for _, r := range f.everyPrompt().runs(readings) {
@@ -21,7 +21,7 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 	serving := map[string][]string{} // platform and requested model → served models, of the last bucket that has any
 	for _, date := range slices.Sorted(maps.Keys(platformRuns)) {
 		changes := []Body{}
-		serves := served(answers(platformRuns[date]))
+		serves := served(platformRuns[date])
 		for _, who := range slices.Sorted(maps.Keys(serves)) {
 			if before, there := serving[who]; there && !slices.Equal(before, serves[who]) {
 				platform, model, _ := strings.Cut(who, "\x00")
@@ -32,7 +32,8 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 		all := answers(runs[date])
 		if len(all) == 0 && len(runs[date]) > 0 {
 			unanswered = append(unanswered, Body{
-				"date": date, "given_up_runs": len(runs[date]), "degraded_platforms": degraded(platformRuns[date]),
+				"date": date, "model_changes": changes, "given_up_runs": counted(runs[date], Reading.givenUp),
+				"not_shown": counted(runs[date], Reading.notShown), "degraded_platforms": degraded(platformRuns[date]),
 			})
 		}
 		if len(all) == 0 {
@@ -44,7 +45,7 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 			"total_mentions": t.mentions, "total_citations": t.citations, "interval": f.interval(t, t.points),
 			"avg_competitor_score": competitorScore(all, competitors), "mention_rate_pct": t.mentionRate(),
 			"mention_rate_interval": f.interval(t, t.named), "model_changed": len(changes) > 0, "model_changes": changes,
-			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(platformRuns[date]),
+			"given_up_runs": counted(runs[date], Reading.givenUp), "not_shown": counted(runs[date], Reading.notShown), "degraded_platforms": degraded(platformRuns[date]),
 		}
 		if granularity != "day" {
 			bucket["ai_visibility_score"] = nil
@@ -119,18 +120,29 @@ func monday(t time.Time) string {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
-// served lists the distinct non-empty served models of each platform and requested model.
-func served(answers []Reading) map[string][]string {
+// served lists what is known to have answered each platform and requested model: served models with their providers.
+func served(runs []Reading) map[string][]string {
 	models := map[string][]string{}
-	for _, r := range answers {
-		a := r.Answer
+	for _, r := range runs {
+		if r.givenUp() {
+			continue
+		}
+		a, by := r.Answer, servedBy(r)
 		who := strings.ToLower(a.Platform + "\x00" + a.Model)
-		if a.ServedModel != "" && !slices.Contains(models[who], a.ServedModel) {
-			models[who] = append(models[who], a.ServedModel)
+		if by != "" && !slices.Contains(models[who], by) {
+			models[who] = append(models[who], by)
 		}
 	}
 	for _, m := range models {
 		slices.Sort(m)
 	}
 	return models
+}
+
+// servedBy names the model that answered, and the provider that captured it.
+func servedBy(r Reading) string {
+	if r.Answer.Provider == "" {
+		return r.Answer.ServedModel
+	}
+	return strings.TrimLeft(r.Answer.ServedModel+" via "+r.Answer.Provider, " ")
 }

@@ -13,6 +13,7 @@ type Run struct {
 	Served                                 string // the model that answered, "" where the platform names none
 	Day                                    int    // since 1970-01-01
 	GivenUp                                bool
+	NotShown                               bool // the surface had no answer: it shows no outage, and is not compared
 	Points                                 map[string]float64
 }
 

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS answers
     platform                       LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
     model                          LowCardinality(String) COMMENT 'requested model, empty: none',
     served_model                   LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    provider                       LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
     region                         LowCardinality(String) COMMENT 'requested region, empty: none',
     language                       LowCardinality(String) COMMENT 'requested language, empty: unknown',
     surface                        LowCardinality(String) COMMENT 'api or consumer, empty: unknown',
@@ -48,7 +49,8 @@ CREATE TABLE IF NOT EXISTS answers
     given_up_error                 String COMMENT 'error of the platform, empty: not given up' CODEC(ZSTD(1)),
     attempts                       UInt32 COMMENT 'attempts until the run ended',
     latency_ms                     Int64 COMMENT 'milliseconds until the answer, 0: unknown',
-    finish                         LowCardinality(String) COMMENT 'complete, truncated or content_filtered, empty: unknown',
+    finish                         LowCardinality(String) COMMENT 'complete, truncated, content_filtered or not_shown, empty: unknown',
+    answered                       Bool MATERIALIZED NOT given_up AND finish != 'not_shown' COMMENT 'the run has an answer. A surface that had none is counted in runs and not_shown only',
 
     text                           String COMMENT 'text of the answer. First row of an id only' CODEC(ZSTD(3)),
     search_queries                 Array(String) COMMENT 'what the platform searched for. First row only' CODEC(ZSTD(1)),

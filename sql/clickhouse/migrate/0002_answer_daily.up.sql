@@ -17,8 +17,10 @@ CREATE TABLE IF NOT EXISTS answer_daily
     topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded          Bool COMMENT 'the prompt names the brand',
     served_model     LowCardinality(String) COMMENT 'model that answered, empty: unknown',
-    runs             Int64 COMMENT 'answers and given-up runs',
+    provider         LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
+    runs             Int64 COMMENT 'answers, surfaces without one and given-up runs',
     given_up         Int64 COMMENT 'runs that ended without an answer',
+    not_shown        Int64 COMMENT 'runs whose surface was seen, and had no answer',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages',
     mention_answers  Int64 COMMENT 'answers that mention the entity',
     citation_answers Int64 COMMENT 'answers that cite its pages',
@@ -30,7 +32,7 @@ CREATE TABLE IF NOT EXISTS answer_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
@@ -45,9 +47,11 @@ SELECT
     topic_id,
     branded,
     served_model,
+    provider,
     sum(sign)                                                                AS runs,
     sum(sign * landed.given_up)                                                AS given_up,
-    sum(sign * NOT landed.given_up)                                            AS answers,
+    sum(sign * (finish = 'not_shown'))                                       AS not_shown,
+    sum(sign * answered)                                                     AS answers,
     sum(sign * (mention_count > 0))                                          AS mention_answers,
     sum(sign * (citation_count > 0))                                         AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position,
@@ -57,4 +61,4 @@ SELECT
     sum(sign * if(mention_count > 0, visibility_score, 0))                   AS visibility_named
 FROM answers AS landed
 WHERE NOT endsWith(platform, '-shopping')
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model;
+GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider;

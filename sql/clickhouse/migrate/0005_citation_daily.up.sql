@@ -78,5 +78,5 @@ ARRAY JOIN
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
 WHERE NOT endsWith(platform, '-shopping')
-  AND NOT given_up
+  AND answered
   AND cited;

@@ -26,7 +26,7 @@ WITH
         WHERE organization_id = {organization:UUID}
           AND brand_id = {brand:UUID}
           AND day BETWEEN {first_day:Date} AND {last_day:Date}
-          AND NOT given_up
+          AND answered
           AND NOT endsWith(platform, '-shopping')
     ),
     counted AS

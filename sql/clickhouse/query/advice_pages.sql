@@ -22,7 +22,7 @@ ARRAY JOIN citations AS c
 WHERE organization_id = {organization:UUID}
   AND brand_id = {brand:UUID}
   AND day BETWEEN {first_day:Date} AND {last_day:Date}
-  AND NOT given_up
+  AND answered
   AND NOT endsWith(platform, '-shopping')
   AND has({domains:Array(String)}, c.domain)
   AND c.cited

@@ -10,7 +10,7 @@ FROM answers
 WHERE organization_id = {organization:UUID}
   AND brand_id = {brand:UUID}
   AND day BETWEEN {first_day:Date} AND {last_day:Date}
-  AND NOT given_up
+  AND answered
   AND NOT endsWith(platform, '-shopping')
 GROUP BY day, id
 HAVING sum(sign) > 0 AND notEmpty(searches)

@@ -28,7 +28,7 @@ FROM
       AND brand_id = {brand:UUID}
       AND day >= {first_day:Date}
       AND day <= {last_day:Date}
-      AND NOT given_up
+      AND answered
       AND NOT endsWith(answers.platform, '-shopping')
     GROUP BY organization_id, brand_id, day, id
     HAVING sum(sign) > 0

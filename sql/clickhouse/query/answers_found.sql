@@ -24,6 +24,7 @@ WITH
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
           AND answerscope_matches({samples:Array(Int64)}, sample)
+          AND answerscope_matches({shown:Array(Bool)}, answered)
           AND answerscope_matches({sentiments:Array(String)}, sentiment)
           AND answerscope_matches({mentioned:Array(Bool)}, CAST(mention_count > 0 AS Bool))
           AND answerscope_matches({cited:Array(Bool)}, CAST(citation_count > 0 AS Bool))

@@ -1,5 +1,5 @@
 -- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have runs.
--- Where all were given up there are no answers, and so no rates.
+-- Where all were given up, or their surface had no answer, there are no answers, and so no rates.
 WITH
     (
         SELECT groupArray(id)
@@ -17,6 +17,7 @@ WITH
             prompt_id,
             sum(entity_prompt_daily.answers)                     AS answers,
             sum(entity_prompt_daily.given_up)                    AS given_up,
+            sum(entity_prompt_daily.not_shown)                   AS not_shown,
             sumIf(entity_prompt_daily.mention_answers, own)      AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own)     AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own)     AS inverse_position,
@@ -48,6 +49,7 @@ WITH
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
             sum(prompts.answers)                                              AS answers,
             sum(prompts.given_up)                                             AS given_up,
+            sum(prompts.not_shown)                                            AS not_shown,
             sum(prompts.mention_answers)                                      AS mention_answers,
             sum(prompts.citation_answers)                                     AS citation_answers,
             sum(prompts.inverse_position)                                     AS inverse_position,
@@ -74,13 +76,14 @@ WITH
                 nn) AS rate_margin
         FROM prompts
         GROUP BY group_key, bucket
-        HAVING answers + given_up > 0
+        HAVING answers + given_up + not_shown > 0
     )
 SELECT
     group_key,
     bucket,
     answers,
     given_up,
+    not_shown,
     mention_answers,
     citation_answers,
     mentions,

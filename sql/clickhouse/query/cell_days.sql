@@ -1,5 +1,6 @@
--- cell_days: sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model.
--- days counts from 1970-01-01, in any order, and may repeat a day: add what the other lists have at its places. points has the sum over
+-- cell_days: sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what
+-- answered (answerscope_served).
+-- runs are all, with those whose surface had no answer. days counts from 1970-01-01, in any order, and may repeat a day: add what the other lists have at its places. points has the sum over
 -- the answers, 0 to 100 each, of metric: score, mention_rate or citation_rate. Lists are text, [1,2]: the driver takes 250 ns for an
 -- element of an array.
 SELECT
@@ -9,7 +10,7 @@ SELECT
     lower(platform)                                   AS platform,
     lower(model)                                      AS model,
     lower(region)                                     AS region,
-    served_model,
+    answerscope_served(brand_prompt_daily.served_model, provider) AS served_model,
     toString(groupArray(toUInt16(day)))                 AS days,
     toString(groupArray(brand_prompt_daily.runs))     AS runs,
     toString(groupArray(brand_prompt_daily.given_up)) AS given_up,
@@ -27,6 +28,6 @@ WHERE organization_id = {organization_id:UUID}
   AND answerscope_matches_code({regions:Array(String)}, brand_prompt_daily.region)
   AND answerscope_matches({topics:Array(UUID)}, answerscope_given(brand_prompt_daily.topic_id))
   AND answerscope_matches({branded:Array(Bool)}, branded)
-GROUP BY brand_id, prompt_id, brand_prompt_daily.topic_id, brand_prompt_daily.platform, brand_prompt_daily.model, brand_prompt_daily.region, served_model
-ORDER BY brand_id, prompt_id, brand_prompt_daily.topic_id, brand_prompt_daily.platform, brand_prompt_daily.model, brand_prompt_daily.region, served_model
+GROUP BY brand_id, prompt_id, brand_prompt_daily.topic_id, brand_prompt_daily.platform, brand_prompt_daily.model, brand_prompt_daily.region, brand_prompt_daily.served_model, provider
+ORDER BY brand_id, prompt_id, brand_prompt_daily.topic_id, brand_prompt_daily.platform, brand_prompt_daily.model, brand_prompt_daily.region, brand_prompt_daily.served_model, provider
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -51,7 +51,7 @@ FROM
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND NOT given_up
+          AND answered
           AND NOT endsWith(platform, '-shopping')
           AND answerscope_matches_code({platforms:Array(String)}, platform)
           AND answerscope_matches_code({models:Array(String)}, model)

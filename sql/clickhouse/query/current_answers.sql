@@ -16,6 +16,7 @@ SELECT
     platform,
     model,
     served_model,
+    provider,
     region,
     language,
     surface,

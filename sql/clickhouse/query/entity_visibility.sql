@@ -1,5 +1,6 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows exist also without answers.
+-- not_shown are runs whose surface had no answer: shown_pct is the share of the others, with Wilson's interval, NULL under 5 of both.
 -- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is. NULL with prompts, since
 -- nothing is paired within one.
 WITH
@@ -17,6 +18,7 @@ WITH
             entity_id,
             prompt_id,
             sum(entity_prompt_daily.answers)          AS asked, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.not_shown)        AS not_shown,
             sum(entity_prompt_daily.mention_answers)  AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -48,6 +50,7 @@ WITH
             countIf(asked > 0)                                                AS prompt_count,
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
             sum(asked)                                                        AS answers,
+            sum(prompts.not_shown)                                            AS not_shown,
             sum(prompts.mention_answers)                                     AS mention_answers,
             sum(prompts.citation_answers)                                    AS citation_answers,
             sum(prompts.inverse_position)                                    AS inverse_position,
@@ -64,7 +67,7 @@ WITH
         FROM prompts
         GROUP BY group_key, entity_id
         UNION ALL -- without groups there is a row also without answers
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         WHERE {group_by:String} = ''
     ),
     measured AS
@@ -75,6 +78,7 @@ WITH
             entity.1 AS entity_id,
             entity.2 AS name,
             answers,
+            not_shown,
             prompt_count,
             arrayFirst(row -> row.1 = entity.1, found) AS own,
             own.2 AS visible_prompts,
@@ -89,6 +93,7 @@ WITH
             answerscope_margin(prompt_count, answers, score, own.10, own.11, nn) AS margin,
             answerscope_ratio(100 * mention_answers, answers) AS rate,
             answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin,
+            answerscope_ratio(100 * answers, answers + not_shown) AS shown,
             arrayFirst(row -> row.1 = {brand_id:UUID}, found) AS brand,
             if(notEmpty({prompts:Array(UUID)}), NULL, answerscope_ratio(100 * (brand.3 - mention_answers), answers)) AS gap,
             answerscope_margin(prompt_count, answers, gap, brand.12 - 2 * own.14 + own.12, brand.13 - own.13, nn) AS gap_margin
@@ -97,6 +102,7 @@ WITH
             SELECT
                 group_key,
                 max(entities.answers)      AS answers,
+                max(entities.not_shown)    AS not_shown,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn)           AS nn,
                 groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -111,6 +117,7 @@ SELECT
     CAST(entity_id = {brand_id:UUID} AS Bool) AS is_brand,
     name,
     answers,
+    not_shown,
     mention_answers,
     citation_answers,
     mentions,
@@ -127,6 +134,9 @@ SELECT
     answerscope_round(rate, 1)                                                       AS mention_rate_pct,
     answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
     answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
+    answerscope_round(shown, 1)                                                      AS shown_pct,
+    answerscope_within(true, 0, answers + not_shown, shown, 0, -1)                   AS shown_low,
+    answerscope_within(true, 0, answers + not_shown, shown, 0, 1)                    AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
     answerscope_round(gap, 1)                                                        AS rate_gap,
@@ -134,6 +144,6 @@ SELECT
     answerscope_within_gap(prompt_count, gap, gap_margin, 1)                         AS rate_gap_high,
     answerscope_gap_verdict(rate_gap_low, rate_gap_high)                             AS rate_gap_verdict
 FROM measured
-WHERE {group_by:String} = '' OR answers > 0
+WHERE {group_by:String} = '' OR answers + not_shown > 0
 ORDER BY group_key, is_brand DESC, name
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

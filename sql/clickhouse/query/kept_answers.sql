@@ -8,6 +8,7 @@ SELECT
     platform,
     model,
     served_model,
+    provider,
     region,
     language,
     surface,

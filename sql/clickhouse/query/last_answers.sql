@@ -37,7 +37,7 @@ FROM
       AND brand_id IN {brands:Array(UUID)}
       AND day >= {date_from:Date}
       AND (brand_id, day) IN (SELECT brand_id, last_day FROM last_days)
-      AND NOT given_up
+      AND answered
       AND NOT endsWith(platform, '-shopping')
 )
 GROUP BY brand_id

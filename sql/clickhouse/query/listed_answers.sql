@@ -16,6 +16,8 @@ FROM
         any(answers.platform) AS platform,
         any(answers.model) AS model,
         any(answers.served_model) AS served_model,
+        any(answers.provider) AS provider,
+        any(answers.answered) AS answered,
         any(answers.region) AS region,
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,

@@ -1,5 +1,5 @@
--- model_changes: the buckets in which a platform answers a requested model with other served models than before, by group.
--- before is from the last earlier bucket of the group with a served model; the first such bucket is no change.
+-- model_changes: the buckets in which a platform answers a requested model with other served models, or through other providers, than before,
+-- by group. before is from the last earlier bucket of the group in which one is known; the first such bucket is no change.
 WITH
     served AS
     (
@@ -8,7 +8,7 @@ WITH
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
             lower(platform) AS platform,
             lower(model) AS model,
-            served_model
+            answerscope_served(served_model, provider) AS answered_by
         FROM answer_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -18,9 +18,9 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND served_model != ''
-        GROUP BY group_key, bucket, platform, model, served_model
-        HAVING sum(answers) > 0
+          AND (served_model != '' OR provider != '')
+        GROUP BY group_key, bucket, platform, model, answered_by
+        HAVING sum(runs) > sum(given_up)
     ),
     sets AS
     (
@@ -29,7 +29,7 @@ WITH
             bucket,
             platform,
             model,
-            arraySort(groupArray(served_model)) AS now,
+            arraySort(groupArray(answered_by)) AS now,
             lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
         GROUP BY group_key, bucket, platform, model

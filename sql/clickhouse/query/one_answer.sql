@@ -1,5 +1,5 @@
 -- one_answer: an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched.
--- An id's first row has the record, the last row of sign 1 the current reading. A given-up run is no answer.
+-- An id's first row has the record, the last row of sign 1 the current reading. A given-up run is no answer. Of a surface that had none the text is empty.
 SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -41,6 +41,8 @@ FROM
         any(answers.platform) AS platform,
         any(answers.model) AS model,
         any(answers.served_model) AS served_model,
+        any(answers.provider) AS provider,
+        any(answers.answered) AS answered,
         any(answers.region) AS region,
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,

@@ -39,7 +39,7 @@ FROM
     WHERE organization_id = {organization:UUID}
       AND brand_id = {brand:UUID}
       AND day BETWEEN {first_day:Date} AND {last_day:Date}
-      AND NOT given_up
+      AND answered
       AND NOT endsWith(platform, '-shopping')
     GROUP BY page
     UNION ALL

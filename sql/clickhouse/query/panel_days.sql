@@ -4,15 +4,16 @@
 WITH
     arrayCount(n -> n > 0, answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited)       AS cited_pages,
-    sign * NOT answers.given_up                               AS answer
+    sign * answered                                           AS answer
 SELECT
     platform,
     model,
-    served_model,
+    answerscope_served(answers.served_model, provider)      AS served_model,
     prompt_id,
     day,
     sum(sign)                                               AS runs,
     sum(sign * answers.given_up)                            AS given_up,
+    sum(answer)                                             AS answers,
     toFloat64(sum(answer * named * 10))                     AS names,
     toFloat64(sum(answer * least(cited_pages, 20) * 5))     AS citations,
     sum(answer * least(lengthUTF8(answers.text), 6000)) / 60 AS length,
@@ -21,6 +22,6 @@ FROM answers
 WHERE organization_id = {organization:UUID}
   AND brand_id = {brand:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
-GROUP BY platform, model, served_model, prompt_id, day
+GROUP BY platform, model, answers.served_model, provider, prompt_id, day
 HAVING runs > 0
-ORDER BY platform, model, served_model, prompt_id, day
+ORDER BY platform, model, answers.served_model, provider, prompt_id, day

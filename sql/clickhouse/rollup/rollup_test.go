@@ -29,6 +29,9 @@ func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64,
 		if r.IntN(5) == 0 {
 			a.CardPriceAmounts[0], a.GivenUp, a.Platform = nil, true, "amazon-shopping"
 		}
+		if offset%7 == 3 {
+			a.Finish, a.Provider = "not_shown", "serpapi"
+		}
 		answers = append(answers, a)
 		if r.IntN(4) == 0 {
 			before, after := a, a
@@ -95,9 +98,9 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 		got[r.Source+" "+r.Table] = r.Sums()
 	}
 	want := map[string][]string{
-		"answers answer_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position",
+		"answers answer_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers", "citation_answers", "inverse_position",
 			"mentions", "citations", "visibility", "visibility_named"},
-		"answers entity_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
+		"answers entity_prompt_daily": {"runs", "given_up", "not_shown", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
 			"positions", "mentions", "citations", "visibility", "visibility_named", "positive_answers", "neutral_answers",
 			"negative_answers"},
 		"answers brand_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position"},

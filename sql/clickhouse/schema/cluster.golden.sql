@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS answers_local
     platform                       LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
     model                          LowCardinality(String) COMMENT 'requested model, empty: none',
     served_model                   LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    provider                       LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
     region                         LowCardinality(String) COMMENT 'requested region, empty: none',
     language                       LowCardinality(String) COMMENT 'requested language, empty: unknown',
     surface                        LowCardinality(String) COMMENT 'api or consumer, empty: unknown',
@@ -34,7 +35,8 @@ CREATE TABLE IF NOT EXISTS answers_local
     given_up_error                 String COMMENT 'error of the platform, empty: not given up' CODEC(ZSTD(1)),
     attempts                       UInt32 COMMENT 'attempts until the run ended',
     latency_ms                     Int64 COMMENT 'milliseconds until the answer, 0: unknown',
-    finish                         LowCardinality(String) COMMENT 'complete, truncated or content_filtered, empty: unknown',
+    finish                         LowCardinality(String) COMMENT 'complete, truncated, content_filtered or not_shown, empty: unknown',
+    answered                       Bool MATERIALIZED NOT given_up AND finish != 'not_shown' COMMENT 'the run has an answer. A surface that had none is counted in runs and not_shown only',
 
     text                           String COMMENT 'text of the answer. First row of an id only' CODEC(ZSTD(3)),
     search_queries                 Array(String) COMMENT 'what the platform searched for. First row only' CODEC(ZSTD(1)),
@@ -114,8 +116,10 @@ CREATE TABLE IF NOT EXISTS answer_daily_local
     topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded          Bool COMMENT 'the prompt names the brand',
     served_model     LowCardinality(String) COMMENT 'model that answered, empty: unknown',
-    runs             Int64 COMMENT 'answers and given-up runs',
+    provider         LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
+    runs             Int64 COMMENT 'answers, surfaces without one and given-up runs',
     given_up         Int64 COMMENT 'runs that ended without an answer',
+    not_shown        Int64 COMMENT 'runs whose surface was seen, and had no answer',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages',
     mention_answers  Int64 COMMENT 'answers that mention the entity',
     citation_answers Int64 COMMENT 'answers that cite its pages',
@@ -127,7 +131,7 @@ CREATE TABLE IF NOT EXISTS answer_daily_local
 )
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/answer_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider)
 SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
@@ -146,9 +150,11 @@ SELECT
     topic_id,
     branded,
     served_model,
+    provider,
     sum(sign)                                                                AS runs,
     sum(sign * landed.given_up)                                                AS given_up,
-    sum(sign * NOT landed.given_up)                                            AS answers,
+    sum(sign * (finish = 'not_shown'))                                       AS not_shown,
+    sum(sign * answered)                                                     AS answers,
     sum(sign * (mention_count > 0))                                          AS mention_answers,
     sum(sign * (citation_count > 0))                                         AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position,
@@ -158,7 +164,7 @@ SELECT
     sum(sign * if(mention_count > 0, visibility_score, 0))                   AS visibility_named
 FROM answers_local AS landed
 WHERE NOT endsWith(platform, '-shopping')
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model;
+GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider;
 
 -- 0003_entity_prompt_daily.up.sql
 CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
@@ -173,8 +179,9 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
     branded          Bool COMMENT 'the prompt names the brand',
     prompt_id        UUID COMMENT 'prompt that was asked',
     entity_id        UUID COMMENT 'the brand (its brand_id), or a competitor, also a deleted one',
-    runs             Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
+    runs             Int64 COMMENT 'answers, surfaces without one and given-up runs. 0 on rows of competitors',
     given_up         Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
+    not_shown        Int64 COMMENT 'runs whose surface was seen, and had no answer. 0 on rows of competitors',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
     mention_answers  Int64 COMMENT 'answers that mention the entity',
     citation_answers Int64 COMMENT 'answers that cite its pages',
@@ -213,7 +220,8 @@ SELECT
     entity_id,
     sum(sign * own)                                                                         AS runs,
     sum(sign * (own AND landed.given_up))                                                     AS given_up,
-    sum(sign * (own AND NOT landed.given_up))                                                 AS answers,
+    sum(sign * (own AND finish = 'not_shown'))                                              AS not_shown,
+    sum(sign * (own AND answered))                                                          AS answers,
     sum(sign * (named > 0))                                                                 AS mention_answers,
     sum(sign * (cited > 0))                                                                 AS citation_answers,
     sum(sign * (named > 0 OR cited > 0))                                                    AS visible_answers,
@@ -369,7 +377,7 @@ ARRAY JOIN
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
 WHERE NOT endsWith(platform, '-shopping')
-  AND NOT given_up
+  AND answered
   AND cited;
 
 -- 0006_shopping_cards.up.sql
@@ -790,7 +798,8 @@ CREATE TABLE IF NOT EXISTS brand_prompt_daily_local
     branded          Bool COMMENT 'the prompt names the brand',
     prompt_id        UUID COMMENT 'prompt that was asked',
     served_model     LowCardinality(String) COMMENT 'model that answered, empty: unknown',
-    runs             Int64 COMMENT 'answers and given-up runs',
+    provider         LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
+    runs             Int64 COMMENT 'answers, surfaces without one and given-up runs',
     given_up         Int64 COMMENT 'runs that ended without an answer',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages',
     mention_answers  Int64 COMMENT 'answers that mention the entity',
@@ -799,7 +808,7 @@ CREATE TABLE IF NOT EXISTS brand_prompt_daily_local
 )
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/brand_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, provider)
 SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
 
@@ -821,6 +830,7 @@ SELECT
     branded,
     prompt_id,
     '' AS served_model,
+    '' AS provider,
     runs,
     given_up,
     answers,
@@ -842,13 +852,14 @@ SELECT
     branded,
     prompt_id,
     served_model,
+    provider,
     sum(sign)                                                                AS runs,
     sum(sign * landed.given_up)                                              AS given_up,
-    sum(sign * NOT landed.given_up)                                          AS answers,
+    sum(sign * answered)                                                     AS answers,
     sum(sign * (mention_count > 0))                                          AS mention_answers,
     sum(sign * (citation_count > 0))                                         AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position
 FROM answers_local AS landed
 WHERE NOT endsWith(platform, '-shopping')
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model;
+GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, provider;
 

@@ -8,15 +8,17 @@ CREATE TABLE public.prompt_results (
     platform            text NOT NULL CONSTRAINT prompt_results_platform_length CHECK (octet_length(platform) <= 512),
     model_used          text NOT NULL CONSTRAINT prompt_results_model_used_length CHECK (octet_length(model_used) <= 2048),
     served_model        text CONSTRAINT prompt_results_served_model_length CHECK (octet_length(served_model) <= 2048),
+    provider            text CONSTRAINT prompt_results_provider_length CHECK (octet_length(provider) <= 64),
     region              text NOT NULL CONSTRAINT prompt_results_region_length CHECK (octet_length(region) <= 512),
     sample              bigint NOT NULL,
+    finish              text CONSTRAINT prompt_results_finish_is_known CHECK (finish IN ('complete', 'truncated', 'content_filtered', 'not_shown')),
     response            text NOT NULL CONSTRAINT prompt_results_response_length CHECK (octet_length(response) <= 8388608),
     citations           jsonb NOT NULL,
     mention_count       int NOT NULL,
     citation_count      int NOT NULL,
     mention_position    int,
     sentiment           text NOT NULL CONSTRAINT prompt_results_sentiment_is_known CHECK (sentiment IN ('positive', 'neutral', 'negative', 'unknown')),
-    visibility_score    int NOT NULL,
+    visibility_score    int,
     competitor_mentions jsonb NOT NULL,
     search_queries      jsonb NOT NULL,
     job_id              uuid,
@@ -32,7 +34,10 @@ COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and 
 COMMENT ON COLUMN public.prompt_results.id IS 'The id of the answer.';
 COMMENT ON COLUMN public.prompt_results.model_used IS 'The requested model; empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.served_model IS 'What the platform says answered; null where it does not say.';
+COMMENT ON COLUMN public.prompt_results.provider IS 'Who captured the surface; null where the platform was asked itself.';
 COMMENT ON COLUMN public.prompt_results.region IS 'Empty where none was asked for.';
+COMMENT ON COLUMN public.prompt_results.finish IS 'How the text ended; not_shown: the surface was seen and had no answer, which counts in no rate; null: unknown.';
+COMMENT ON COLUMN public.prompt_results.visibility_score IS 'The legacy intensity, 0 to 100; null where the surface had no answer.';
 COMMENT ON COLUMN public.prompt_results.citations IS 'A list of {url, title, cited, type}, each URL once; of those that are not cited but consulted, cited is false.';
 COMMENT ON COLUMN public.prompt_results.citation_count IS 'Citations of the brand''s own domains.';
 COMMENT ON COLUMN public.prompt_results.mention_position IS '1 + how many other tracked entities are named earlier; null when the brand is not named.';

@@ -5,7 +5,7 @@ SET citations = coalesce(renewed.citations, '[]'),
     citation_count = renewed.citation_count,
     mention_position = nullif(renewed.mention_position, 0),
     sentiment = renewed.sentiment,
-    visibility_score = renewed.visibility_score,
+    visibility_score = CASE WHEN stored.finish = 'not_shown' THEN NULL ELSE renewed.visibility_score END,
     competitor_mentions = coalesce(renewed.competitor_mentions, '[]'),
     revision = renewed.revision,
     extract_version = renewed.extract_version

@@ -57,12 +57,12 @@ current AS (
 ),
 stored AS (
     INSERT INTO public.prompt_results AS existing (
-        id, prompt_id, brand_id, organization_id, platform, model_used, served_model, region, sample, response, citations,
+        id, prompt_id, brand_id, organization_id, platform, model_used, served_model, provider, region, sample, finish, response, citations,
         mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions, search_queries, job_id, revision, extract_version, created_at
     )
     SELECT
-        id, prompt_id, brand_id, organization_id, platform, model_used, nullif(served_model, ''), region, sample, response, coalesce(citations, '[]'),
-        mention_count, citation_count, nullif(mention_position, 0), sentiment, visibility_score, coalesce(competitor_mentions, '[]'), coalesce(search_queries, '[]'),
+        id, prompt_id, brand_id, organization_id, platform, model_used, nullif(served_model, ''), nullif(provider, ''), region, sample, nullif(finish, ''), response, coalesce(citations, '[]'),
+        mention_count, citation_count, nullif(mention_position, 0), sentiment, CASE WHEN finish = 'not_shown' THEN NULL ELSE visibility_score END, coalesce(competitor_mentions, '[]'), coalesce(search_queries, '[]'),
         nullif(job_id, '00000000-0000-0000-0000-000000000000'), revision, extract_version, created_at
     FROM current
     ORDER BY id -- two writers of the same rows lock them in one order
