@@ -55,6 +55,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("failures", d.saysWhatFailed)
 	t.Run("answers", d.opensAnswers)
 	t.Run("two answers", d.comparesAnswers)
+	t.Run("not shown", d.saysWhatWasNotShown)
 	t.Run("csv", d.downloadsCSV)
 	t.Run("cards", d.filtersCards)
 	t.Run("overview", d.drawsTheOverview)

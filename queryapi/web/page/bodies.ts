@@ -20,6 +20,9 @@ export interface Totals {
   interval: Interval
   mentionRatePct: number | null
   mentionRateInterval: Interval
+  notShown: number // of surfaces without an answer, beside resultCount
+  shownRatePct: number | null
+  shownRateInterval: Interval
 }
 
 type Range = { low: number; high: number } | null
@@ -92,6 +95,7 @@ export interface Bucket {
   model_changed: boolean
   model_changes: { platform: string; model: string; before: string[]; now: string[] }[]
   given_up_runs: number
+  not_shown: number
   degraded_platforms: string[]
   mention_rate_pct: number | null
   mention_rate_interval: Interval
@@ -99,7 +103,7 @@ export interface Bucket {
 export interface Trend {
   granularity: "day" | "week" | "month"
   buckets: Bucket[]
-  unanswered: { date: string; given_up_runs: number; degraded_platforms: string[] }[] // all runs were given up
+  unanswered: Pick<Bucket, "date" | "model_changes" | "given_up_runs" | "not_shown" | "degraded_platforms">[]
   changes: { day: string; direction: "up" | "down" }[]
   groups?: { key: string; name: string | null; buckets: Bucket[] }[]
 }
@@ -323,9 +327,11 @@ export interface AnswerRow {
   platform: string
   model: string
   served_model: string
+  provider: string
   region: string
   sample: number
   answered_at: string
+  shown: boolean // false: the surface had no answer
   mentioned: boolean
   position: number | null
   cited: boolean

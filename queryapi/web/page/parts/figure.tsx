@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { useContext } from "preact/hooks"
-import type { Change, Interval } from "../bodies.ts"
+import type { Change, Interval, Totals } from "../bodies.ts"
 import { Chip, signed } from "../chart/chip.tsx"
-import { inColumn, number } from "../format.ts"
+import { inColumn, number, plural } from "../format.ts"
 import { Chapter } from "./chapter.ts"
 
 // bounds is a confidence interval, low–high, or that there is too little to know one.
@@ -15,6 +15,12 @@ export function bounds(interval: Interval, unit = "", write = number): string | 
 
 // boundsInColumn has a decimal, as what stands beside it.
 export const boundsInColumn = (interval: Interval, unit = "") => bounds(interval, unit, (value) => inColumn(value, ""))
+
+// shownOf says how often a surface that is not always there was, with its interval; null where it always was.
+export const shownOf = ({ resultCount, notShown, shownRateInterval }: Totals) =>
+  notShown > 0
+    ? `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "answer")} (${bounds(shownRateInterval, "%") ?? "too little data"})`
+    : null
 
 interface Props {
   name: string

@@ -3,6 +3,7 @@ import { ordinal } from "../format.ts"
 
 // Named says whether an answer names the brand, and at which place.
 export function Named({ answer }: { answer: AnswerRow }) {
+  if (!answer.shown) return <span class="tag">not shown</span>
   return answer.mentioned ? (
     <span class="tag own">named{answer.position !== null && ` ${ordinal(answer.position)}`}</span>
   ) : (

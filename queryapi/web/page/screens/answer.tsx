@@ -54,7 +54,7 @@ const [near, nearest] = [45, 3]
 // Around leads to the answers before and after to the same question: prompt, platform, model, region and sample.
 function Around({ brand, answer }: { brand: Brand; answer: Answer }) {
   const { prompt_id, platform, model, region, sample, answered_at } = answer
-  const same = { prompt_id, platform, model, region: region || "none", sample: String(sample), limit: "200" }
+  const same = { prompt_id, platform, model, region: region || "none", sample: String(sample), shown: "all", limit: "200" }
   const day = answered_at.slice(0, 10)
   const address = (days: number) =>
     metrics("answers", { brand_id: brand.id, ...same, date_from: shift(day, -days), date_to: shift(day, days) })
@@ -102,17 +102,21 @@ function Whole({ brand, answer }: { brand: Brand; answer: Answer }) {
           }
         />
         <div class="inside line">
-          <Segments name="Text" parameter="text" options={[["", "Formatted"], ["received", "As received"]]} />
+          {answer.shown ? (
+            <Segments name="Text" parameter="text" options={[["", "Formatted"], ["received", "As received"]]} />
+          ) : (
+            "It was seen, and showed no answer to this prompt. No figure counts that."
+          )}
           <Around brand={brand} answer={answer} />
         </div>
         {answer.mentions_omitted > 0 && (
           <p class="inside soft">Only the first {number(answer.mentions.length)} mentions are marked.</p>
         )}
-        <div
+        {answer.shown && <div
           class={rendered ? "inside text markdown" : answer.text.length > longest ? "inside text raw" : "inside text"}
         >
           {rendered?.nodes ?? <Marked text={answer.text} mentions={answer.mentions} />}
-        </div>
+        </div>}
       </article>
       <div class="stack">
         {answer.mentions.length > 0 && <Mentions answer={answer} />}
@@ -221,6 +225,7 @@ function Facts({ answer }: { answer: Answer }) {
         <dl class="parts">
           <Fact name="Model" value={answer.model || "not given"} />
           <Fact name="Served by" value={answer.served_model || "not said"} />
+          {answer.provider && <Fact name="Captured by" value={answer.provider} />}
           <Fact name="Region" value={answer.region || "none"} />
           <Fact name="Sample" value={number(answer.sample)} />
           {!token && <Fact name="Cost" value={answer.cost === null ? "not known" : `${number(answer.cost)} USD`} />}

@@ -1,7 +1,7 @@
 import { tables, useAnswer } from "../api.ts"
 import type { AnswerRow, Answers as Body, Brand, Summary } from "../bodies.ts"
 import { number, percent, plural, shortDate } from "../format.ts"
-import { bounds } from "../parts/figure.tsx"
+import { bounds, shownOf } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Named, Tone } from "../parts/named.tsx"
@@ -66,7 +66,7 @@ function List({ brand }: { brand: Brand }) {
                   {
                     name: "Where it is named",
                     long: true,
-                    cell: (group) => <Excerpt answer={group.answers.find((a) => a.mentioned)} />,
+                    cell: (group) => <Excerpt answer={group.answers.find((a) => a.mentioned)} hasAnswers={group.answers.some((a) => a.shown)} />,
                   },
                 ]}
                 csv={{
@@ -90,6 +90,7 @@ function useFilters(brand: Brand, prompt?: string): Filter[] {
   const id = query.value.get("prompt_id")
   return [
     { name: "mentioned", label: "Brand named", options: either },
+    { name: "shown", label: "Overview shown", options: [["all", "or not"], ["false", "no"]] },
     { name: "cited", label: "Brand cited", options: either },
     { name: "sentiment", label: "Sentiment", options: sentiments.map((word) => [word, word] as const) },
     { name: "competitor_id", label: "Names", options: competitors.map(({ id, name }) => [id, name] as const) },
@@ -111,7 +112,8 @@ const sentiments = ["positive", "neutral", "negative", "unknown"]
 
 // Figures are those that the list is behind, where no filter takes away some of their answers.
 function Figures({ brand, summary: { totals, window } }: { brand: Brand; summary: Summary }) {
-  if (totals.resultCount === 0) return null
+  if (totals.resultCount + totals.notShown === 0) return null
+  const share = shownOf(totals)
   return (
     <div class="summary">
       <p>
@@ -122,6 +124,11 @@ function Figures({ brand, summary: { totals, window } }: { brand: Brand; summary
         and the score <b>{number(totals.aiVisibilityScore)}</b> <span class="soft">({bounds(totals.interval)})</span>
       </p>
       <p>
+        {share && (
+          <>
+            <a href={screen(brand, "answers", { shown: "all" })}>{share}</a>.{" "}
+          </>
+        )}
         The score: <Verdict change={totals.change} from={window.date_from} rows={1} /> <a href={screen(brand)}>Overview</a>
       </p>
     </div>
@@ -155,7 +162,7 @@ function Marks({ brand, answers }: { brand: Brand; answers: AnswerRow[] }) {
         .toSorted((a, b) => a.sample - b.sample)
         .map((a) => {
           const text = [
-            a.position === null ? "not named" : `place ${a.position}`,
+            !a.shown ? "not shown" : a.position === null ? "not named" : `place ${a.position}`,
             a.cited && "your page cited",
             a.sentiment !== "unknown" && a.sentiment,
           ]
@@ -172,7 +179,7 @@ function Marks({ brand, answers }: { brand: Brand; answers: AnswerRow[] }) {
               data-x={a.sample}
               data-value={a.position ?? ""}
             >
-              {a.position}
+              {a.shown ? a.position : "–"}
             </a>
           )
         })}
@@ -180,8 +187,8 @@ function Marks({ brand, answers }: { brand: Brand; answers: AnswerRow[] }) {
   )
 }
 
-function Excerpt({ answer }: { answer?: AnswerRow }) {
-  if (!answer) return <span class="soft">not named</span>
+function Excerpt({ answer, hasAnswers }: { answer?: AnswerRow; hasAnswers: boolean }) {
+  if (!answer) return <span class="soft">{hasAnswers ? "not named" : "not shown"}</span>
   return (
     <span class="excerpt">
       <Named answer={answer} /> <Tone sentiment={answer.sentiment} /> {answer.excerpt.replaceAll("**", "")}

@@ -6,5 +6,5 @@ export const parts = ["cited", "sentiment", "prompt_id", "competitor_id", "domai
 
 // listed are all parameters of the list.
 export function listed(): Record<string, string | undefined> {
-  return Object.fromEntries(["mentioned", "cursor", ...parts].map((name) => [name, query.value.get(name) ?? undefined]))
+  return Object.fromEntries(["mentioned", "shown", "cursor", ...parts].map((name) => [name, query.value.get(name) ?? undefined]))
 }

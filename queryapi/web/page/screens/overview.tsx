@@ -8,6 +8,7 @@ import type {
   Session,
   Suggestions,
   Summary,
+  Totals,
   Trend as TrendBody,
 } from "../bodies.ts"
 import { Chip } from "../chart/chip.tsx"
@@ -15,7 +16,7 @@ import { Dots } from "../chart/dots.tsx"
 import type { Mark } from "../chart/marks.ts"
 import { Multiples } from "../chart/multiples.tsx"
 import { inColumn, number, ordinal, percent, plural, shortDate } from "../format.ts"
-import { Bar, boundsInColumn, Figure, Part, Parts } from "../parts/figure.tsx"
+import { Bar, boundsInColumn, Figure, Part, Parts, shownOf } from "../parts/figure.tsx"
 import { question, screen } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Segments } from "../parts/segments.tsx"
@@ -58,7 +59,7 @@ export function Overview({ brand, session }: { brand: Brand; session: Session })
           has ? (
             <Headline brand={brand} summary={s} change={changes.data?.change} comparison={comparison.data} />
           ) : (
-            <NoAnswers brand={brand} />
+            <NoAnswers brand={brand} totals={s.totals} />
           )
         }
       </Shown>
@@ -104,10 +105,11 @@ function Next({ brand, totals }: { brand: Brand; totals: Suggestions["totals"] }
 }
 
 // NoAnswers says what to do about an empty window.
-export function NoAnswers({ brand }: { brand: Brand }) {
+export function NoAnswers({ brand, totals }: { brand: Brand; totals?: Totals }) {
+  const share = totals && shownOf(totals)
   return (
     <Empty title="No answers" next={[screen(brand, "tracking"), "Run the prompts"]}>
-      No answers in this window pass these filters. Choose a longer window, or run the brand's prompts.
+      {(share ? `An ${share}. ` : "") + "No answers in this window pass these filters. Choose a longer window, or run the brand's prompts."}
     </Empty>
   )
 }
@@ -201,7 +203,7 @@ function Whys({ brand, change, changes }: WhysProps) {
       ))}
       {apart.map((c) => (
         <li key={c.key} class="soft">
-          <a href={href(c)}>{c.name}</a>: {c.verdict === "outage" ? "an outage" : "its model changed"}
+          <a href={href(c)}>{c.name}</a>: {c.verdict === "outage" ? "an outage" : "its model or its provider changed"}
         </li>
       ))}
       {rest && <li class="soft">{rest}</li>}
@@ -341,7 +343,7 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
                 chip: (
                   <>
                     {change && <Chip change={change} short />}{" "}
-                    {rate && <span class="soft small">n = {number(rate.resultCount)}</span>}
+                    {rate && <span class="soft small">{shownOf(rate) ?? `n = ${number(rate.resultCount)}`}</span>}
                   </>
                 ),
                 series: [
@@ -437,6 +439,8 @@ function Moved({ brand, changes, from }: { brand: Brand; changes: Changes; from:
   )
 }
 
+type Group = NonNullable<Summary["groups"]>[number]
+
 // GroupTable has the figures of the small trends, over the whole window; folded, since their heads have most of them.
 function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "summary">) {
   const name = Object.fromEntries(dimensionNames)[by]!
@@ -470,6 +474,9 @@ function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "
                 cell: (g) => <WithN text={inColumn(g.totals.aiVisibilityScore, "")} beside={boundsInColumn(g.totals.interval)} />,
               },
               { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
+              ...(groups.some((g) => g.totals.notShown > 0)
+                ? [{ name: "Shown", long: true, cell: (g: Group) => shownOf(g.totals) ?? "always" }]
+                : []),
             ]}
             csv={{
               url: question("visibility-summary", brand, { group_by: by, table: "groups" }),

@@ -84,11 +84,10 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
   const failure = now.failure ?? before.failure
   const alone = !useContext(Chapter)
   const notes = useNotes(brand, session, from, to)
-  const bucketFlags = new Map([
-    ...trend.buckets.map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))] as const),
-    ...trend.unanswered.map((b) => [b.date, outagesOf(b)] as const),
-  ])
-  const gaps = trend.unanswered.map((b): Mark => ({ key: brand.id, x: b.date, y: null, notes: givenUp(b) }))
+  const bucketFlags = new Map(
+    [...trend.buckets, ...trend.unanswered].map((b) => [b.date, flagsOf(trend, b, daysCounted(b.date, weekly, window))]),
+  )
+  const gaps = trend.unanswered.map((b): Mark => ({ key: brand.id, x: b.date, y: null, notes: missing(b) }))
   const rivals = chosenRivals(comparison)
 
   const marksOf = (key: string, buckets: Point[], more: (date: string) => Partial<Mark>) =>
@@ -113,7 +112,7 @@ export function Trend({ brand, session, trend, window, comparison }: Props) {
         brand.id,
         metric === metrics.rate ? rate : (entities.find((e) => e.is_brand)?.buckets ?? []),
         (date) => ({
-          notes: [...(bucketFlags.get(date) ?? []).map((f) => f.text), ...givenUp(own.get(date))],
+          notes: [...(bucketFlags.get(date) ?? []).map((f) => f.text), ...missing(own.get(date))],
           href: answers(brand, daysCounted(date, weekly, window)),
         }),
       ),
@@ -209,7 +208,7 @@ export function daysCounted(date: string, weekly: boolean, window: Summary["wind
 }
 
 // flagsOf are what to know of a bucket before its value is read as the brand's.
-function flagsOf(trend: TrendBody, bucket: Bucket, days: Summary["window"]): Flag[] {
+function flagsOf(trend: TrendBody, bucket: TrendBody["unanswered"][number], days: Summary["window"]): Flag[] {
   const moved = trend.changes.find((c) => days.date_from <= c.day && c.day <= days.date_to)
   const flag = (kind: Flag["kind"], text: string): Flag => ({ day: bucket.date, kind, text })
   return [
@@ -223,4 +222,8 @@ function flagsOf(trend: TrendBody, bucket: Bucket, days: Summary["window"]): Fla
 export const outagesOf = (b: Pick<Bucket, "date" | "degraded_platforms">) =>
   b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` }))
 
-const givenUp = (bucket?: Pick<Bucket, "given_up_runs">) => (bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : [])
+// missing are the notes about runs of a bucket that are in no figure.
+const missing = (bucket?: Pick<Bucket, "given_up_runs" | "not_shown">) => [
+  ...(bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : []),
+  ...(bucket?.not_shown ? [`${plural(bucket.not_shown, "overview")} not shown`] : []),
+]
