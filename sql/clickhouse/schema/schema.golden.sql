@@ -40,6 +40,9 @@ CREATE FUNCTION answerscope_round AS (x, digits) -> (round(x + (sign(x) * 1e-9),
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
+-- answerscope_served
+CREATE FUNCTION answerscope_served AS (served_model, provider) -> trimLeft(concat(served_model, if(provider = '', '', concat(' via ', provider))));
+
 -- answerscope_source_type
 CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed);
 
@@ -57,7 +60,7 @@ CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replace
 
 -- advice_cards
 CREATE VIEW advice_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [f75607658cec]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [8a9f17106840]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -81,7 +84,7 @@ LIMIT 10000;
 
 -- advice_name_counts
 CREATE VIEW advice_name_counts
-COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [75f653228041]'
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [59cd12259fe1]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -91,7 +94,7 @@ FROM
         id,
         groupUniqArrayArray(arrayFilter(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), arrayFilter((name, place) -> (place > 0), {names:Array(String)}, multiSearchAllPositions(text, {names:Array(String)})))) AS names
     FROM answers
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
     GROUP BY id
     HAVING sum(sign) > 0
 )
@@ -100,7 +103,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [c3820e2c55cc]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [fa2dbbf02559]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -119,7 +122,7 @@ AS WITH
             arrayDistinct(arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited)) AS cited,
             arrayFilter((domain, is_cited, owned, competitor) -> (is_cited AND (NOT owned) AND (competitor = nobody)), citations.domain, citations.cited, citations.owned, citations.competitor_id) AS of_others
         FROM answers
-        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
     ),
     counted AS
     (
@@ -167,7 +170,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_pages
 CREATE VIEW advice_pages
-COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [7cd575be94af]'
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [3fb4f60bd8bc]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
@@ -185,7 +188,7 @@ SELECT
     types[min(min(indexOf(types, c.listed_type))) OVER (PARTITION BY domain)] AS source_type
 FROM answers
 ARRAY JOIN citations AS c
-WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND has({domains:Array(String)}, c.domain) AND c.cited AND (NOT c.owned) AND (c.competitor_id = nobody)
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND has({domains:Array(String)}, c.domain) AND c.cited AND (NOT c.owned) AND (c.competitor_id = nobody)
 GROUP BY
     domain,
     url
@@ -199,7 +202,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [d38499eb547a]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [a5a85e3a4cce]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -207,7 +210,7 @@ AS SELECT
     CAST(sum(sign * (mention_count > 0)) > 0, 'Bool') AS named,
     anyIf(search_queries, notEmpty(search_queries)) AS searches
 FROM answers
-WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
 GROUP BY
     day,
     id
@@ -218,7 +221,7 @@ ORDER BY
 
 -- advice_texts
 CREATE VIEW advice_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [f2ecaa254ce2]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [f63b004f1c51]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -242,7 +245,7 @@ FROM
         argMinIf(answers.text, (answers.revision, answers.extract_version), sign = 1) AS text,
         argMaxIf((answers.mention_count, answers.competitors.id, answers.competitors.mention_count), (answers.revision, answers.extract_version), sign = 1) AS named
     FROM answers
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND (NOT given_up) AND (NOT endsWith(answers.platform, '-shopping'))
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date}) AND answered AND (NOT endsWith(answers.platform, '-shopping'))
     GROUP BY
         organization_id,
         brand_id,
@@ -257,7 +260,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [75baec75210b]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [bb8a6e00c2ab]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -309,7 +312,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [daf390d7e78b]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [fb9831fe2dab]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -369,7 +372,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [5ca6c8c86cf2]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [2c5b86e4dcdd]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -435,7 +438,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [6269114894d0]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [262e11e21718]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -477,7 +480,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [55cd542d19c8]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [0a154f40f9e1]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -527,7 +530,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [6ded7cb440ae]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [5ebb28617e6e]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -557,7 +560,7 @@ AS WITH
                 arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type) AS source_types,
                 arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), source_types) AS sources
             FROM answers
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
         ) AS landed
         ARRAY JOIN
             arrayPushFront(landed.citations.url, '') AS url,
@@ -635,8 +638,10 @@ CREATE TABLE answer_daily
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
     `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
-    `runs` Int64 COMMENT 'answers and given-up runs',
+    `provider` LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
+    `runs` Int64 COMMENT 'answers, surfaces without one and given-up runs',
     `given_up` Int64 COMMENT 'runs that ended without an answer',
+    `not_shown` Int64 COMMENT 'runs whose surface was seen, and had no answer',
     `answers` Int64 COMMENT 'answers: the divisor of rates and averages',
     `mention_answers` Int64 COMMENT 'answers that mention the entity',
     `citation_answers` Int64 COMMENT 'answers that cite its pages',
@@ -648,7 +653,7 @@ CREATE TABLE answer_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824, index_granularity = 8192
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
@@ -664,8 +669,10 @@ CREATE MATERIALIZED VIEW answer_daily_view TO answer_daily
     `topic_id` UUID,
     `branded` Bool,
     `served_model` LowCardinality(String),
+    `provider` LowCardinality(String),
     `runs` Int64,
     `given_up` Int64,
+    `not_shown` Int64,
     `answers` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
@@ -685,9 +692,11 @@ AS SELECT
     topic_id,
     branded,
     served_model,
+    provider,
     sum(sign) AS runs,
     sum(sign * landed.given_up) AS given_up,
-    sum(sign * (NOT landed.given_up)) AS answers,
+    sum(sign * (finish = 'not_shown')) AS not_shown,
+    sum(sign * answered) AS answers,
     sum(sign * (mention_count > 0)) AS mention_answers,
     sum(sign * (citation_count > 0)) AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position,
@@ -706,7 +715,8 @@ GROUP BY
     region,
     topic_id,
     branded,
-    served_model;
+    served_model,
+    provider;
 
 -- answers
 CREATE TABLE answers
@@ -725,6 +735,7 @@ CREATE TABLE answers
     `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
     `model` LowCardinality(String) COMMENT 'requested model, empty: none',
     `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    `provider` LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
     `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `language` LowCardinality(String) COMMENT 'requested language, empty: unknown',
     `surface` LowCardinality(String) COMMENT 'api or consumer, empty: unknown',
@@ -742,7 +753,8 @@ CREATE TABLE answers
     `given_up_error` String COMMENT 'error of the platform, empty: not given up' CODEC(ZSTD(1)),
     `attempts` UInt32 COMMENT 'attempts until the run ended',
     `latency_ms` Int64 COMMENT 'milliseconds until the answer, 0: unknown',
-    `finish` LowCardinality(String) COMMENT 'complete, truncated or content_filtered, empty: unknown',
+    `finish` LowCardinality(String) COMMENT 'complete, truncated, content_filtered or not_shown, empty: unknown',
+    `answered` Bool MATERIALIZED (NOT given_up) AND (finish != 'not_shown') COMMENT 'the run has an answer. A surface that had none is counted in runs and not_shown only',
     `text` String COMMENT 'text of the answer. First row of an id only' CODEC(ZSTD(3)),
     `search_queries` Array(String) COMMENT 'what the platform searched for. First row only' CODEC(ZSTD(1)),
     `raw_citations.url` Array(String) COMMENT 'citations as returned, in order. First row only',
@@ -813,7 +825,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [f08cd238b71b]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [a77dcb2f7ec6]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -825,7 +837,7 @@ AS WITH
             if({sort:String} = 'prompt', toString(prompt_id), '') AS prompt,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({samples:Array(Int64)}) OR has({samples:Array(Int64)}, sample)) AND (empty({shown:Array(Bool)}) OR has({shown:Array(Bool)}, answered)) AND (empty({sentiments:Array(String)}) OR has({sentiments:Array(String)}, sentiment)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type)) AND ((empty({names:Array(String)}) AND empty({searches:Array(String)})) OR (id IN (
             SELECT id
             FROM answers
             WHERE notEmpty(arrayConcat({names:Array(String)}, {searches:Array(String)})) AND (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({names:Array(String)}) OR arrayExists(name -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])'))), {names:Array(String)})) AND (empty({searches:Array(String)}) OR hasAny(search_queries, {searches:Array(String)}))
@@ -884,7 +896,8 @@ CREATE TABLE brand_prompt_daily
     `branded` Bool COMMENT 'the prompt names the brand',
     `prompt_id` UUID COMMENT 'prompt that was asked',
     `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
-    `runs` Int64 COMMENT 'answers and given-up runs',
+    `provider` LowCardinality(String) COMMENT 'who captured the surface, empty: the platform was asked itself',
+    `runs` Int64 COMMENT 'answers, surfaces without one and given-up runs',
     `given_up` Int64 COMMENT 'runs that ended without an answer',
     `answers` Int64 COMMENT 'answers: the divisor of rates and averages',
     `mention_answers` Int64 COMMENT 'answers that mention the entity',
@@ -893,7 +906,7 @@ CREATE TABLE brand_prompt_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, provider)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows.';
 
@@ -910,6 +923,7 @@ CREATE MATERIALIZED VIEW brand_prompt_daily_view TO brand_prompt_daily
     `branded` Bool,
     `prompt_id` UUID,
     `served_model` LowCardinality(String),
+    `provider` LowCardinality(String),
     `runs` Int64,
     `given_up` Int64,
     `answers` Int64,
@@ -928,9 +942,10 @@ AS SELECT
     branded,
     prompt_id,
     served_model,
+    provider,
     sum(sign) AS runs,
     sum(sign * landed.given_up) AS given_up,
-    sum(sign * (NOT landed.given_up)) AS answers,
+    sum(sign * answered) AS answers,
     sum(sign * (mention_count > 0)) AS mention_answers,
     sum(sign * (citation_count > 0)) AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position
@@ -946,11 +961,12 @@ GROUP BY
     topic_id,
     branded,
     prompt_id,
-    served_model;
+    served_model,
+    provider;
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [e9c94104f5c7]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [e0fb5efae90a]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -968,6 +984,7 @@ AS WITH
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
             sum(entity_prompt_daily.given_up) AS given_up,
+            sum(entity_prompt_daily.not_shown) AS not_shown,
             sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -993,6 +1010,7 @@ AS WITH
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
             sum(prompts.answers) AS answers,
             sum(prompts.given_up) AS given_up,
+            sum(prompts.not_shown) AS not_shown,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
@@ -1009,13 +1027,14 @@ AS WITH
         GROUP BY
             group_key,
             bucket
-        HAVING (answers + given_up) > 0
+        HAVING ((answers + given_up) + not_shown) > 0
     )
 SELECT
     group_key,
     bucket,
     answers,
     given_up,
+    not_shown,
     mention_answers,
     citation_answers,
     mentions,
@@ -1048,6 +1067,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `bucket` Date,
     `answers` Int64,
     `given_up` Int64,
+    `not_shown` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
     `mentions` Int64,
@@ -1065,7 +1085,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [d9bdb14d54cb]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [aa7c03009994]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1092,6 +1112,7 @@ FROM
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.given_up) AS given_up,
+                sum(entity_prompt_daily.not_shown) AS not_shown,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -1121,6 +1142,7 @@ FROM
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(prompts.answers) AS answers,
                 sum(prompts.given_up) AS given_up,
+                sum(prompts.not_shown) AS not_shown,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -1139,7 +1161,7 @@ FROM
                 brand_id,
                 group_key,
                 bucket
-            HAVING (answers + given_up) > 0
+            HAVING ((answers + given_up) + not_shown) > 0
         )
     SELECT
         organization_id,
@@ -1148,6 +1170,7 @@ FROM
         bucket,
         answers,
         given_up,
+        not_shown,
         mention_answers,
         citation_answers,
         mentions,
@@ -1191,6 +1214,7 @@ CREATE VIEW brand_visibility_last_30_days
     `bucket` Date,
     `answers` Int64,
     `given_up` Int64,
+    `not_shown` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
     `mentions` Int64,
@@ -1208,7 +1232,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [237965906c93]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [762171e65a05]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1235,6 +1259,7 @@ FROM
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.given_up) AS given_up,
+                sum(entity_prompt_daily.not_shown) AS not_shown,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -1264,6 +1289,7 @@ FROM
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(prompts.answers) AS answers,
                 sum(prompts.given_up) AS given_up,
+                sum(prompts.not_shown) AS not_shown,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -1282,7 +1308,7 @@ FROM
                 brand_id,
                 group_key,
                 bucket
-            HAVING (answers + given_up) > 0
+            HAVING ((answers + given_up) + not_shown) > 0
         )
     SELECT
         organization_id,
@@ -1291,6 +1317,7 @@ FROM
         bucket,
         answers,
         given_up,
+        not_shown,
         mention_answers,
         citation_answers,
         mentions,
@@ -1326,7 +1353,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [906bb728df85]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [7bd30a918606]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1407,7 +1434,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [8cd7908c453b]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [c559fcd997ab]'
 AS WITH
     prompts AS
     (
@@ -1454,7 +1481,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [3229a0693174]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [b5d5ba1cb513]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1467,7 +1494,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [3dfac3bea382]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [c905be13256b]'
 AS SELECT
     id,
     prompt_text,
@@ -1495,7 +1522,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and served model. [7b22b7630981]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [c99516d9729d]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1503,7 +1530,7 @@ AS SELECT
     lower(platform) AS platform,
     lower(model) AS model,
     lower(region) AS region,
-    served_model,
+    trimLeft(concat(brand_prompt_daily.served_model, if(provider = '', '', concat(' via ', provider)))) AS served_model,
     toString(groupArray(toUInt16(day))) AS days,
     toString(groupArray(brand_prompt_daily.runs)) AS runs,
     toString(groupArray(brand_prompt_daily.given_up)) AS given_up,
@@ -1518,7 +1545,8 @@ GROUP BY
     brand_prompt_daily.platform,
     brand_prompt_daily.model,
     brand_prompt_daily.region,
-    served_model
+    brand_prompt_daily.served_model,
+    provider
 ORDER BY
     brand_id ASC,
     prompt_id ASC,
@@ -1526,12 +1554,13 @@ ORDER BY
     brand_prompt_daily.platform ASC,
     brand_prompt_daily.model ASC,
     brand_prompt_daily.region ASC,
-    served_model ASC
+    brand_prompt_daily.served_model ASC,
+    provider ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [b5529a95c365]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [47ba0ffd91b4]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
@@ -1564,7 +1593,7 @@ FROM
             toInt64(answers.sign) AS sign,
             arrayFilter((type, is_cited) -> (is_cited != {consulted:Bool}), arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS answer_types
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool')))
     )
     ARRAY JOIN
         answer_types AS type,
@@ -1673,11 +1702,11 @@ ARRAY JOIN
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
     arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
-WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
+WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [8c8b82bf1f62]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [67fc39887fdc]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1757,7 +1786,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [d40478c0d870]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [3324c07a3a6a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1912,7 +1941,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [8ab25f72b74e]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [86ef9a8036d7]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -2033,7 +2062,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [f690db210333]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [cb0286a29db2]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2049,6 +2078,7 @@ AS SELECT
     platform,
     model,
     served_model,
+    provider,
     region,
     language,
     surface,
@@ -2114,7 +2144,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [87de6326d244]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [fcbd5cd097a3]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -2128,7 +2158,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [c49241b454d6]'
+COMMENT 'the last dead letter of each partition. [a1b7cd150b53]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2159,7 +2189,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [294e618e7b00]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [0325069bc840]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2178,7 +2208,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [51436ba47cd6]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e27562fc297f]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2223,7 +2253,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [6bba8765701e]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [4d4c6a6eb15f]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2244,7 +2274,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [97450ca1e640]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [f4dd09525a30]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2350,8 +2380,9 @@ CREATE TABLE entity_prompt_daily
     `branded` Bool COMMENT 'the prompt names the brand',
     `prompt_id` UUID COMMENT 'prompt that was asked',
     `entity_id` UUID COMMENT 'the brand (its brand_id), or a competitor, also a deleted one',
-    `runs` Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
+    `runs` Int64 COMMENT 'answers, surfaces without one and given-up runs. 0 on rows of competitors',
     `given_up` Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
+    `not_shown` Int64 COMMENT 'runs whose surface was seen, and had no answer. 0 on rows of competitors',
     `answers` Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
     `mention_answers` Int64 COMMENT 'answers that mention the entity',
     `citation_answers` Int64 COMMENT 'answers that cite its pages',
@@ -2387,6 +2418,7 @@ CREATE MATERIALIZED VIEW entity_prompt_daily_view TO entity_prompt_daily
     `entity_id` UUID,
     `runs` Int64,
     `given_up` Int64,
+    `not_shown` Int64,
     `answers` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
@@ -2414,7 +2446,8 @@ AS SELECT
     entity_id,
     sum(sign * own) AS runs,
     sum(sign * (own AND landed.given_up)) AS given_up,
-    sum(sign * (own AND (NOT landed.given_up))) AS answers,
+    sum(sign * (own AND (finish = 'not_shown'))) AS not_shown,
+    sum(sign * (own AND answered)) AS answers,
     sum(sign * (named > 0)) AS mention_answers,
     sum(sign * (cited > 0)) AS citation_answers,
     sum(sign * ((named > 0) OR (cited > 0))) AS visible_answers,
@@ -2451,7 +2484,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [3089b888647e]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [4fd80f308c98]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2558,7 +2591,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [9d5517d0dc55]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [d6ec5502dd92]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2573,6 +2606,7 @@ AS WITH
             entity_id,
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
+            sum(entity_prompt_daily.not_shown) AS not_shown,
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -2598,6 +2632,7 @@ AS WITH
             countIf(asked > 0) AS prompt_count,
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
             sum(asked) AS answers,
+            sum(prompts.not_shown) AS not_shown,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
@@ -2634,6 +2669,7 @@ AS WITH
             0,
             0,
             0,
+            0,
             0
         WHERE {group_by:String} = ''
     ),
@@ -2644,6 +2680,7 @@ AS WITH
             entity.1 AS entity_id,
             entity.2 AS name,
             answers,
+            not_shown,
             prompt_count,
             arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
             own.2 AS visible_prompts,
@@ -2658,6 +2695,7 @@ AS WITH
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
+            (100 * answers) / nullIf(answers + not_shown, 0) AS shown,
             arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
             if(notEmpty({prompts:Array(UUID)}), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
@@ -2666,6 +2704,7 @@ AS WITH
             SELECT
                 group_key,
                 max(entities.answers) AS answers,
+                max(entities.not_shown) AS not_shown,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn) AS nn,
                 groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -2680,6 +2719,7 @@ SELECT
     CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
     name,
     answers,
+    not_shown,
     mention_answers,
     citation_answers,
     mentions,
@@ -2696,6 +2736,9 @@ SELECT
     round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
     round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
     round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
+    round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
+    round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
+    round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -2703,7 +2746,7 @@ SELECT
     round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
     multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
-WHERE ({group_by:String} = '') OR (answers > 0)
+WHERE ({group_by:String} = '') OR ((answers + not_shown) > 0)
 ORDER BY
     group_key ASC,
     is_brand DESC,
@@ -2721,6 +2764,7 @@ CREATE VIEW entity_visibility_last_30_days
     `is_brand` Bool,
     `name` String,
     `answers` Int64,
+    `not_shown` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
     `mentions` Int64,
@@ -2737,6 +2781,9 @@ CREATE VIEW entity_visibility_last_30_days
     `mention_rate_pct` Nullable(Float64),
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64),
+    `shown_pct` Nullable(Float64),
+    `shown_low` Nullable(Float64),
+    `shown_high` Nullable(Float64),
     `rank` Nullable(UInt64),
     `sov_pct` Nullable(Float64),
     `rate_gap` Nullable(Float64),
@@ -2744,7 +2791,7 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap_high` Nullable(Float64),
     `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [981045e31b99]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [5a7ea2b30ca6]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2768,6 +2815,7 @@ FROM
                 entity_id,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS asked,
+                sum(entity_prompt_daily.not_shown) AS not_shown,
                 sum(entity_prompt_daily.mention_answers) AS mention_answers,
                 sum(entity_prompt_daily.citation_answers) AS citation_answers,
                 sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -2797,6 +2845,7 @@ FROM
                 countIf(asked > 0) AS prompt_count,
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(asked) AS answers,
+                sum(prompts.not_shown) AS not_shown,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -2826,6 +2875,7 @@ FROM
                 entity.1 AS entity_id,
                 entity.2 AS name,
                 answers,
+                not_shown,
                 prompt_count,
                 arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
                 own.2 AS visible_prompts,
@@ -2840,6 +2890,7 @@ FROM
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
+                (100 * answers) / nullIf(answers + not_shown, 0) AS shown,
                 arrayFirst(row -> ((row.1) = brand_id), found) AS brand,
                 if(notEmpty(CAST([], 'Array(UUID)')), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
@@ -2850,6 +2901,7 @@ FROM
                     brand_id,
                     group_key,
                     max(entities.answers) AS answers,
+                    max(entities.not_shown) AS not_shown,
                     max(entities.prompt_count) AS prompt_count,
                     max(entities.nn) AS nn,
                     groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -2869,6 +2921,7 @@ FROM
         CAST(entity_id = brand_id, 'Bool') AS is_brand,
         name,
         answers,
+        not_shown,
         mention_answers,
         citation_answers,
         mentions,
@@ -2885,6 +2938,9 @@ FROM
         round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
         round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
         round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
+        round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
+        round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
+        round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
         if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
         round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
         round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -2892,7 +2948,7 @@ FROM
         round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
         multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
     FROM measured
-    WHERE ('' = '') OR (answers > 0)
+    WHERE ('' = '') OR ((answers + not_shown) > 0)
     ORDER BY
         group_key ASC,
         is_brand DESC,
@@ -2912,7 +2968,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [655c547bf6b5]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [066de30a156f]'
 AS SELECT
     platform,
     prompt,
@@ -2920,6 +2976,7 @@ AS SELECT
     recorded.1 AS text,
     model,
     served_model,
+    provider,
     surface,
     region,
     language,
@@ -2976,6 +3033,7 @@ FROM
         any(answers.prompt_text) AS prompt,
         any(answers.model) AS model,
         any(answers.served_model) AS served_model,
+        any(answers.provider) AS provider,
         any(answers.surface) AS surface,
         any(answers.region) AS region,
         any(answers.language) AS language,
@@ -3010,7 +3068,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [81b5c3178925]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [2c2d76fea6ae]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3032,7 +3090,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [b47cc26cfe51]'
+COMMENT 'every visit to a brand’s site as it was recorded. [356038071b1e]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3062,7 +3120,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- fanout_queries
 CREATE VIEW fanout_queries
-COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [338146e715eb]'
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [e63261167d94]'
 AS WITH
     landed AS
     (
@@ -3075,7 +3133,7 @@ AS WITH
             sum(sign * (passes AND (mention_count > 0))) AS named,
             sum(sign * (passes AND (citation_count > 0))) AS cited
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
         GROUP BY id
         HAVING sum(sign * passes) > 0
     )
@@ -3097,7 +3155,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_totals
 CREATE VIEW fanout_totals
-COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [5e8ff7a36b12]'
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [562720e1877e]'
 AS WITH
     landed AS
     (
@@ -3107,7 +3165,7 @@ AS WITH
             any(lower(platform)) AS asked_platform,
             anyIf(search_queries, notEmpty(search_queries)) AS issued
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
         GROUP BY id
         HAVING sum(sign * passes) > 0
     )
@@ -3132,7 +3190,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [5a41a620108e]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [6d51b0547d58]'
 AS WITH
     landed AS
     (
@@ -3142,7 +3200,7 @@ AS WITH
             any(prompt_text) AS asked,
             anyIf(search_queries, notEmpty(search_queries)) AS issued
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region)))
         GROUP BY id
         HAVING sum(sign * passes) > 0
     ),
@@ -3194,7 +3252,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [c8c6a620dd5b]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [f306c4f40202]'
 AS SELECT
     kind,
     value,
@@ -3233,7 +3291,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [d68892f67def]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [a34aba3f572f]'
 AS SELECT
     day,
     id,
@@ -3243,6 +3301,7 @@ AS SELECT
     platform,
     model,
     served_model,
+    provider,
     region,
     language,
     surface,
@@ -3278,7 +3337,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [c914bff79142]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [e11e2e2d7e66]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3297,7 +3356,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [99aa57c70d4f]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [db9fda6ed6d3]'
 AS WITH
     last_days AS
     (
@@ -3337,7 +3396,7 @@ FROM
             brand_id,
             last_day
         FROM last_days
-    )) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    )) AND answered AND (NOT endsWith(platform, '-shopping'))
 )
 GROUP BY brand_id
 ORDER BY brand_id ASC
@@ -3345,7 +3404,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [91dccade0bc0]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [7bf1a16873db]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3356,7 +3415,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [dfa9cb6c0248]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [a0650c983d95]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3373,6 +3432,8 @@ FROM
         any(answers.platform) AS platform,
         any(answers.model) AS model,
         any(answers.served_model) AS served_model,
+        any(answers.provider) AS provider,
+        any(answers.answered) AS answered,
         any(answers.region) AS region,
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,
@@ -3386,7 +3447,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [356ccac2a038]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [36191dd868d8]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3453,7 +3514,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [a311f9572b0f]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [b408f0468f98]'
 AS WITH
     served AS
     (
@@ -3462,16 +3523,16 @@ AS WITH
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
             lower(platform) AS platform,
             lower(model) AS model,
-            served_model
+            trimLeft(concat(served_model, if(provider = '', '', concat(' via ', provider)))) AS answered_by
         FROM answer_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((served_model != '') OR (provider != ''))
         GROUP BY
             group_key,
             bucket,
             platform,
             model,
-            served_model
-        HAVING sum(answers) > 0
+            answered_by
+        HAVING sum(runs) > sum(given_up)
     ),
     sets AS
     (
@@ -3480,7 +3541,7 @@ AS WITH
             bucket,
             platform,
             model,
-            arraySort(groupArray(served_model)) AS now,
+            arraySort(groupArray(answered_by)) AS now,
             lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
         GROUP BY
@@ -3507,7 +3568,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [ee411ac7794a]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [9aecb337abff]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3523,7 +3584,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [d64b44cdeeb5]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [af26e23b8900]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3609,7 +3670,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [3b5ed93e3078]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [57f7170dca59]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3701,7 +3762,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [7e8dc8e80556]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [f2379af23fb7]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3712,7 +3773,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [048d8150ed34]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [11ef6d8c354b]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3754,6 +3815,8 @@ FROM
         any(answers.platform) AS platform,
         any(answers.model) AS model,
         any(answers.served_model) AS served_model,
+        any(answers.provider) AS provider,
+        any(answers.answered) AS answered,
         any(answers.region) AS region,
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,
@@ -3773,7 +3836,7 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [ec699fb3f294]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [4258f350d30a]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
@@ -3803,7 +3866,7 @@ FROM
         0
     FROM answers
     ARRAY JOIN arrayDistinct(arrayMap((url, is_owned) -> (extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'), is_owned), arrayFilter((url, is_cited) -> is_cited, citations.url, citations.cited), arrayFilter((is_owned, is_cited) -> is_cited, citations.owned, citations.cited))) AS cited
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping'))
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND answered AND (NOT endsWith(platform, '-shopping'))
     GROUP BY page
     UNION ALL
     SELECT
@@ -3823,19 +3886,20 @@ ORDER BY page ASC;
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [9d860f82a215]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [c507dc786a46]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
-    sign * (NOT answers.given_up) AS answer
+    sign * answered AS answer
 SELECT
     platform,
     model,
-    served_model,
+    trimLeft(concat(answers.served_model, if(provider = '', '', concat(' via ', provider)))) AS served_model,
     prompt_id,
     day,
     sum(sign) AS runs,
     sum(sign * answers.given_up) AS given_up,
+    sum(answer) AS answers,
     toFloat64(sum((answer * named) * 10)) AS names,
     toFloat64(sum((answer * least(cited_pages, 20)) * 5)) AS citations,
     sum(answer * least(lengthUTF8(answers.text), 6000)) / 60 AS length,
@@ -3845,20 +3909,22 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 GROUP BY
     platform,
     model,
-    served_model,
+    answers.served_model,
+    provider,
     prompt_id,
     day
 HAVING runs > 0
 ORDER BY
     platform ASC,
     model ASC,
-    served_model ASC,
+    answers.served_model ASC,
+    provider ASC,
     prompt_id ASC,
     day ASC;
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [5d00d84a3ebf]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [386d59d67ada]'
 AS WITH
     cells AS
     (
@@ -3934,7 +4000,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [776e8671d88d]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [e1366e17c4e4]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4038,7 +4104,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [71684043efb3]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [fbfbf85763f2]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4146,7 +4212,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [4f4ef9731e0b]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [e2d577a4aa30]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -4181,7 +4247,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [3fc0458b3f96]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [3968b7ac75f6]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -4220,7 +4286,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [a75cc8dce996]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [632e6244eaac]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4332,7 +4398,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [bd22071da31b]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [7b39bd4d33eb]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4381,7 +4447,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [4e8983054ebc]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [048909febb6a]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4531,7 +4597,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [ce16f7c1d4ec]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [bff4fc46c567]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4608,7 +4674,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [80760d5dfb1b]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [92f5a391bb22]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4649,7 +4715,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [e03be21c7464]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [cb8db911f861]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4658,7 +4724,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [49879d407f65]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [994b934f6d89]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4677,7 +4743,7 @@ AS WITH
             arrayFilter((domain, is_cited) -> is_cited, citations.domain, citations.cited) AS cited_domains,
             arrayFilter((type, is_cited) -> is_cited, arrayMap((owned, competitor, listed) -> indexOf(types, multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed)), citations.owned, citations.competitor_id, citations.listed_type), citations.cited) AS cited_types
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND answered AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
     ),
     domains AS
     (
@@ -4791,7 +4857,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [429d37547a51]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [ba08f8d35b19]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -4812,7 +4878,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [7eb6cf7686a1]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [b63157a479dd]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -4849,7 +4915,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [c5cabfab0528]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [76a0451612e8]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -4868,7 +4934,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [c7c87a4c812b]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [3425244adb12]'
 AS SELECT
     landing,
     month,
@@ -4892,7 +4958,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [fa844887da33]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [7cb3754399f1]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -4916,7 +4982,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [039b9446e66a]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [5921bc07c44f]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -4997,7 +5063,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [78689c3a9629]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [4889d35cf338]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT
