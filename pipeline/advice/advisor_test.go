@@ -101,16 +101,22 @@ func (w *advised) want(t *testing.T, what, got, want string) {
 	}
 }
 
-// A repeat changes no row, and tells nothing; what is found no more drops off after 14 days, and is deleted 30 days later.
+// A repeat changes no row, and tells nothing, whatever the clock's time zone; what is found no more drops off after 14 days, and is deleted 30 days later.
 func TestARepeatChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newAdvised(t)
 	w.want(t, "first", w.compute(t, "beam", 2.5, "dusk", 1.0), "beam new 2.5, dusk new 1")
 	const rows = "SELECT md5(string_agg(s::text, '/' ORDER BY id)) FROM public.suggestions AS s"
 	before := w.text(t, rows)
-	w.clock = w.clock.Add(5 * time.Minute)
-	w.compute(t, "beam", 2.5, "dusk", 1.0)
-	w.want(t, "rows", w.text(t, rows), before)
+	const window = "SELECT concat_ws(' ', date_from, date_to) FROM private.advice_runs"
+	days := w.text(t, window)
+	for _, hours := range []int{0, -12, 14} { // of the clock's time zone
+		w.clock = w.clock.In(time.FixedZone("", hours*60*60))
+		w.compute(t, "beam", 2.5, "dusk", 1.0)
+		w.want(t, "rows", w.text(t, rows), before)
+		w.want(t, "window", w.text(t, window), days)
+		w.clock = w.clock.Add(time.Minute)
+	}
 	w.want(t, "events", w.text(t, "SELECT string_agg(data ->> 'count', ',') FROM public.events WHERE type = 'suggestions.created'"), "2")
 
 	w.want(t, "changed", w.compute(t, "beam", 3.5), "beam new 3.5, dusk new 1")

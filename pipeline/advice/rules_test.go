@@ -45,6 +45,7 @@ func randomSet(name string, random *rand.Rand, exchanged bool) *set {
 				a.Text += " " + entity
 			}
 		}
+		a.Text += "\n\n**Nova " + []string{"Pro", "Max"}[len(s.answers)%2] + "**"
 		for range random.IntN(4) {
 			host := []string{"one.example", "www.one.example", "two.example", "mall.example", "lumen.mall.example", "beam.example"}[random.IntN(6)]
 			a.Citations = append(a.Citations, event.Citation{URL: fmt.Sprint("https://", host, "/", random.IntN(3)), Cited: random.IntN(5) > 0})
@@ -322,6 +323,16 @@ func (s *set) byNames(t *testing.T, conn *clickhouse.Conn) []Result {
 	return []Result{findGaps(&s.brand, rows), findSources(&s.brand, rows)}
 }
 
+// byTexts returns the names and the criticism of a set.
+func (s *set) byTexts(t *testing.T, conn *clickhouse.Conn) []Result {
+	t.Helper()
+	all, err := texts(t.Context(), conn, s.brand, always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // Of small sets, some of whose answers were read again, gaps and sources are those of a computation that counts each
 // answer by itself; landed in another order, the warehouse gives the same bytes. Where names are exchanged at random,
 // there are hardly any.
@@ -335,7 +346,7 @@ func TestGapsAndSourcesEqualThePlainestComputation(t *testing.T) {
 	first, second := warehouse.Migrated(t), warehouse.Migrated(t)
 	land(t, first, random, true, sets...)
 	land(t, second, random, true, sets[:20]...)
-	var gaps, sources, chanceGaps, chanceSources int
+	var gaps, sources, names, chanceGaps, chanceSources int
 	for i, s := range sets {
 		found := s.byNames(t, first)
 		if got, want := linesOf(found), plainly(s); !slices.Equal(got, want) {
@@ -349,16 +360,18 @@ func TestGapsAndSourcesEqualThePlainestComputation(t *testing.T) {
 		if i >= 20 {
 			continue
 		}
-		a, err := json.Marshal(found)
+		texts := s.byTexts(t, first)
+		names += texts[0].Found
+		a, err := json.Marshal(append(found, texts...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := json.Marshal(s.byNames(t, second)); err != nil || string(a) != string(b) {
+		if b, err := json.Marshal(append(s.byNames(t, second), s.byTexts(t, second)...)); err != nil || string(a) != string(b) {
 			t.Fatalf("set %d: landed in another order\ngot  %s\nwant %s\n%v", i, b, a, err)
 		}
 	}
-	t.Logf("gaps %d, sources %d of 200 sets; by chance %d and %d of 100", gaps, sources, chanceGaps, chanceSources)
-	if gaps < 20 || sources < 20 {
+	t.Logf("gaps %d, sources %d of 200 sets, names %d of 20; by chance %d and %d of 100", gaps, sources, names, chanceGaps, chanceSources)
+	if gaps < 20 || sources < 20 || names < 10 {
 		t.Error("it proves little")
 	}
 	if chanceGaps > 50 || chanceSources > 70 {
