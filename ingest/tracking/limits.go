@@ -37,8 +37,9 @@ const (
 	// Of a rate of tokens tokenBurst may be used at once, and the rest evenly.
 	tokenBurst, tokenRate = 0.05, 0.95
 	// maxInARow is how often a capture provider may fail in a row before it is passed over.
-	maxInARow            = 5
-	firstPause, maxPause = time.Minute, 10 * time.Minute
+	maxInARow  = 5
+	firstPause = time.Minute
+	maxPauses  = 10 // the longest pause is as many first ones
 	// learningRate is the weight of the last answer in the tokens that the next one is expected to take.
 	learningRate = 0.2
 )
@@ -229,7 +230,7 @@ func (l *rateLimit) observe(failure *platform.Error) {
 	case failure.Class == platform.RateLimited || now.Before(l.closedUntil):
 	default:
 		if l.inARow++; l.inARow >= maxInARow {
-			l.pause = min(max(2*l.pause, l.firstPause), l.firstPause*(maxPause/firstPause))
+			l.pause = min(max(2*l.pause, l.firstPause), maxPauses*l.firstPause)
 			l.closedUntil = now.Add(l.pause)
 			l.log.Warn("capture provider is passed over", "account", l.account, "for", l.pause, "cause", failure,
 				"next", "check the provider's status page and the account; it is asked again by itself")

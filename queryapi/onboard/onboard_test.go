@@ -101,7 +101,7 @@ func (w *world) serve(t *testing.T, port string) (url string) {
 func (w *world) read(t *testing.T, organization postgres.Organization, role, brand string) string {
 	t.Helper()
 	address := fmt.Sprintf("%s/brands/%s/home-page?organization=%s&role=%s", w.url, brand, organization.ID, role)
-	response, err := http.Post(address, "application/json", nil) //nolint:gosec,noctx // a test's server
+	response, err := http.Post(address, "application/json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

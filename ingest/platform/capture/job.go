@@ -64,7 +64,7 @@ func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform
 func (c *Client) Cancel(ctx context.Context, j Job) error {
 	r, err := c.route(j.Provider)
 	if err != nil || r.cancel == nil {
-		return nil //nolint:nilerr // without the key it cannot be ended
+		return nil // without the key it cannot be ended
 	}
 	limited, done := context.WithTimeout(context.WithoutCancel(ctx), pollTimeout)
 	defer done()
@@ -80,7 +80,7 @@ func PollDelay(polls int, p Progress) time.Duration {
 	for range min(polls, 10) { // by then it is the longest
 		delay = min(delay*3/2, maxPoll)
 	}
-	return time.Duration(float64(delay) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it only spreads polls
+	return time.Duration(float64(delay) * (0.8 + 0.4*rand.Float64()))
 }
 
 // await submits a question to a provider and waits for the reply.

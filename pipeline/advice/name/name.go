@@ -127,7 +127,8 @@ type phrase struct {
 }
 
 func (t *Texts) phrases(tokens []token) (phrases []phrase) {
-	for i, end, last := 0, 0, len(tokens)-1; i < last; i = end {
+	var end int
+	for i, last := 0, len(tokens)-1; i < last; i = end {
 		end = i + 1
 		if tokens[i]&boilerplate != 0 || !t.word(tokens[i]).capital {
 			continue
