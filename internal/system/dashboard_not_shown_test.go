@@ -36,8 +36,8 @@ func (d *dashboard) saysWhatWasNotShown(t *testing.T) {
 		t.Fatalf("the demo has %s", text)
 	}
 	const filter = "?platform=" + platform.SimulatorOverview
-	for path, name := range map[string]string{"/brands/fernwood": "Overview", "/brands/fernwood/answers" + filter: "Answers"} {
-		d.at(t, path, name)
+	for _, at := range [][2]string{{"/brands/fernwood", "Overview"}, {"/brands/fernwood/answers" + filter, "Answers"}} {
+		d.at(t, at[0], at[1])
 		d.page.Await(t, fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, text))
 	}
 	d.click(t, text)

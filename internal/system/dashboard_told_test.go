@@ -161,7 +161,7 @@ func (d *dashboard) sendsWebhooks(t *testing.T) {
 	url := to.URL + "/hook"
 	d.at(t, "/settings?tab=webhooks", "Settings")
 	d.click(t, "Add webhook")
-	d.page.Await(t, `document.querySelector("dialog form")`)
+	d.page.Await(t, `document.querySelector("dialog[open] form")`)
 	var types []string
 	d.page.Eval(t, `[...document.querySelectorAll("dialog .check")].map((l) => l.textContent.trim())`, &types)
 	var described struct{ Webhooks map[string]any }
@@ -190,7 +190,7 @@ func (d *dashboard) sendsWebhooks(t *testing.T) {
 		t.Errorf("sent %v, then %v", tested, again)
 	}
 	d.click(t, "Rotate") // of the row, then of the dialog
-	d.page.Await(t, `document.querySelector("dialog form")`)
+	d.page.Await(t, `document.querySelector("dialog[open] form")`)
 	d.click(t, "Rotate")
 	if rotated := d.secret(t); rotated == secret {
 		t.Error("the secret is the same")

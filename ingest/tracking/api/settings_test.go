@@ -169,7 +169,7 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		Providers []tracking.View
 		Captures  []tracking.View `json:"capture_providers"`
 	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 17 || len(list.Captures) != 5 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Providers) != 18 || len(list.Captures) != 5 || list.Providers[0].Models[0].Price.Currency != "USD" || list.Providers[1].Reason == "" {
 		t.Errorf("%v: %s", err, text)
 	}
 }

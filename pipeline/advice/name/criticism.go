@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gofrs/uuid/v5"
@@ -19,6 +20,7 @@ const (
 	leastCriticism = 3   // answers of a theme
 	leastThemed    = 2   // prompts of a theme
 	maxQuotes      = 3   // of a theme
+	maxThemeWords  = 3
 
 	ends = ".!?|\n" // of sentences, cells and lines
 )
@@ -28,7 +30,7 @@ var paragraph = regexp.MustCompile(`#|\n[^\n]*\n`) // a heading follows, or a bl
 // Theme is a word that criticisms of the brand share.
 type Theme struct {
 	Key     string  `json:"-"`
-	Words   string  `json:"theme"` // all words of the same answers
+	Words   string  `json:"theme"` // the first words of the same answers
 	Answers int     `json:"answers"`
 	Prompts int     `json:"prompts"`
 	Naming  int     `json:"naming_answers"` // answers that name the brand
@@ -157,7 +159,9 @@ func (t *Texts) themes() (themes []Theme, judged int) {
 		}
 		answers := sha256.Sum256(fmt.Append(nil, s.texts))
 		if i, ok := same[answers]; ok {
-			themes[i].Words += " " + word
+			if strings.Count(themes[i].Words, " ") < maxThemeWords-1 {
+				themes[i].Words += " " + word
+			}
 			continue
 		}
 		same[answers] = len(themes)

@@ -22,6 +22,7 @@ FROM
       AND day BETWEEN {first_day:Date} AND {last_day:Date}
       AND purpose IN ('search', 'user')
       AND status = 200
+      AND NOT match(path, '(?i)[.](txt|xml)$') -- robots.txt, sitemaps and feeds are for crawlers alone
     GROUP BY page
     UNION ALL
     SELECT

@@ -3836,7 +3836,7 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [4258f350d30a]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [ffc1ed05bf4f]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
@@ -3854,7 +3854,7 @@ FROM
         0 AS citing_count,
         0 AS visit_count
     FROM crawl_daily
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200)
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND (purpose IN ('search', 'user')) AND (status = 200) AND (NOT match(path, '(?i)[.](txt|xml)$'))
     GROUP BY page
     UNION ALL
     SELECT

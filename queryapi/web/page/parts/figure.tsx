@@ -3,6 +3,7 @@ import { useContext } from "preact/hooks"
 import type { Change, Interval, Totals } from "../bodies.ts"
 import { Chip, signed } from "../chart/chip.tsx"
 import { inColumn, number, plural } from "../format.ts"
+import { query } from "../route.ts"
 import { Chapter } from "./chapter.ts"
 
 // bounds is a confidence interval, low–high, or that there is too little to know one.
@@ -16,9 +17,10 @@ export function bounds(interval: Interval, unit = "", write = number): string | 
 // boundsInColumn has a decimal, as what stands beside it.
 export const boundsInColumn = (interval: Interval, unit = "") => bounds(interval, unit, (value) => inColumn(value, ""))
 
-// shownOf says how often a surface that is not always there was, with its interval; null where it always was.
-export const shownOf = ({ resultCount, notShown, shownRateInterval }: Totals) =>
-  notShown > 0
+// shownOf says how often a platform showed its overview, with the interval; null where it always did, and for several
+// platforms, most of which always do.
+export const shownOf = ({ resultCount, notShown, shownRateInterval }: Totals, platform = query.value.get("platform")) =>
+  notShown > 0 && platform && !platform.includes(",")
     ? `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "answer")} (${bounds(shownRateInterval, "%") ?? "too little data"})`
     : null
 

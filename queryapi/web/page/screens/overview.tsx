@@ -343,7 +343,12 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
                 chip: (
                   <>
                     {change && <Chip change={change} short />}{" "}
-                    {rate && <span class="soft small">{shownOf(rate) ?? `n = ${number(rate.resultCount)}`}</span>}
+                    {rate && (
+                      <span class="soft small">
+                        n = {number(rate.resultCount)}
+                        {rate.notShown > 0 && ` of ${number(rate.resultCount + rate.notShown)}`}
+                      </span>
+                    )}
                   </>
                 ),
                 series: [
@@ -474,8 +479,8 @@ function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "
                 cell: (g) => <WithN text={inColumn(g.totals.aiVisibilityScore, "")} beside={boundsInColumn(g.totals.interval)} />,
               },
               { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
-              ...(groups.some((g) => g.totals.notShown > 0)
-                ? [{ name: "Shown", long: true, cell: (g: Group) => shownOf(g.totals) ?? "always" }]
+              ...(by === "platform" && groups.some((g) => g.totals.notShown > 0)
+                ? [{ name: "Shown", long: true, cell: (g: Group) => shownOf(g.totals, g.key) ?? "always" }]
                 : []),
             ]}
             csv={{
