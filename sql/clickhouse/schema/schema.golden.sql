@@ -3190,7 +3190,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [6d51b0547d58]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [d3c6fe81eb6f]'
 AS WITH
     landed AS
     (
@@ -3204,25 +3204,33 @@ AS WITH
         GROUP BY id
         HAVING sum(sign * passes) > 0
     ),
-    texts AS
+    prompts AS
     (
         SELECT
-            asked,
-            query,
-            toInt64(count()) AS times
-        FROM landed
-        ARRAY JOIN issued AS query
-        GROUP BY
-            asked,
-            query
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(asked)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS asked_words,
+            groupArray((query, times)) AS queries
+        FROM
+        (
+            SELECT
+                asked,
+                query,
+                toInt64(count()) AS times
+            FROM landed
+            ARRAY JOIN issued AS query
+            GROUP BY
+                asked,
+                query
+        )
+        GROUP BY asked
     ),
     pairs AS
     (
         SELECT
-            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(asked)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS asked_words,
-            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(query)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS query_words,
-            times
-        FROM texts
+            asked_words,
+            extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(queries.1)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*') AS query_words,
+            queries.2 AS times
+        FROM prompts
+        ARRAY JOIN queries
     ),
     changes AS
     (
