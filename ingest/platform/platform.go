@@ -52,7 +52,7 @@ type Reply struct {
 	Unknown []string
 }
 
-// Allowance is what a response says of the limits of its account; 0 is nothing.
+// Allowance holds the limits of an account that a response states; 0: not stated.
 type Allowance struct {
 	RequestsPerMinute int
 	TokensPerMinute   int

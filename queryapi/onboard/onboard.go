@@ -71,7 +71,7 @@ func (r *Reader) post(c *fiber.Ctx) error {
 	return c.JSON(result)
 }
 
-// Result is what a home page told.
+// Result counts the suggestions of a home page.
 type Result struct {
 	URL         string       `json:"url"` // after redirects
 	New         int64        `json:"new"` // of Suggestions
@@ -105,7 +105,7 @@ func (r *Reader) Read(ctx context.Context, organization, id uuid.UUID) (result R
 	return Result{page.URL.String(), added, list}, err
 }
 
-// A suggestion is something that a home page tells of its brand, and that is not tracked.
+// A suggestion is a name, an address or a prompt that a home page states and nothing tracks.
 type suggestion struct {
 	Kind     string   `json:"kind"`
 	Key      string   `json:"key"`
@@ -119,9 +119,9 @@ type evidence struct {
 	URL  string `json:"url"`
 }
 
-// suggest returns what a home page tells of a brand and is not tracked.
+// suggest returns what a home page states about its brand and nothing tracks.
 func suggest(page egress.Page, brand postgres.Snapshot, tracked []postgres.TrackedPrompt) ([]suggestion, error) {
-	told, err := read(page)
+	statement, err := read(page)
 	if err != nil {
 		return nil, problem.New(problem.Unprocessable, "%.300s cannot be read as HTML: %v", page.URL, err)
 	}
@@ -138,13 +138,13 @@ func suggest(page egress.Page, brand postgres.Snapshot, tracked []postgres.Track
 	for _, text := range append(brand.Aliases, brand.Name) {
 		keys[advice.KindAlias+extract.Fold(text)] = true
 	}
-	for _, text := range cleaned(told.names) {
+	for _, text := range cleaned(statement.names) {
 		isName := utf8.RuneCountInString(text) <= maxName && len(strings.Fields(text)) <= maxWords
 		if isName && !name.IsGeneric(text) {
 			add(advice.KindAlias, extract.Fold(text), text, "Your home page names the brand “", "”.")
 		}
 	}
-	host := hostOf(page.URL, told.canonical)
+	host := hostOf(page.URL, statement.canonical)
 	isBelow := func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
 	if host != "" && !slices.ContainsFunc(brand.Domains, isBelow) {
 		add(advice.KindPage, "domain:"+host, host,
@@ -154,7 +154,7 @@ func suggest(page egress.Page, brand postgres.Snapshot, tracked []postgres.Track
 	for _, prompt := range tracked {
 		prompts.Add(need.Words(prompt.Text))
 	}
-	for _, text := range cleaned(told.questions) {
+	for _, text := range cleaned(statement.questions) {
 		if words := need.Words(text); utf8.RuneCountInString(text) < maxText && !prompts.Cover(words) {
 			add(advice.KindPrompt, strings.Join(words, " "), text, "Your home page asks “", "”; no prompt asks it.")
 		}

@@ -22,7 +22,7 @@ const maxHeading = 4 << 10 // bytes that are read of an element's text
 // separator ends the name at the beginning of a title.
 var separator = regexp.MustCompile(` - |[|–—·]`)
 
-// statements are what a home page tells of its brand, in the order of the page.
+// statements are the names, questions and address that a home page states, in the order of the page.
 type statements struct {
 	names, questions []string
 	canonical        string // the page's own address

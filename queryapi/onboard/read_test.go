@@ -13,7 +13,7 @@ import (
 
 var acme = postgres.Snapshot{Name: "Acme", Aliases: []string{"ACME Tools"}, Domains: []string{"acme.example"}}
 
-func told(t testing.TB, html string) []suggestion {
+func suggestionsOf(t testing.TB, html string) []suggestion {
 	t.Helper()
 	address := &url.URL{Scheme: "https", Host: "www.acme.example", Path: "/en"}
 	page := egress.Page{URL: address, ContentType: "text/html", Body: []byte(html)}
@@ -64,7 +64,7 @@ func TestAPageTellsNamesAddressAndQuestions(t *testing.T) {
 		"too deep data":      {data(strings.Repeat(`{"@graph":`, 10_001)+`{"@type":"Brand","name":"Acme Forge"}`+strings.Repeat("}", 10_001)) + "<title>Acme Works", "alias Acme Works"},
 	} {
 		var got []string
-		for _, s := range told(t, c.html) {
+		for _, s := range suggestionsOf(t, c.html) {
 			got = append(got, s.Kind+" "+s.Evidence.Name)
 			if !strings.Contains(s.Text, s.Evidence.Name) || s.Evidence.URL != "https://www.acme.example/" {
 				t.Errorf("%s: %+v", name, s)
@@ -78,7 +78,7 @@ func TestAPageTellsNamesAddressAndQuestions(t *testing.T) {
 	for i := range 60 {
 		many += fmt.Sprintf("<h1>How heavy is hammer h%dx?</h1>", i)
 	}
-	if list := told(t, many); len(list) != maxPerKind {
+	if list := suggestionsOf(t, many); len(list) != maxPerKind {
 		t.Errorf("of 60 questions %d", len(list))
 	}
 }
@@ -96,7 +96,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`<script type="application/ld+json">{"@graph":[{"@type":["Brand"],"name":["\u0000a","\ud800"]},{"@type":"Question","name":"b"}]}</script>`)
 	f.Add("<svg><title>\x00</title><meta property=og:site_name content='&#0;&#xfffe;'>")
 	f.Fuzz(func(t *testing.T, html string) {
-		for _, s := range told(t, html) {
+		for _, s := range suggestionsOf(t, html) {
 			for _, text := range []string{s.Key, s.Text, s.Reason, s.Evidence.Name} {
 				if text == "" || !utf8.ValidString(text) || len(text) > 2000 || strings.ContainsAny(text, "\x00\n\u202e") {
 					t.Errorf("%+q", s)

@@ -81,7 +81,7 @@ func (db *DB) StoreAdvice(ctx context.Context, a Advice) error {
 	return wrap(err, "store suggestions of brand %s", a.BrandID)
 }
 
-// SuggestFromPage stores what a brand's home page tells of it, a JSON list of kind, key, text, reason, evidence, and
+// SuggestFromPage stores what a brand's home page states, a JSON list of kind, key, text, reason, evidence, and
 // returns how many are new. They stay until a person decides. ErrNotFound if the brand was deleted.
 func (db *DB) SuggestFromPage(ctx context.Context, brand uuid.UUID, list any, now time.Time) (added int64, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx Tx) error {
@@ -91,7 +91,7 @@ func (db *DB) SuggestFromPage(ctx context.Context, brand uuid.UUID, list any, no
 		added, err = execRows(ctx, tx, "suggest_from_page", brand, list, now)
 		return err
 	})
-	return added, wrap(err, "store what the home page of brand %s tells", brand)
+	return added, wrap(err, "store suggestions of the home page of brand %s", brand)
 }
 
 // PruneSuggestions deletes undecided suggestions that expired more than 30 days ago.

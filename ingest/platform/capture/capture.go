@@ -32,7 +32,7 @@ type provider struct {
 	// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; a
 	// failed job is an error of the state failed.
 	fetch func(ctx context.Context, a account, jobID string) ([]byte, state, error)
-	// read reads the payload of submit or fetch. The reply has no provider, and a cost only if the payload has it.
+	// read reads the payload of submit or fetch. The reply has no provider, and a cost only if the payload states one.
 	read func(r request, payload []byte) (platform.Reply, error)
 	// cancel ends an abandoned job; nil: it cannot be ended.
 	cancel func(ctx context.Context, a account, jobID string) error

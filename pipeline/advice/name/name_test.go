@@ -36,8 +36,8 @@ func read(answers ...Answer) Result {
 	return texts.Result()
 }
 
-// shelf returns six answers to three prompts, each with a list of names.
-func shelf(format string, names ...any) (answers []Answer) {
+// listing returns six answers to three prompts, each with a list of names.
+func listing(format string, names ...any) (answers []Answer) {
 	for i := range 6 {
 		answers = append(answers, answer(i%3, fmt.Sprintf(format, names...)+strings.Repeat(" ok", i)))
 	}
@@ -53,7 +53,7 @@ func keys(r Result) (keys []string) {
 
 func TestNameHeadsListsBesideTrackedNames(t *testing.T) {
 	t.Parallel()
-	r := read(shelf("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")...)
+	r := read(listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")...)
 	want := []Name{{Key: "nova", Name: "Nova", Answers: 6, Leading: 6, Beside: 6, Prompts: 3, Platforms: []string{"openai"}}}
 	if !reflect.DeepEqual(r.Names, want) {
 		t.Errorf("found %+v", r.Names)
@@ -63,23 +63,23 @@ func TestNameHeadsListsBesideTrackedNames(t *testing.T) {
 func TestNameIsAbsent(t *testing.T) {
 	t.Parallel()
 	const format = "1. Lumen\n2. **%s Pro** is bright\n3. **%[1]s Max** is dim"
-	beside := shelf(format, "Nova")
+	beside := listing(format, "Nova")
 	for i := range beside {
 		beside[i].Tracked = false
 	}
-	german := shelf(format, "Nova")
+	german := listing(format, "Nova")
 	for i := range german {
 		german[i].Language = "de-AT"
 	}
 	for name, answers := range map[string][]Answer{
-		"the brand in another case": shelf(format, "LUMEN"),
-		"an alias":                  shelf(format, "Glow"),
-		"a competitor":              shelf(format, "HALO"),
-		"four answers":              shelf(format, "Nova")[:4],
+		"the brand in another case": listing(format, "LUMEN"),
+		"an alias":                  listing(format, "Glow"),
+		"a competitor":              listing(format, "HALO"),
+		"four answers":              listing(format, "Nova")[:4],
 		"beside nobody":             beside,
 		"another language":          german,
-		"over 64 characters":        shelf(format, "N"+strings.Repeat("o", 2048)),
-		"a word of the prompt":      shelf(format, "Lamp"),
+		"over 64 characters":        listing(format, "N"+strings.Repeat("o", 2048)),
+		"a word of the prompt":      listing(format, "Lamp"),
 	} {
 		if found := keys(read(answers...)); len(found) > 0 {
 			t.Errorf("%s: found %q", name, found)
@@ -224,7 +224,7 @@ func withoutQuotes(r Result) Result {
 
 func TestRarePhrasesAreForgotten(t *testing.T) {
 	t.Parallel()
-	answers := shelf("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
+	answers := listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
 	var many strings.Builder
 	for i := range 210_000 {
 		fmt.Fprintf(&many, "**Qy%dx**\n", i)
@@ -238,7 +238,7 @@ func TestRarePhrasesAreForgotten(t *testing.T) {
 // What other brands' texts have is in no count of a brand: a word that is generic there is none here.
 func TestBrandsAreCountedApart(t *testing.T) {
 	t.Parallel()
-	own := shelf("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
+	own := listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
 	want := read(own...)
 	other := New(extract.Entity{Name: "Other"}, nil)
 	for range 100 {

@@ -1,4 +1,4 @@
--- suggest_from_page: stores what a brand's home page tells of it, $2 at $3, as new suggestions. They do not expire. One
+-- suggest_from_page: stores what a brand's home page states, $2 at $3, as new suggestions. They do not expire. One
 -- that exists stays as it is, dismissed too.
 INSERT INTO public.suggestions (
     brand_id, kind, key, text, reason, evidence, origin, computed_at, created_at, updated_at
