@@ -120,7 +120,9 @@ type Error struct {
 	Class      Class
 	RetryAfter time.Duration // the pause that the platform asks for; 0 none
 	Cause      error
+	CostUSD    string // what it cost in spite of the failure, a decimal number; "" nothing
 	Allowance  Allowance
+	Raw        []byte // payload that holds no answer, as received; nil: none came
 }
 
 func (e *Error) Error() string {

@@ -66,15 +66,16 @@ func (a *asker) ask(asking, requests context.Context) {
 			return
 		}
 		reserved, err := a.acquire(asking, r)
-		if err != nil {
-			if failure, ok := errors.AsType[*platform.Error](err); ok {
-				a.giveUp(r, failure, "") // no provider takes the prompt
-			} else if asking.Err() == nil { // the run's deadline
-				a.giveUp(r, lastFailure(r), "")
-			}
-			continue
+		switch failure, ok := errors.AsType[*platform.Error](err); {
+		case err == nil:
+			inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
+		case errors.Is(err, errClosed):
+			a.queue.retry(r) // runs that another provider takes go first
+		case ok:
+			a.giveUp(r, failure, "") // no provider takes the prompt
+		case asking.Err() == nil:
+			a.giveUp(r, lastFailure(r), "") // its deadline is over
 		}
-		inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
 	}
 }
 
@@ -108,7 +109,7 @@ func (a *asker) acquire(asking context.Context, r *queuedRun) (reserved float64,
 		return a.acquireProvider(limited, r)
 	}
 	r.limit = a.limit
-	return a.limit.acquire(limited)
+	return a.limit.acquire(limited, true)
 }
 
 // sendRequest sends a request of a run, and stores its outcome.
@@ -155,7 +156,10 @@ func (a *asker) endRequest(
 	if err != nil && !classified {
 		failure = &platform.Error{Class: platform.Unavailable, Cause: err}
 	}
-	a.metrics.observe(a.description.Slug, took, reply, failure)
+	if failure != nil {
+		failure.Raw = nil // it is large, and may be kept until the run ends
+	}
+	a.metrics.observe(a.description.Slug, r.Provider, took, reply, failure)
 	if a.surface != nil {
 		r.limit.observe(failure)
 	}
@@ -182,8 +186,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 		return &platform.Error{Class: platform.ChangedShape, Cause: err}
 	}
 	outcome := postgres.RunOutcome{
-		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost,
-		Provider: r.Provider, ProviderJob: r.ProviderJob, SubmittedAt: r.SubmittedAt,
+		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost, Provider: r.Provider,
 	}
 	otherJobs, err := a.writer.end(outcome)
 	if err != nil {
@@ -225,16 +228,15 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 // the surface, it is asked at once.
 func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	r.Failures++
-	cost := a.failureCost(r, failure)
-	r.ProviderJob, r.SubmittedAt, r.polls, r.runningSince = "", nil, 0, time.Time{}
-	uncounted := failure.Class == platform.RateLimited
+	cost := failure.CostUSD
+	isAccepted := cost != "" || r.SubmittedAt != nil // what may be paid for is not repeated without end
+	r.SubmittedAt, r.polls, r.heard, r.runningSince = nil, 0, 0, time.Time{}
 	at, ok := a.Now(), a.failOver(r, failure)
-	if ok {
-		uncounted = true
-	} else if r.retryable != nil && !failure.Class.Retryable() {
+	uncounted := !isAccepted &&
+		(failure.Class == platform.RateLimited || ok || a.surface != nil && r.limit.isAway())
+	if !ok && r.retryable != nil && !failure.Class.Retryable() {
 		failure = r.retryable
 	}
-	uncounted = uncounted || a.surface != nil && r.limit.isAway()
 	if uncounted {
 		r.RateLimited++
 	}
@@ -260,7 +262,8 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 // nextAttempt returns when a run is asked again after so many failures, of which some do not count; false: it is given
 // up.
 func nextAttempt(last *platform.Error, failures, uncounted int, now, deadline time.Time) (at time.Time, ok bool) {
-	if !last.Class.Retryable() || last.Class != platform.RateLimited && failures-uncounted >= maxFailures {
+	isFree := last.Class == platform.RateLimited && last.CostUSD == ""
+	if !last.Class.Retryable() || !isFree && failures-uncounted >= maxFailures {
 		return time.Time{}, false
 	}
 	delay := maxDelay
@@ -284,7 +287,9 @@ func (a *asker) giveUpOutcome(r *queuedRun, failure *platform.Error) (postgres.R
 	run := a.answerRun(r)
 	run.EndedAt = a.endTime(r)
 	gaveUp := run.GaveUp(&platform.Error{Class: class, Cause: errors.New(cause)})
-	outcome := postgres.RunOutcome{ID: r.ID, State: "gave_up", ErrorClass: string(class), Error: cause}
+	outcome := postgres.RunOutcome{
+		ID: r.ID, State: "gave_up", ErrorClass: string(class), Error: cause, Provider: r.Provider,
+	}
 	record, err := answer.Record(&gaveUp, a.Now())
 	outcome.Answer = string(record.Value)
 	return outcome, err
@@ -312,6 +317,9 @@ func (a *asker) giveUpAll(asking context.Context) {
 	records := semaphore.NewWeighted(maxWriteBytes)
 	for _, r := range a.queue.takeAll() {
 		outcome, err := a.giveUpOutcome(r, a.unusable)
+		if r.SubmittedAt != nil { // its capture is paid for
+			outcome.Cost = capture.ListCost(r.Platform, r.Provider)
+		}
 		bytes := int64(min(len(outcome.Answer), maxWriteBytes))
 		if records.Acquire(asking, bytes) != nil {
 			break
@@ -319,7 +327,7 @@ func (a *asker) giveUpAll(asking context.Context) {
 		group.Go(func() error {
 			defer records.Release(bytes)
 			if a.storeGiveUp(outcome, err) {
-				a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
+				a.metrics.requests.WithLabelValues(a.description.Slug, r.Provider, string(a.unusable.Class)).Inc()
 			}
 			return nil
 		})

@@ -18,7 +18,7 @@ func (s *Schedule) AskCanary(ctx context.Context) error {
 	for _, p := range platforms {
 		if p.Unavailable == "" {
 			available = append(available, p.Slug)
-			if p.NeedsKey {
+			if p.NeedsKey && !isSurface(p.Slug) { // a surface is asked where a brand tracks it
 				withKey = append(withKey, p.Slug)
 			}
 		}

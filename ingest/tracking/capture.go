@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/capture"
@@ -16,19 +16,15 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// awaitCaptures polls the runs that providers have accepted. finish returns when all have ended, or the process stops:
-// a cancelled job waits for them, as for other requests in flight.
+// awaitCaptures polls the runs that providers have accepted. finish returns when all have ended, or asking has. Then
+// the next worker polls the others, unless the job was cancelled.
 func (a *asker) awaitCaptures(asking, requests context.Context) (finish func()) {
 	var leave []func()
 	for _, limit := range a.byProvider {
 		leave = append(leave, limit.join(a.claim.OrganizationID))
 	}
 	polling, stop := context.WithCancel(requests)
-	detach := context.AfterFunc(asking, func() {
-		if !errors.Is(context.Cause(asking), errCancelled) {
-			stop()
-		}
-	})
+	detach := context.AfterFunc(asking, stop)
 	var polls sync.WaitGroup
 	polls.Go(func() {
 		for {
@@ -42,15 +38,30 @@ func (a *asker) awaitCaptures(asking, requests context.Context) (finish func()) 
 	return func() {
 		a.jobs.close()
 		polls.Wait()
-		for _, r := range a.jobs.takeAll() { // which the next worker polls
-			a.awaited.Delete(r.ID)
+		var left errgroup.Group
+		left.SetLimit(maxPolls)
+		for _, r := range a.jobs.takeAll() {
+			a.leave(r)
 			r.limit.settle(0, platform.Allowance{})
+			if errors.Is(context.Cause(asking), errCancelled) {
+				left.Go(func() error { a.abandon(requests, r); return nil })
+			}
 		}
+		_ = left.Wait() // abandon reports its errors itself
 		detach()
 		stop()
 		for _, f := range leave {
 			f()
 		}
+	}
+}
+
+// abandon ends a run of a cancelled job whose capture is paid for.
+func (a *asker) abandon(ctx context.Context, r *queuedRun) {
+	_ = a.surface.Cancel(ctx, capture.Job{Provider: r.Provider, ID: r.ProviderJob}) // else it ends by itself
+	_, err := a.writer.end(postgres.RunOutcome{ID: r.ID, State: "cancelled", Cost: a.surface.Cost(r.Provider)})
+	if err != nil {
+		a.fail(err)
 	}
 }
 
@@ -72,25 +83,21 @@ func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, er
 }
 
 // acquireProvider waits until a provider takes a request of a run. It passes over those that fail or are closed, not
-// those that are busy.
+// those that are busy. Without one the run is due again when the next provider opens.
 func (a *asker) acquireProvider(ctx context.Context, r *queuedRun) (reserved float64, err error) {
 	for {
 		names, wait, err := a.candidates(r)
 		if err != nil {
 			return 0, err
 		}
-		var changed <-chan struct{}
-		if len(names) > 0 {
-			r.Provider, r.limit = names[0], a.byProvider[names[0]]
-			if reserved, wait, changed = r.limit.tryAcquire(); wait == 0 {
-				return reserved, nil
-			}
+		if len(names) == 0 {
+			r.notBefore = a.Now().Add(min(wait, r.deadline().Sub(a.Now())))
+			return 0, errClosed
 		}
-		select {
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		case <-changed:
-		case <-time.After(min(wait, leaseRetry)):
+		r.Provider, r.limit = names[0], a.byProvider[names[0]]
+		reserved, err = r.limit.acquire(ctx, false)
+		if !errors.Is(err, errClosed) {
+			return reserved, err
 		}
 	}
 }
@@ -108,23 +115,13 @@ func (a *asker) failOver(r *queuedRun, failure *platform.Error) bool {
 	return len(names) > 0
 }
 
-// failureCost returns the price of a capture that was paid for in vain; "" nothing.
-func (a *asker) failureCost(r *queuedRun, failure *platform.Error) string {
-	paid := failure.Class == platform.Timeout || failure.Class == platform.ChangedShape ||
-		failure.Class == platform.ContentFiltered
-	if a.surface == nil || !paid {
-		return ""
-	}
-	return a.surface.Cost(r.Provider)
-}
-
-// submissionID names a submission to a provider that knows idempotency keys: it is the same again after an unknown
-// outcome, and another one after a failure.
+// submissionID names a submission to a provider that knows idempotency keys: it is another one only after a job of the
+// run has ended. The outcome of other failures may be unknown.
 func submissionID(r *queuedRun) uuid.UUID {
-	if r.Failures == 0 {
+	if r.ProviderJob == "" {
 		return r.ID
 	}
-	return uuid.NewV5(r.ID, strconv.Itoa(r.Failures))
+	return uuid.NewV5(r.ID, r.ProviderJob)
 }
 
 // storeJob stores the job that a provider has accepted. From then on it is waited for, also after a restart.
@@ -139,32 +136,42 @@ func (a *asker) storeJob(r *queuedRun, job capture.Job) {
 		return
 	}
 	fault.Pass(fault.Accepted)
-	a.await(r)
+	a.await(r, capture.PollDelay(0, capture.Progress{}))
 }
 
 // await adds a run that a provider has accepted to those that are polled.
-func (a *asker) await(r *queuedRun) {
-	r.notBefore = a.Now().Add(capture.PollDelay(r.polls, capture.Progress{}))
+func (a *asker) await(r *queuedRun, delay time.Duration) {
+	r.notBefore = a.Now().Add(delay)
 	a.awaited.Store(r.ID, a.jobs)
+	a.metrics.awaited.WithLabelValues(r.Provider).Inc()
 	a.jobs.add(r)
 }
 
-// adopt goes on with a run that a provider has accepted under an earlier claim.
-func (a *asker) adopt(r *queuedRun) {
+// leave ends the wait for a run.
+func (a *asker) leave(r *queuedRun) {
+	a.awaited.Delete(r.ID)
+	a.metrics.awaited.WithLabelValues(r.Provider).Dec()
+}
+
+// adopt goes on with a run that a provider has accepted under an earlier claim, after a delay.
+func (a *asker) adopt(r *queuedRun, delay time.Duration) {
 	if r.limit = a.byProvider[r.Provider]; r.limit == nil { // the key is gone, which the poll finds
-		for _, limit := range a.byProvider {
-			r.limit = limit
-		}
+		r.limit = a.limits.account(Platform{Description: platform.Description{Slug: r.Provider}})
 	}
 	r.limit.adopt()
 	a.queue.adopt()
-	a.await(r)
+	a.await(r, delay)
 }
 
-// poll asks once for the job of a run.
+// poll asks once for the job of a run, and for those that took too long.
 func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	job := capture.Job{Provider: r.Provider, ID: r.ProviderJob}
-	reply, progress, err := a.surface.Poll(ctx, job, a.answerRun(r).Question())
+	reply, progress, err := a.fetch(ctx, r, job)
+	if late, ok := a.pollLate(ctx, r, progress); ok {
+		_ = a.surface.Cancel(ctx, job)                    // else it ends by itself
+		late.Usage.CostUSD = a.surface.Cost(job.Provider) // its own is counted
+		reply, progress.Ended, err = late, true, nil
+	}
 	now := a.Now()
 	switch {
 	case progress.Ended:
@@ -173,23 +180,73 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 		return
 	case a.isOverdue(r, progress, now):
 		_ = a.surface.Cancel(ctx, job) // else it ends by itself
-		err = &platform.Error{Class: platform.Timeout, Cause: errors.New("no capture came in time from " + r.Provider)}
+		r.late = append(r.late, job)
+		cause := errors.New("no capture came in time from " + r.Provider)
+		err = &platform.Error{Class: platform.Timeout, Cause: cause, CostUSD: a.surface.Cost(r.Provider)}
 	default:
 		r.polledAt, r.notBefore = now, now.Add(capture.PollDelay(r.polls, progress))
 		r.polls++
 		a.jobs.retry(r)
 		return
 	}
-	a.awaited.Delete(r.ID)
+	a.leave(r)
 	a.endRequest(ctx, r, now.Sub(*r.SubmittedAt), 0, reply, err)
 	a.jobs.done()
 }
 
-// isOverdue reports whether a job has taken too long since its provider began, or since its submission.
+// fetch polls a job, unless its provider takes no polls.
+func (a *asker) fetch(
+	ctx context.Context, r *queuedRun, job capture.Job,
+) (reply platform.Reply, progress capture.Progress, err error) {
+	if err := r.limit.polling.Acquire(ctx, 1); err != nil {
+		return reply, progress, context.Cause(ctx)
+	}
+	defer r.limit.polling.Release(1)
+	if progress.Lost = r.limit.beginPoll(); progress.Lost != nil {
+		return reply, progress, nil
+	}
+	reply, progress, err = a.surface.Poll(ctx, job, a.answerRun(r).Question())
+	reply.Raw = nil // it is large, and no record has it
+	if err != nil && !progress.Ended {
+		progress.Lost = &platform.Error{Class: platform.Unavailable, Cause: err}
+	}
+	r.limit.endPoll(progress.Lost)
+	a.metrics.polls.WithLabelValues(job.Provider, outcomeOf(progress.Lost)).Inc()
+	return reply, progress, err
+}
+
+// pollLate returns the capture of a job that took too long, if it comes before the next one's.
+func (a *asker) pollLate(
+	ctx context.Context, r *queuedRun, next capture.Progress,
+) (reply platform.Reply, ok bool) {
+	for i, job := range slices.Backward(r.late) {
+		if next.Ended || !next.IsHeard() {
+			break
+		}
+		reply, progress, err := a.fetch(ctx, r, job)
+		if progress.Ended {
+			r.late = slices.Delete(r.late, i, i+1)
+		}
+		if progress.Ended && err == nil {
+			return reply, true
+		}
+	}
+	return platform.Reply{}, false
+}
+
+// minHeard is how many polls are answered before a job is given up: after a restart it may have ended long ago.
+const minHeard = 10
+
+// isOverdue reports whether a job has taken too long since its provider began, or since its submission. While polls are
+// lost nothing is known of it.
 func (a *asker) isOverdue(r *queuedRun, p capture.Progress, now time.Time) bool {
 	if p.Running && r.runningSince.IsZero() {
 		r.runningSince = now
 	}
-	return now.Sub(*r.SubmittedAt) > capture.MaxWaiting || now.After(r.deadline()) ||
+	if p.IsHeard() {
+		r.heard++
+	}
+	tookTooLong := now.Sub(*r.SubmittedAt) > capture.MaxWaiting ||
 		!r.runningSince.IsZero() && now.Sub(r.runningSince) > capture.MaxRunning
+	return now.After(r.deadline()) || tookTooLong && p.IsHeard() && r.heard >= minHeard
 }

@@ -73,6 +73,7 @@ type rateLimit struct {
 	leaseNeeded chan<- struct{}
 	firstPause  time.Duration
 	turn        *semaphore.Weighted // of the request that is the next to be sent
+	polling     *semaphore.Weighted // of polls at once, whose payloads are in memory
 
 	mu             sync.Mutex
 	jobs           map[uuid.UUID]int // that ask, by organization
@@ -84,10 +85,15 @@ type rateLimit struct {
 	learnt         postgres.PlatformAccount // since the last renewal
 	closedUntil    time.Time                // by the platform, or since it fails
 	inARow         int                      // failures of a capture provider
-	pause          time.Duration            // after which it is asked again; 0: it does not fail
+	pause          time.Duration            // current pause; 0: healthy
 	inFlight       int
 	usedAt         time.Time
-	changed        chan struct{} // closed when a request may have room
+
+	pollsClosedUntil time.Time // zero: no poll was refused
+	isProbing        bool      // one poll finds out whether the others may follow
+	pollsLostSince   time.Time // zero: the last poll was answered
+
+	changed chan struct{} // closed when a request may have room
 }
 
 // account returns the limit of the platform's account.
@@ -104,7 +110,7 @@ func (l *rateLimits) account(p Platform) *rateLimit {
 	}
 	l.accounts[account] = &rateLimit{
 		account: account, platform: p, log: l.log, leaseNeeded: l.leaseNeeded, firstPause: l.firstPause,
-		turn: semaphore.NewWeighted(1),
+		turn: semaphore.NewWeighted(1), polling: semaphore.NewWeighted(maxPolls),
 		jobs: map[uuid.UUID]int{}, expectedTokens: float64(typicalTokens), changed: make(chan struct{}),
 	}
 	return l.accounts[account]
@@ -123,8 +129,12 @@ func (l *rateLimit) join(organization uuid.UUID) (leave func()) {
 	return func() { add(-1) }
 }
 
-// acquire waits, in turn, until a request may be sent, and reserves the tokens that it is expected to take.
-func (l *rateLimit) acquire(ctx context.Context) (reserved float64, err error) {
+// errClosed is the error of an account that takes no requests, where another one may.
+var errClosed = errors.New("the account takes no requests")
+
+// acquire waits, in turn, until a request may be sent, and reserves the tokens that it is expected to take. For a
+// closed account it waits only if mayWait.
+func (l *rateLimit) acquire(ctx context.Context, mayWait bool) (reserved float64, err error) {
 	if l.turn.Acquire(ctx, 1) != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -133,6 +143,9 @@ func (l *rateLimit) acquire(ctx context.Context) (reserved float64, err error) {
 		reserved, wait, changed := l.tryAcquire()
 		if wait == 0 {
 			return reserved, nil
+		}
+		if !mayWait && l.closedFor() > 0 {
+			return 0, errClosed
 		}
 		select {
 		case <-ctx.Done():
@@ -238,7 +251,7 @@ func (l *rateLimit) observe(failure *platform.Error) {
 	}
 }
 
-// isAway reports whether a capture provider fails every request.
+// isAway reports whether a capture provider is passed over for its failures.
 func (l *rateLimit) isAway() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

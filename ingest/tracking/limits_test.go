@@ -38,7 +38,7 @@ func TestTokensKeepWithinTheLimit(t *testing.T) {
 			limit := newRateLimit(t, typical, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: perMinute})
 			began, requests := time.Now(), 0
 			for {
-				reserved, err := limit.acquire(t.Context())
+				reserved, err := limit.acquire(t.Context(), true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func checkShortAnswers(t *testing.T, learnt float64, most time.Duration) {
 	began := time.Now()
 	var answers sync.WaitGroup
 	for range 120 {
-		reserved, err := limit.acquire(t.Context())
+		reserved, err := limit.acquire(t.Context(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestUnansweredRequestsAreSettled(t *testing.T) {
 			limit := newRateLimit(t, 950, postgres.PlatformLease{InFlight: 2, RequestsPerMinute: maxPerMinute, TokensPerMinute: 1000})
 			for _, want := range []time.Duration{0, c.wait} {
 				began := time.Now()
-				reserved, err := limit.acquire(t.Context())
+				reserved, err := limit.acquire(t.Context(), true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,7 @@ func TestAClosedAccountWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := newRateLimit(t, 10, postgres.PlatformLease{InFlight: 5, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
 		acquire := func() float64 {
-			reserved, err := limit.acquire(t.Context())
+			reserved, err := limit.acquire(t.Context(), true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestAClosedAccountWaits(t *testing.T) {
 		other := newRateLimit(t, 10, limit.lease)
 		other.setLease(limit.lease, postgres.PlatformAccount{ClosedSeconds: 30, TokensPerAnswer: 77}, other.usableUntil)
 		began = time.Now()
-		if reserved, err := other.acquire(t.Context()); err != nil || reserved != 77 || time.Since(began) != 30*time.Second {
+		if reserved, err := other.acquire(t.Context(), true); err != nil || reserved != 77 || time.Since(began) != 30*time.Second {
 			t.Errorf("another process reserved %f after %s: %v", reserved, time.Since(began), err)
 		}
 	})
@@ -223,7 +223,7 @@ func checkRandomRequests(t *testing.T, seed uint64) {
 	var answers sync.WaitGroup
 	for ctx.Err() == nil { // as a job does; jobs take turns
 		waitedAt := time.Now()
-		reserved, err := limit.acquire(ctx)
+		reserved, err := limit.acquire(ctx, true)
 		if err != nil {
 			break
 		}

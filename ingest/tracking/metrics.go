@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
 )
 
@@ -17,7 +18,9 @@ const (
 )
 
 type metrics struct {
-	requests *prometheus.CounterVec   // by platform and outcome
+	requests *prometheus.CounterVec   // by platform, provider and outcome
+	polls    *prometheus.CounterVec   // by provider and outcome
+	awaited  *prometheus.GaugeVec     // by provider
 	seconds  *prometheus.HistogramVec // by platform
 	unknown  *prometheus.CounterVec   // by platform
 	refused  *prometheus.CounterVec   // by reason
@@ -29,9 +32,17 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
 		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_requests_total",
-			Help: "Requests to AI platforms that ended, or could not be sent, by platform and outcome: answered, " +
-				"or the class of the error.",
-		}, []string{"platform", "outcome"}),
+			Help: "Requests to AI platforms that ended, or could not be sent, by platform, capture provider (none: " +
+				"the platform's API) and outcome: answered, or the class of the error.",
+		}, []string{"platform", "provider", "outcome"}),
+		polls: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_polls_total",
+			Help: "Polls of captures, by capture provider and outcome: answered, or the class of the error.",
+		}, []string{"provider", "outcome"}),
+		awaited: auto.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "answerscope_tracking_captures",
+			Help: "Captures that providers have accepted and this process waits for, by capture provider.",
+		}, []string{"provider"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
 			Buckets: []float64{0.5, 1, 2, 5, 10, 20, 40, 80, 120},
@@ -51,20 +62,39 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m.refused.WithLabelValues(refusedForBudget)
 	for _, p := range catalog.All() {
 		m.unknown.WithLabelValues(p.Slug)
-		m.requests.WithLabelValues(p.Slug, outcomeAnswered)
+		providers := capture.Offers(p.Slug)
+		if len(providers) == 0 {
+			providers = []string{""}
+		}
+		for _, provider := range providers {
+			m.requests.WithLabelValues(p.Slug, provider, outcomeAnswered)
+			for _, class := range platform.Classes {
+				m.requests.WithLabelValues(p.Slug, provider, string(class))
+			}
+		}
+	}
+	for _, p := range capture.Providers() {
+		m.awaited.WithLabelValues(p.Slug)
+		m.polls.WithLabelValues(p.Slug, outcomeAnswered)
 		for _, class := range platform.Classes {
-			m.requests.WithLabelValues(p.Slug, string(class))
+			m.polls.WithLabelValues(p.Slug, string(class))
 		}
 	}
 	return m
 }
 
-func (m *metrics) observe(slug string, took time.Duration, reply platform.Reply, failure *platform.Error) {
-	outcome := outcomeAnswered
-	if failure != nil {
-		outcome = string(failure.Class)
-	}
-	m.requests.WithLabelValues(slug, outcome).Inc()
+func (m *metrics) observe(
+	slug, provider string, took time.Duration, reply platform.Reply, failure *platform.Error,
+) {
+	m.requests.WithLabelValues(slug, provider, outcomeOf(failure)).Inc()
 	m.seconds.WithLabelValues(slug).Observe(took.Seconds())
 	m.unknown.WithLabelValues(slug).Add(float64(len(reply.Unknown)))
+}
+
+// outcomeOf returns the outcome of a request that failed, or did not.
+func outcomeOf(failure *platform.Error) string {
+	if failure == nil {
+		return outcomeAnswered
+	}
+	return string(failure.Class)
 }

@@ -54,6 +54,7 @@ type Platform struct {
 
 	Providers []Platform // of a consumer surface: those that capture it, in the order in which they are asked
 
+	highestPrice      *platform.Price // of a consumer surface: what a capture costs at most at one of its providers
 	environmentLimits config.AccountLimits
 	captures          capture.Account // of a provider
 
@@ -145,7 +146,7 @@ func (p *Platforms) all(ctx context.Context, organizationID uuid.UUID) (platform
 		return nil, nil, err
 	}
 	for _, entry := range catalog.All() {
-		if len(capture.Offers(entry.Slug)) == 0 {
+		if !isSurface(entry.Slug) {
 			key, hasKey := keys[entry.Slug]
 			platforms = append(platforms, p.platform(entry, key, hasKey))
 		}
@@ -154,7 +155,7 @@ func (p *Platforms) all(ctx context.Context, organizationID uuid.UUID) (platform
 		return nil, nil, err
 	}
 	for i, entry := range catalog.All() {
-		if len(capture.Offers(entry.Slug)) > 0 {
+		if isSurface(entry.Slug) {
 			platforms = slices.Insert(platforms, i, p.surface(entry, providers, orders[entry.Slug]))
 		}
 	}

@@ -213,3 +213,53 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		t.Errorf("without a ring: %v", err)
 	}
 }
+
+// Where an organization has a key of its own that captures a surface, no account of the environment does: its owner
+// would pay. A key that cannot be decrypted makes the surface unavailable.
+func TestOwnKeysCaptureAlone(t *testing.T) {
+	t.Parallel()
+	p := newOrganizations(t)
+	environment := config.FromEnvironment([]string{
+		"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=user:password", "ANSWERSCOPE_PLATFORM_SERPAPI_API_KEY=key",
+		"ANSWERSCOPE_PLATFORM_CHATGPT_WEB_PROVIDERS=oxylabs",
+	})
+	p.Platforms = tracking.NewPlatforms(environment, p.db, ring(t, "a"))
+	providers := func(slug string) string {
+		t.Helper()
+		found, err := p.Find(t.Context(), p.own.ID, slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found.WithKeyStatus(true) // all workers have the environment's keys
+		if found.Unavailable != "" {
+			return found.Unavailable
+		}
+		var names []string
+		for _, provider := range found.Providers {
+			names = append(names, provider.KeyFrom+" "+provider.Slug)
+		}
+		return strings.Join(names, ", ")
+	}
+	if got := providers("chatgpt-web"); got != "environment oxylabs" {
+		t.Errorf("before: %s", got)
+	}
+	if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, "cloro", ownKey); err != nil {
+		t.Fatal(err)
+	}
+	if web, bing := providers("chatgpt-web"), providers("bing-copilot"); web != "organization cloro" || bing != "environment serpapi" {
+		t.Errorf("with a key of its own: %s; of a surface that it does not capture: %s", web, bing)
+	}
+	if err := p.SetOrder(t.Context(), uuid.Nil, p.own.ID, "chatgpt-web", []string{"oxylabs"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := providers("chatgpt-web"); !strings.Contains(got, "want the key of one of oxylabs") {
+		t.Errorf("in an order without it: %s", got)
+	}
+	if err := p.SetOrder(t.Context(), uuid.Nil, p.own.ID, "chatgpt-web", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.Platforms = tracking.NewPlatforms(environment, p.db, ring(t, "b"))
+	if got := providers("chatgpt-web"); !strings.HasPrefix(got, "cloro: the organization's key cannot be decrypted") {
+		t.Errorf("with another ring: %s", got)
+	}
+}

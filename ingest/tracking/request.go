@@ -52,7 +52,8 @@ func countries(regions []string) []string {
 	return list
 }
 
-// requestedTargets returns the platforms of the request, else the brand's, else all that need a key and have one.
+// requestedTargets returns the platforms of the request, else the brand's, else all APIs with a key. Surfaces have to
+// be named: one key of a capture provider opens many.
 func (j *Jobs) requestedTargets(ctx context.Context, d *Draft, platforms []Platform) (targets []Target, err error) {
 	for _, slug := range d.request.Platforms {
 		targets = append(targets, Target{Platform: slug, Slot: d.createdAt})
@@ -70,7 +71,7 @@ func (j *Jobs) requestedTargets(ctx context.Context, d *Draft, platforms []Platf
 		return targets, err
 	}
 	for _, p := range platforms {
-		if p.NeedsKey && p.Unavailable == "" {
+		if p.NeedsKey && p.Unavailable == "" && !isSurface(p.Slug) {
 			targets = append(targets, Target{Platform: p.Slug, Slot: d.createdAt})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -23,8 +24,10 @@ type queuedRun struct {
 	tried        []string        // providers that have failed since the run was due
 	retryable    *platform.Error // of one of them
 	polls        int
+	heard        int // polls that the provider answered
 	polledAt     time.Time
-	runningSince time.Time // the provider has begun; zero: not yet
+	runningSince time.Time     // the provider has begun; zero: not yet
+	late         []capture.Job // that took too long, and whose captures still count
 }
 
 func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }

@@ -210,7 +210,11 @@ func (d *Draft) addPrompt(target Target, p Platform, prompt postgres.PromptToAsk
 	}
 	samples := cmp.Or(r.Samples, prompt.Samples, 1)
 	for _, model := range target.models(p, firstNonEmpty(r.Models, prompt.Models)) {
-		estimate := typicalCost(p.Description, model)
+		description := p.Description
+		if costLimited && p.highestPrice != nil { // a run may fail over, and its budget holds
+			description.Price = p.highestPrice
+		}
+		estimate := typicalCost(description, model)
 		if estimate == nil && costLimited {
 			const reason = "the price of model %q is not known, and the organization has a budget of cost"
 			d.refuse(Refusal{p.Slug, fmt.Sprintf(reason, model), skippedForBudget})

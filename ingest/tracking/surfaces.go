@@ -18,16 +18,25 @@ import (
 )
 
 // surface returns a consumer surface with the providers that capture it for the organization. order is the
-// organization's, or empty.
+// organization's, or empty. Where the organization has keys of its own, also one that cannot be decrypted, no other is
+// used: the owner of the environment's accounts would pay.
 func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []string) Platform {
-	if len(order) == 0 {
+	result := Platform{Description: entry.Description}
+	isOther := func(provider Platform) bool {
+		account := []capture.Account{provider.captures}
+		return provider.KeyFrom != FromOrganization || len(capture.Choose(entry.Slug, account, nil)) == 0
+	}
+	if alone := slices.DeleteFunc(slices.Clone(providers), isOther); len(alone) > 0 {
+		providers, result.KeyFrom = alone, FromOrganization
+	} else if len(order) == 0 {
 		order = p.environment.Platform(entry.Slug).Providers
 	}
-	result := Platform{Description: entry.Description}
 	var accounts []capture.Account
 	for _, provider := range providers {
 		if provider.Unavailable == "" {
 			accounts = append(accounts, provider.captures)
+		} else if result.KeyFrom == FromOrganization {
+			result.Unavailable = provider.Slug + ": " + provider.Unavailable
 		}
 	}
 	accounts = capture.Choose(entry.Slug, accounts, order)
@@ -35,7 +44,16 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 		provider, _ := findPlatform(providers, account.Provider)
 		result.Providers = append(result.Providers, provider)
 	}
-	if len(accounts) == 0 {
+	switch {
+	case len(accounts) > 0:
+		result.Unavailable = ""
+	case result.Unavailable != "":
+		return result
+	case result.KeyFrom == FromOrganization:
+		result.Unavailable = "the organization's own keys are of providers outside its order: want the key of one of " +
+			strings.Join(order, ", ") + ", by answerscope provider set, or another order"
+		return result
+	default:
 		offers := capture.Offers(entry.Slug)
 		if len(order) > 0 {
 			offers = order
@@ -48,11 +66,15 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 	result.KeyFrom, result.KeyEnd = first.KeyFrom, first.KeyEnd
 	result.LimitsInForce, result.LimitSources = first.LimitsInForce, first.LimitSources
 	result.Price = capture.Price(entry.Slug, accounts[0])
+	result.highestPrice = capture.HighestPrice(entry.Slug, accounts)
 	result.Connect = func(simulator.Cast) (platform.Platform, error) {
 		return entry.Open(catalog.Settings{Accounts: accounts})
 	}
 	return result
 }
+
+// isSurface reports whether capture providers ask a platform.
+func isSurface(slug string) bool { return len(capture.Offers(slug)) > 0 }
 
 // keyVariables names the variables of keys, one of which is enough. Bright Data's overviews want a zone, too.
 func keyVariables(accounts []string) string {

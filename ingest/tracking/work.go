@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -125,6 +127,9 @@ func (w *worker) askAll(ctx, asking context.Context, askers []*asker) {
 	}
 }
 
+// adoptInterval is the mean time between the first polls of two captures that are adopted: 2,000 take ten seconds.
+const adoptInterval = 5 * time.Millisecond
+
 // load reads the runs that have not ended, and returns an asker for each of their platforms.
 func (w *worker) load(ctx context.Context) ([]*asker, error) {
 	runs, prompts, err := w.claim.Runs(ctx)
@@ -159,8 +164,8 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		if r.NextAttemptAt != nil {
 			queued.notBefore = *r.NextAttemptAt
 		}
-		if r.ProviderJob != "" && a.unusable == nil {
-			a.adopt(queued)
+		if r.SubmittedAt != nil && a.unusable == nil {
+			a.adopt(queued, rand.N(time.Duration(len(runs))*adoptInterval))
 			continue
 		}
 		a.queue.add(queued)

@@ -31,7 +31,8 @@ type askCmd struct {
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
 	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long the answer may take (default ${timeout})."`
 	Brand    []string      `placeholder:"NAME" help:"${ask_brand}"`
-	JSON     bool          `name:"json" help:"The record of the answer, one JSON document."`
+	JSON     bool          `name:"json" xor:"form" help:"The record of the answer, one JSON document."`
+	Raw      bool          `xor:"form" help:"The payload as the platform sent it, also one that cannot be read."`
 }
 
 func (c *askCmd) Run(ctx context.Context, p *process) error {
@@ -61,8 +62,18 @@ func (c *askCmd) Run(ctx context.Context, p *process) error {
 		p.say("%s takes no region: it answers as it does everywhere", chosen.Slug)
 	}
 	run, reply, err := c.ask(ctx, chosen, opened)
+	raw := reply.Raw
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		raw = failure.Raw
+	}
+	if c.Raw && len(raw) > 0 {
+		err = errors.Join(p.print(string(raw)), err)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", chosen.Slug, err)
+	}
+	if c.Raw {
+		return nil
 	}
 	if len(c.Brand) > 0 {
 		run.Snapshot = answer.Snapshot{Brand: event.Brand{Entity: brand}, Competitors: competitors}
@@ -175,6 +186,9 @@ func (p *process) printAnswer(a *event.Answer, names []string) error {
 	}
 	for _, card := range a.Products {
 		row("product\t%s\t%s %s", card.Title, card.PriceAmount, card.PriceCurrency)
+	}
+	if a.Provider != "" {
+		row("provider\t%s", a.Provider)
 	}
 	row("model\t%s, served %s", cmp.Or(a.Model, "none"), cmp.Or(a.ServedModel, "unknown"))
 	row("finish\t%s after %.1f s", a.Finish, float64(a.LatencyMS)/1000)

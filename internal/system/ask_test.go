@@ -88,6 +88,25 @@ func TestAskShowsHowAnAnswerIsRead(t *testing.T) {
 	}
 }
 
+// --raw prints a payload as it was sent, also one that cannot be read.
+func TestAskPrintsThePayload(t *testing.T) {
+	t.Parallel()
+	answer := payload(t, "openai", "answer")
+	for _, c := range []struct {
+		env            []string
+		platform, want string
+		isRead         bool
+	}{
+		{platformAt(t, "openai", bodyOf(answer)), "openai", answer, true},
+		{platformAt(t, "serpapi", bodyOf(`{"renamed":[]}`)), "bing-copilot", `{"renamed":[]}`, false},
+	} {
+		r := run(t, c.env, "", "ask", "--platform", c.platform, "--prompt", "best tent?", "--raw")
+		if strings.TrimSpace(r.stdout) != strings.TrimSpace(c.want) || (r.status == 0) != c.isRead {
+			t.Errorf("%s: status %d, %s%s", c.platform, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
 // What a platform returns does nothing to a terminal, and its JSON is whole.
 func TestAskShowsControlsAsEscapes(t *testing.T) {
 	t.Parallel()

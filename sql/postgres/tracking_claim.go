@@ -40,8 +40,8 @@ type TrackingRun struct {
 	ErrorClass    string     `db:"error_class"` // of the last request that failed
 	Error         string     `db:"error"`
 	Provider      string     `db:"provider"`     // that was asked last
-	ProviderJob   string     `db:"provider_job"` // "": it is queued
-	SubmittedAt   *time.Time `db:"submitted_at"` // of the provider's job
+	ProviderJob   string     `db:"provider_job"` // the last one that a provider has accepted
+	SubmittedAt   *time.Time `db:"submitted_at"` // of the provider's job; nil: it is queued
 }
 
 // RunOutcome is the outcome of a request of a run.
@@ -53,8 +53,8 @@ type RunOutcome struct {
 	ErrorClass    string
 	Error         string
 	NextAttemptAt *time.Time
-	Uncounted     bool // the failure does not use up the retries
-	Provider      string
+	Uncounted     bool   // the failure does not use up the retries
+	Provider      string // with the next two, "" or nil: as before
 	ProviderJob   string
 	SubmittedAt   *time.Time
 }

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gofrs/uuid/v5"
@@ -32,7 +34,8 @@ type provider struct {
 	// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; a
 	// failed job is an error of the state failed.
 	fetch func(ctx context.Context, a account, jobID string) ([]byte, state, error)
-	// read reads the payload of submit or fetch. The reply has no provider, and a cost only if the payload states one.
+	// read reads the payload of submit or fetch. The reply has no provider, and a cost only where the payload names
+	// one. An error without a cost is paid at the list's price, unless its class is one of refusals.
 	read func(r request, payload []byte) (platform.Reply, error)
 	// cancel ends an abandoned job; nil: it cannot be ended.
 	cancel func(ctx context.Context, a account, jobID string) error
@@ -157,27 +160,43 @@ func FailsOver(class platform.Class) bool {
 		class == platform.RateLimited
 }
 
+const (
+	overview  = "google-ai-overview"
+	maxJobID  = 512            // bytes
+	maxClosed = 24 * time.Hour // a longer pause of an account is taken for a mistake
+)
+
 // Submit sends a question to a provider once. It returns a job to wait for or, with a job without an id, the reply.
 func (c *Client) Submit(
 	ctx context.Context, provider string, q platform.Question, run uuid.UUID, notify string,
 ) (Job, platform.Reply, error) {
-	r, err := c.route(provider)
-	if err != nil {
-		return Job{}, platform.Reply{}, err
+	r, ok := c.route(provider)
+	if !ok {
+		return Job{}, platform.Reply{}, missingKey(provider)
 	}
 	request := c.request(r, q)
 	request.id, request.notify = run.String(), notify
 	allowance := &platform.Allowance{}
 	request.account.Allowance = allowance
 	s, err := r.submit(ctx, request)
+	if err == nil && (len(s.jobID) > maxJobID || strings.ContainsRune(s.jobID, 0) || !utf8.ValidString(s.jobID)) {
+		err = wire.ChangedShape("the job's id is no text of at most %d bytes", maxJobID)
+	}
 	var reply platform.Reply
-	if err == nil && s.jobID == "" {
+	switch failure, classified := errors.AsType[*platform.Error](err); {
+	case err == nil && s.jobID == "":
 		reply, err = c.read(r, request, s)
+	case !classified:
+	case failure.Class == platform.Timeout || failure.Class == platform.ChangedShape: // it may have been accepted
+		r.charge(failure, max(s.pages, 1))
+	default:
+		r.charge(failure, s.pages-1) // the last page is refused
 	}
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
 		failure.Allowance = *allowance
 		if failure.Class == platform.RateLimited {
-			failure.Allowance.ClosedFor = max(allowance.ClosedFor, failure.RetryAfter, minPause)
+			pause := max(allowance.ClosedFor, cmp.Or(failure.RetryAfter, minPause))
+			failure.Allowance.ClosedFor = min(pause, maxClosed)
 		}
 	}
 	reply.Allowance = *allowance
@@ -186,11 +205,41 @@ func (c *Client) Submit(
 
 // Cost returns the list's price of one capture at a provider, in US dollars.
 func (c *Client) Cost(provider string) string {
-	r, err := c.route(provider)
-	if err != nil {
+	if r, ok := c.route(provider); ok {
+		return r.cost(1)
+	}
+	return ListCost(c.surface.Slug, provider)
+}
+
+// ListCost returns the price of one capture at an account of no special plan; "" if the provider captures no such
+// surface.
+func ListCost(slug, provider string) string {
+	if !slices.Contains(Offers(slug), provider) {
 		return ""
 	}
-	return r.cost(1)
+	return route{offer: offerOf(slug, provider)}.cost(1)
+}
+
+// HighestPrice returns what a capture costs at most at one of the accounts, with a second page where there may be one.
+func HighestPrice(slug string, accounts []Account) *platform.Price {
+	highest := new(big.Rat)
+	for _, a := range accounts {
+		cost := offerOf(slug, a.Provider).cost(a.CreditUSD)
+		if a.Provider == serpAPI.Slug && slug == overview {
+			cost.Mul(cost, big.NewRat(2, 1))
+		}
+		if cost.Cmp(highest) > 0 {
+			highest = cost
+		}
+	}
+	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: highest.FloatString(6)}
+}
+
+// charge sets what so many pages cost by the list, unless the failure has a cost.
+func (r route) charge(failure *platform.Error, pages int) {
+	if pages > 0 && failure.CostUSD == "" {
+		failure.CostUSD = r.cost(pages)
+	}
 }
 
 // cost returns the list's price of so many pages.
@@ -200,13 +249,17 @@ func (r route) cost(pages int) string {
 	return cost
 }
 
-func (c *Client) route(provider string) (route, error) {
+func (c *Client) route(provider string) (r route, ok bool) {
 	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
 	if i < 0 {
-		cause := fmt.Errorf("there is no key of %s any more", provider)
-		return route{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
+		return route{}, false
 	}
-	return c.routes[i], nil
+	return c.routes[i], true
+}
+
+func missingKey(provider string) *platform.Error {
+	cause := fmt.Errorf("there is no key of %s any more", provider)
+	return &platform.Error{Class: platform.Unavailable, Cause: cause}
 }
 
 func (c *Client) request(r route, q platform.Question) request {
@@ -216,6 +269,12 @@ func (c *Client) request(r route, q platform.Question) request {
 // read reads a payload, and adds what the reader does not know.
 func (c *Client) read(r route, request request, s submission) (platform.Reply, error) {
 	reply, err := r.read(request, s.payload)
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		failure.Raw = s.payload
+		if !failure.Class.Refused() {
+			r.charge(failure, max(s.pages, 1))
+		}
+	}
 	if err != nil {
 		return platform.Reply{}, err
 	}

@@ -1,8 +1,10 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -16,10 +18,9 @@ const (
 	firstPoll   = 2 * time.Second // after the submission; half as much more before each further one
 	maxPoll     = 10 * time.Second
 	pollTimeout = 30 * time.Second
-	askInterval = time.Second // of Ask
-	// minPause is how long a provider gets no request after it refused one for its rate: 25 such answers in 5 minutes
-	// block an address at Bright Data.
-	minPause = time.Minute
+	askInterval = time.Second      // of Ask
+	minPause    = time.Minute      // after a refusal for the rate that names no pause
+	maxPause    = 10 * time.Minute // between two polls, also where the provider asks for more
 
 	// MaxRunning and MaxWaiting limit a job from its beginning and from its submission.
 	MaxRunning = 15 * time.Minute
@@ -29,18 +30,24 @@ const (
 // Job is a capture that a provider has accepted.
 type Job struct{ Provider, ID string }
 
-// Progress is what a poll tells of a job that has not ended.
+// Progress is what a poll tells of a job.
 type Progress struct {
-	Ended      bool
-	Running    bool          // the provider has begun
-	RetryAfter time.Duration // 0: the provider does not say
+	Ended   bool
+	Running bool            // the provider has begun
+	Lost    *platform.Error // why this poll tells nothing of the job; nil: it does
 }
 
-// Poll asks once for a job. While it has not ended there is no error: a poll that is lost is repeated.
+// IsHeard reports whether the provider answered, also with something else than the state of the job.
+func (p Progress) IsHeard() bool { return p.Lost == nil || !p.Lost.Class.Retryable() }
+
+// Poll asks once for a job. Only a job that failed and a payload end it, and the loss of the account's key. Until then
+// there is no error but the end of ctx: a poll that is lost is repeated.
 func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform.Reply, Progress, error) {
-	r, err := c.route(j.Provider)
-	if err != nil {
-		return platform.Reply{}, Progress{Ended: true}, err
+	r, ok := c.route(j.Provider)
+	if !ok {
+		failure := missingKey(j.Provider)
+		failure.CostUSD = c.Cost(j.Provider)
+		return platform.Reply{}, Progress{Ended: true}, failure
 	}
 	limited, done := context.WithTimeout(ctx, pollTimeout)
 	defer done()
@@ -49,8 +56,12 @@ func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return platform.Reply{}, Progress{}, context.Cause(ctx)
-	case classified && state != failed && failure.Class.Retryable():
-		return platform.Reply{}, Progress{RetryAfter: failure.RetryAfter}, nil
+	case classified && state != failed:
+		if failure.Class == platform.RateLimited {
+			failure.RetryAfter = cmp.Or(failure.RetryAfter, maxPoll)
+		}
+		failure.RetryAfter = min(failure.RetryAfter, maxPause)
+		return platform.Reply{}, Progress{Lost: failure}, nil
 	case err == nil && state != ready:
 		return platform.Reply{}, Progress{Running: state == running}, nil
 	case err != nil:
@@ -62,8 +73,8 @@ func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform
 
 // Cancel ends an abandoned job, where the provider can.
 func (c *Client) Cancel(ctx context.Context, j Job) error {
-	r, err := c.route(j.Provider)
-	if err != nil || r.cancel == nil {
+	r, ok := c.route(j.Provider)
+	if !ok || r.cancel == nil {
 		return nil // without the key it cannot be ended
 	}
 	limited, done := context.WithTimeout(context.WithoutCancel(ctx), pollTimeout)
@@ -71,10 +82,18 @@ func (c *Client) Cancel(ctx context.Context, j Job) error {
 	return r.cancel(limited, r.account, j.ID)
 }
 
+// pause returns how long a provider asks for no poll.
+func (p Progress) pause() time.Duration {
+	if p.Lost == nil {
+		return 0
+	}
+	return p.Lost.RetryAfter
+}
+
 // PollDelay returns the pause before the next poll after so many.
 func PollDelay(polls int, p Progress) time.Duration {
-	if p.RetryAfter > 0 {
-		return p.RetryAfter
+	if pause := p.pause(); pause > 0 {
+		return pause
 	}
 	delay := firstPoll
 	for range min(polls, 10) { // by then it is the longest
@@ -91,7 +110,7 @@ func (c *Client) await(ctx context.Context, provider string, q platform.Question
 	}
 	var p Progress
 	for {
-		err := lifecycle.Pause(ctx, max(askInterval, p.RetryAfter))
+		err := lifecycle.Pause(ctx, max(askInterval, p.pause()))
 		if err == nil {
 			reply, p, err = c.Poll(ctx, job, q)
 		}
@@ -101,7 +120,10 @@ func (c *Client) await(ctx context.Context, provider string, q platform.Question
 		case err != nil:
 			_ = c.Cancel(ctx, job) // the answer is not waited for in any case
 			if errors.Is(err, context.DeadlineExceeded) {
-				cause := errors.New("no capture came within the time limit from " + provider)
+				cause := fmt.Errorf("no capture came within the time limit from %s", provider)
+				if p.Lost != nil {
+					cause = fmt.Errorf("%w; the last poll: %w", cause, p.Lost)
+				}
 				err = &platform.Error{Class: platform.Timeout, Cause: cause}
 			}
 			return platform.Reply{}, err

@@ -89,19 +89,21 @@ COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of th
 COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the job, as records contain it.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
-COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails every request.';
+COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails again and again, at nothing.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
-COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
+COMMENT ON COLUMN public.tracking_runs.cost IS 'The cost of all its requests in US dollars; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.provider IS 'The capture provider that was asked last; null: the platform''s API.';
-COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The job that the provider has accepted; while the run is being asked it is waited for, and not submitted again.';
-COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job.';
+COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The last job that a provider has accepted.';
+COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job, which is waited for while the run is being asked, and not submitted again; null while it is queued.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 
-CREATE FUNCTION private.is_paid(error_class text) RETURNS bool
-LANGUAGE sql IMMUTABLE RETURN error_class IN ('changed_shape', 'content_filtered', 'timeout');
-COMMENT ON FUNCTION private.is_paid(text) IS 'Whether a platform charges for a request that failed so: it may have answered.';
-GRANT EXECUTE ON FUNCTION private.is_paid(text) TO answerscope_service;
+CREATE FUNCTION private.run_cost(state text, error_class text, cost numeric, estimate numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE RETURN coalesce(cost, CASE
+    WHEN state IN ('answered', 'done') OR state = 'gave_up' AND error_class IN ('changed_shape', 'content_filtered', 'timeout') THEN estimate
+END, 0);
+COMMENT ON FUNCTION private.run_cost(text, text, numeric, numeric) IS 'What a run has cost in US dollars. Where that is not known, the estimate of a run that was answered, or may have been.';
+GRANT EXECUTE ON FUNCTION private.run_cost(text, text, numeric, numeric) TO answerscope_service;
 
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();

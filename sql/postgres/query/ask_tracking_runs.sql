@@ -25,8 +25,7 @@ WITH job AS ( -- one statement at a time for an organization: an UPDATE enters t
         attempts = r.attempts + 1,
         repeats = r.repeats + r.is_unknown::int,
         is_unknown = false,
-        next_attempt_at = NULL,
-        provider_job = NULL
+        next_attempt_at = NULL
     FROM picked AS p
     WHERE r.id = p.id
       AND p.job_id = $1

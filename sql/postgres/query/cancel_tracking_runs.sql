@@ -1,5 +1,5 @@
--- cancel_tracking_runs: ends the queued runs of a job, releases their reservations, and counts them. It locks the job
--- before its runs, as other statements do.
+-- cancel_tracking_runs: ends the queued runs of a job, releases what is left of their reservations, and counts them. It
+-- locks the job before its runs, as other statements do.
 WITH job AS (
     SELECT id
     FROM public.tracking_jobs
@@ -12,7 +12,7 @@ WITH job AS (
         next_attempt_at = NULL
     WHERE job_id = (SELECT id FROM job)
       AND state = 'queued'
-    RETURNING platform, attempts, estimate
+    RETURNING platform, attempts, coalesce(estimate, 0) AS estimate, coalesce(cost, 0) AS cost
 ), locked AS ( -- in one order
     SELECT s.organization_id, s.platform, s.day
     FROM private.spending AS s
@@ -26,9 +26,9 @@ WITH job AS (
     UPDATE private.spending AS s
     SET
         runs = s.runs - c.unasked,
-        cost = s.cost - c.cost
+        cost = s.cost - c.unspent
     FROM (
-        SELECT platform, sum(coalesce(estimate, 0)) AS cost, count(*) FILTER (WHERE attempts = 0) AS unasked
+        SELECT platform, sum(estimate - cost) AS unspent, count(*) FILTER (WHERE attempts = 0) AS unasked
         FROM cancelled
         GROUP BY platform
     ) AS c
@@ -36,5 +36,7 @@ WITH job AS (
     WHERE (s.organization_id, s.platform, s.day) = (l.organization_id, l.platform, l.day)
 )
 UPDATE public.tracking_jobs
-SET completed = completed + (SELECT count(*) FROM cancelled)
+SET
+    completed = completed + (SELECT count(*) FROM cancelled),
+    cost = cost + (SELECT coalesce(sum(cost), 0) FROM cancelled)
 WHERE id = $1

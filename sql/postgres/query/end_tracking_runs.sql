@@ -16,9 +16,9 @@ WITH outcomes AS (
         error = coalesce(nullif(o.error, ''), r.error),
         rate_limited = r.rate_limited + (o.is_uncounted AND r.state = 'asking')::int,
         next_attempt_at = o.next_attempt_at,
-        provider = nullif(o.provider, ''),
-        provider_job = nullif(o.provider_job, ''),
-        submitted_at = o.submitted_at
+        provider = coalesce(nullif(o.provider, ''), r.provider),
+        provider_job = coalesce(nullif(o.provider_job, ''), r.provider_job),
+        submitted_at = CASE WHEN o.state <> 'queued' THEN coalesce(o.submitted_at, r.submitted_at) END
     FROM outcomes AS o
     WHERE r.id = o.id -- and not by job: a plan without fresh statistics would read all of the job's runs
       AND r.state IN ('queued', 'asking')
@@ -28,10 +28,7 @@ WITH outcomes AS (
         r.state,
         r.attempts,
         r.estimate,
-        CASE -- an answer is paid for even if its usage is unknown
-            WHEN r.state = 'answered' OR private.is_paid(r.error_class) THEN coalesce(r.cost, r.estimate, 0)
-            ELSE coalesce(r.cost, 0)
-        END AS cost
+        private.run_cost(r.state, r.error_class, r.cost, r.estimate) AS cost
 ), over AS (
     SELECT
         organization_id,

@@ -6,4 +6,4 @@ SET
     is_unknown = true
 WHERE job_id = $1
   AND state = 'asking'
-  AND provider_job IS NULL
+  AND submitted_at IS NULL

@@ -1,0 +1,226 @@
+package tracking_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/tracking"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// costs returns what a job, the day and the budget say that was spent, which must be the same.
+func (e *environment) costs(t *testing.T, id uuid.UUID) string {
+	t.Helper()
+	var job string
+	if err := e.db.QueryRow(t.Context(), "SELECT trim_scale(cost)::text FROM tracking_jobs WHERE id = $1", id).Scan(&job); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, now.AddDate(0, 0, -1), now, e.brand.ID)
+	usage, usageErr := e.db.BudgetUsage(t.Context(), e.brand.OrganizationID, now)
+	if err != nil || usageErr != nil {
+		t.Fatal(err, usageErr)
+	}
+	day, spent := string(sumCosts(dayCosts(days)...)), string(sumCosts(usage[0].Spent.CostMonth))
+	if day != job || spent != job {
+		t.Errorf("the job cost %s, the day %s, the budget has %s", job, day, spent)
+	}
+	return job
+}
+
+func dayCosts(days []postgres.TrackingDay) (costs []string) {
+	for _, d := range days {
+		costs = append(costs, d.Cost)
+	}
+	return costs
+}
+
+// Captures that are delivered and hold no answer are paid for, and use up the retries of their runs, also of a provider
+// that delivers nothing else. They cost nothing, and were asked for again for a day.
+func TestCapturesThatHoldNoAnswerArePaidFor(t *testing.T) {
+	t.Parallel()
+	e, c := newCaptured(t, 7)
+	e.FirstPause = 50 * time.Millisecond
+	c.broken = true
+	jobs, _ := e.jobs(t)
+	id := e.start(t, jobs, surface)
+	e.exec(t, "UPDATE tracking_runs SET attempts = 5") // one failure is left to each
+	e.run(t)
+	_, r := e.finished(t, id)
+	submissions, _ := c.accepted()
+	if r.GaveUp["unavailable"] != 7 || submissions != 7 || r.Cost.Amount != 7*0.0016 {
+		t.Errorf("%+v after %d submissions", r, submissions)
+	}
+	if cost := e.costs(t, id); cost != "0.0112" {
+		t.Errorf("%s USD are counted", cost)
+	}
+	var providers []string
+	row := e.db.QueryRow(t.Context(), "SELECT array_agg(DISTINCT provider) FROM tracking_runs WHERE job_id = $1", id)
+	if err := row.Scan(&providers); err != nil || !slices.Equal(providers, []string{"oxylabs"}) {
+		t.Errorf("providers %v, %v", providers, err)
+	}
+}
+
+// What failures cost before a job is cancelled stays spent, and the rest of its reservation is given back.
+func TestACancelledJobKeepsItsCost(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	jobs, _ := e.jobs(t)
+	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
+	e.exec(t, "UPDATE tracking_runs SET attempts = 1, cost = 0.004 WHERE id = (SELECT min(id::text)::uuid FROM tracking_runs)")
+	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
+		t.Fatal(err)
+	}
+	if cost := e.costs(t, id); cost != "0.004" {
+		t.Errorf("%s USD are counted", cost)
+	}
+}
+
+// Captures that are waited for when a job is cancelled end with it, at their price. The job waited for them for up to
+// an hour.
+func TestACancelledJobLeavesItsCaptures(t *testing.T) {
+	t.Parallel()
+	e, c := newCaptured(t, 3)
+	c.holds = true
+	jobs, _ := e.run(t)
+	id := e.start(t, jobs, surface)
+	wait.For(t, "the jobs", func() bool { return len(e.runs(t, id, "asking")) == 3 })
+	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
+		t.Fatal(err)
+	}
+	j, r := e.finished(t, id)
+	if cost := e.costs(t, id); j.Status != "cancelled" || r.Cancelled != 3 || cost != "0.0048" {
+		t.Errorf("%s: %+v at %s USD", j.Status, r, cost)
+	}
+}
+
+// A worker is away for two hours, and the first poll after that is lost or not to be read. The captures are there, and
+// are taken. They were given up and asked for again.
+func TestACaptureOutlivesADowntime(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadGateway, http.StatusNotFound} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			e, c := newCaptured(t, 1)
+			jobs, _ := e.jobs(t)
+			id := e.start(t, jobs, surface)
+			first := e.work(t, string(fault.Accepted)+":1")
+			<-first.ended
+			e.exec(t, "UPDATE tracking_runs SET submitted_at = submitted_at - interval '2 hours'")
+			c.set(func() { c.away = status })
+			e.work(t, "")
+			wait.For(t, "a lost poll", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.refused > 0 })
+			c.set(func() { c.away = 0 })
+			_, r := e.finished(t, id)
+			if n, _ := c.accepted(); n != 1 || r.Answered != 1 || r.Cost.Amount != 0.0016 {
+				t.Errorf("%+v after %d submissions", r, n)
+			}
+		})
+	}
+}
+
+// The key of a provider is gone while it captures. Its capture is paid for, and another provider is asked, if there is
+// one.
+func TestACaptureWhoseKeyIsGoneIsPaidFor(t *testing.T) {
+	t.Parallel()
+	for _, second := range []bool{true, false} {
+		t.Run(fmt.Sprintf("second %t", second), func(t *testing.T) {
+			t.Parallel()
+			e, _ := newCaptured(t, 1)
+			jobs, _ := e.jobs(t)
+			id := e.start(t, jobs, surface)
+			first := e.work(t, string(fault.Accepted)+":1")
+			<-first.ended
+			e.Captures = []string{"ANSWERSCOPE_PLATFORM_OXYLABS_LIMITS=in-flight=5"}
+			if second {
+				e.Captures = newCaptures(t).environment("CLORO", "key")
+			}
+			e.work(t, "")
+			_, r := e.finished(t, id)
+			cost := e.costs(t, id)
+			if second && (r.Answered != 1 || cost != "0.0072") || !second && (r.GaveUp["auth"] != 1 || cost != "0.0016") {
+				t.Errorf("%+v at %s USD", r, cost)
+			}
+		})
+	}
+}
+
+// A submission whose connection breaks has the same idempotency key again, for its task may have been accepted. After
+// the end of a task the key is another one, also in another process.
+func TestIdempotencyKeysChangeWithTheJob(t *testing.T) {
+	t.Parallel()
+	e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
+	e.Captures = c.environment("CLORO", "key")
+	c.breaks, c.faulted = 1, true
+	c.accept = func(job int) { c.faulted = job < 3 }
+	jobs, _ := e.run(t)
+	_, r := e.finished(t, e.start(t, jobs, surface))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Answered != 1 || len(c.keys) != 3 || c.keys[0] != c.keys[1] || c.keys[2] == c.keys[1] {
+		t.Errorf("%+v with the keys %v", r, c.keys)
+	}
+}
+
+// A prompt that only a provider takes which is passed over does not hold up those that another one takes.
+func TestAProviderThatIsAwayHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	prompts := numbered(20)
+	for i := range 40 {
+		prompts = append(prompts, fmt.Sprintf("%d ", i)+strings.Repeat("best lamp ", 500)) // too long for Oxylabs
+	}
+	e, c := newEnvironment(t, prompts...), newCaptures(t)
+	e.Captures = append(c.environment("OXYLABS", "user:password"), "ANSWERSCOPE_PLATFORM_OXYLABS_LIMITS=in-flight=5",
+		"ANSWERSCOPE_PLATFORM_CLORO_API_KEY=key", "ANSWERSCOPE_PLATFORM_CLORO_BASE_URL=http://127.0.0.1:1")
+	e.FirstPause = time.Hour
+	jobs, _ := e.run(t)
+	id := e.start(t, jobs, surface)
+	wait.For(t, "the short prompts", func() bool { return e.job(t, id).Completed == 20 })
+	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where a budget limits cost, a run reserves what it costs at most, since it may fail over.
+func TestABudgetReservesTheHighestPrice(t *testing.T) {
+	t.Parallel()
+	e, _ := newCaptured(t, 10)
+	e.Captures = append(e.Captures, "ANSWERSCOPE_PLATFORM_CLORO_API_KEY=key")
+	jobs, _ := e.jobs(t)
+	estimate := func() string {
+		t.Helper()
+		draft, err := jobs.Draft(t.Context(), e.brand, surface, nil, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(draft.Estimate().Cost.Amount)
+	}
+	if got := estimate(); got != "0.016" {
+		t.Errorf("without a budget %s", got)
+	}
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := estimate(); got != "0.056" {
+		t.Errorf("with a budget %s", got)
+	}
+}
+
+// Without platforms a request asks the APIs that have a key, and no surface.
+func TestSurfacesAreAskedWhereTheyAreNamed(t *testing.T) {
+	t.Parallel()
+	e, _ := newCaptured(t, 1)
+	jobs, _ := e.jobs(t)
+	draft, err := jobs.Draft(t.Context(), e.brand, tracking.Request{}, nil, time.Now())
+	if err != nil || len(draft.Runs) == 0 || slices.ContainsFunc(draft.Runs, func(r postgres.NewRun) bool { return r.Platform == "chatgpt-web" }) {
+		t.Errorf("%+v, %v", draft, err)
+	}
+}
