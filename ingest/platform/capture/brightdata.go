@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
@@ -35,7 +36,7 @@ var brightDataProducts = map[string]string{
 func submitBrightData(ctx context.Context, r request) (submission, error) {
 	if r.isOverview() {
 		payload, err := r.account.Post(ctx, "/request", brightDataSearch(r))
-		return submission{payload: payload}, err
+		return submission{payload: payload}, withPause(err)
 	}
 	input := wire.Object{"url": brightDataProducts[r.surface], "prompt": r.Text, "index": 1, "country": r.country()}
 	if r.surface == "chatgpt-web" {
@@ -45,24 +46,25 @@ func submitBrightData(ctx context.Context, r request) (submission, error) {
 	if r.notify != "" {
 		parameters.Set("notify", r.notify)
 	}
-	raw, err := r.account.Post(ctx, "/datasets/v3/trigger?"+parameters.Encode(), []wire.Object{input})
-	if err != nil {
-		return submission{}, err
+	address := "/datasets/v3/trigger?" + parameters.Encode()
+	job, err := r.postJob(ctx, address, []wire.Object{input}, "snapshot_id")
+	return job, withPause(err)
+}
+
+// brightDataPause is the shortest pause after a refusal for the rate: 25 of them in 5 minutes block an address.
+const brightDataPause = time.Minute
+
+// withPause adds it to such a refusal. Refused polls count, too.
+func withPause(err error) error {
+	if e, ok := errors.AsType[*platform.Error](err); ok && e.Class == platform.RateLimited {
+		e.RetryAfter = max(e.RetryAfter, brightDataPause)
 	}
-	job, err := wire.Decode(raw)
-	if err != nil {
-		return submission{}, err
-	}
-	id := job.Text("snapshot_id")
-	if id == "" {
-		return submission{}, wire.ChangedShape("the job has no field snapshot_id")
-	}
-	return submission{jobID: id}, nil
+	return err
 }
 
 // brightDataSearch requests a page of results with its overview, as JSON.
 func brightDataSearch(r request) wire.Object {
-	parameters := url.Values{"q": {r.Text}, "brd_json": {"1"}, "brd_ai_overview": {"2"}, "hl": {r.orEnglish()}}
+	parameters := url.Values{"q": {r.Text}, "brd_json": {"1"}, "brd_ai_overview": {"2"}, "hl": {r.googleLanguage()}}
 	if r.Region != "" {
 		parameters.Set("gl", strings.ToLower(r.Region))
 	}
@@ -73,37 +75,43 @@ func brightDataSearch(r request) wire.Object {
 }
 
 func fetchBrightData(ctx context.Context, a account, jobID string) ([]byte, state, error) {
-	raw, err := a.Get(ctx, "/datasets/v3/progress/"+url.PathEscape(jobID))
-	if e, ok := errors.AsType[*platform.Error](err); ok && e.Class == platform.RateLimited {
-		e.RetryAfter = max(e.RetryAfter, minPause) // polls count among the refusals that block an address
-	}
-	if err != nil || len(raw) == 0 {
-		return nil, running, err
-	}
-	job, err := wire.Decode(raw)
+	job, _, err := a.getJob(ctx, "/datasets/v3/progress/"+url.PathEscape(jobID))
 	if err != nil {
-		return nil, running, err
+		return nil, running, withPause(err)
 	}
 	switch status := job.Text("status"); status {
 	case "ready":
+		return fetchBrightDataSnapshot(ctx, a, jobID)
 	case "failed", "cancelled", "error":
-		return nil, failed, unavailable("the job is %s", status)
+		return nil, failed, a.Unavailable("the job is %s", status)
 	case "starting":
 		return nil, queued, nil
-	default:
-		return nil, running, nil
 	}
+	return nil, running, nil
+}
+
+// fetchBrightDataSnapshot returns the records of a job that is ready. They may come later than that state: before
+// them there is a notice with a status, or no JSON.
+func fetchBrightDataSnapshot(ctx context.Context, a account, jobID string) ([]byte, state, error) {
 	payload, err := a.Get(ctx, "/datasets/v3/snapshot/"+url.PathEscape(jobID)+"?format=json")
-	if err != nil || len(payload) == 0 {
-		return nil, running, err
+	if err != nil || len(payload) == 0 || !json.Valid(payload) {
+		return nil, running, withPause(err)
+	}
+	notice, err := wire.Decode(payload)
+	isNotice := err == nil && notice["status"] != nil && firstText(notice, brightDataTexts...) == ""
+	if isNotice && notice["error"] == nil && notice["error_code"] == nil {
+		return nil, running, nil
 	}
 	return payload, ready, nil
 }
 
 func cancelBrightData(ctx context.Context, a account, jobID string) error {
 	_, err := a.Post(ctx, "/datasets/v3/snapshot/"+url.PathEscape(jobID)+"/cancel", wire.Object{})
-	return err
+	return withPause(err)
 }
+
+// brightDataTexts are the fields with the text of an answer.
+var brightDataTexts = []string{"answer_text_markdown", "answer_text"}
 
 func readBrightData(r request, payload []byte) (platform.Reply, error) {
 	first, err := firstRecord(payload)
@@ -115,7 +123,8 @@ func readBrightData(r request, payload []byte) (platform.Reply, error) {
 		return platform.Reply{}, err
 	}
 	if record["error"] != nil || record["error_code"] != nil {
-		return platform.Reply{}, unavailable("the record is an error: %s", firstText(record, "error", "error_code"))
+		reason := firstText(record, "error", "error_code")
+		return platform.Reply{}, r.account.Unavailable("the record is an error: %s", reason)
 	}
 	a := answer{request: r}
 	if r.isOverview() {
@@ -134,9 +143,9 @@ func readBrightData(r request, payload []byte) (platform.Reply, error) {
 			return platform.Reply{}, err
 		}
 	}
-	reply, err := a.reply(firstText(record, "answer_text_markdown", "answer_text"), record.Text("model"), "")
-	if err == nil && len(reply.Citations) == 0 && len(reply.Text) < maxWall && wall.MatchString(reply.Text) {
-		return platform.Reply{}, unavailable("the answer is a page to sign in")
+	reply, err := a.reply(firstText(record, brightDataTexts...), record.Text("model"), "")
+	if err == nil && len(reply.Citations) == 0 && len(reply.Text) < maxWall && signInPage.MatchString(reply.Text) {
+		return platform.Reply{}, r.account.Unavailable("the answer is a page to sign in")
 	}
 	return reply, err
 }
@@ -144,7 +153,7 @@ func readBrightData(r request, payload []byte) (platform.Reply, error) {
 // maxWall is the length of a page to sign in, which has no source.
 const maxWall = 600
 
-var wall = regexp.MustCompile(`(?i)\b(?:sign in|sign up|continue with google|verify you are human)\b`)
+var signInPage = regexp.MustCompile(`(?i)\b(?:sign in|sign up|continue with google|verify you are human)\b`)
 
 // firstRecord returns the first item of a list.
 func firstRecord(payload []byte) ([]byte, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 	"net/url"
-	"slices"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
@@ -24,9 +23,9 @@ var cloro = provider{
 func submitCloro(ctx context.Context, r request) (submission, error) {
 	include := wire.Object{"markdown": true, "searchQueries": true}
 	payload := wire.Object{"prompt": r.Text, "include": include}
-	if r.isOverview() {
+	if r.isOverview() { // whose queries would cost two credits more
+		include = wire.Object{"markdown": true, "aioverview": wire.Object{"markdown": true}}
 		payload = wire.Object{"query": r.Text, "include": include}
-		include["aioverview"] = wire.Object{"markdown": true}
 	}
 	if r.surface == "chatgpt-shopping" {
 		include["shopping"] = true
@@ -41,39 +40,21 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 	if r.notify != "" {
 		task["webhook"] = wire.Object{"url": r.notify}
 	}
-	raw, err := r.account.Post(ctx, "/v1/async/task", task)
-	if err != nil {
-		return submission{}, err
-	}
-	body, err := wire.Decode(raw)
-	switch id := body.Text("task.id"); {
-	case err != nil:
-		return submission{}, err
-	case body["error"] != nil:
-		return submission{}, r.account.Failed(raw)
-	case id == "":
-		return submission{}, wire.ChangedShape("the task has no field id")
-	default:
-		return submission{jobID: id}, nil
-	}
+	return r.postJob(ctx, "/v1/async/task", task, "task.id")
 }
 
 func fetchCloro(ctx context.Context, a account, jobID string) ([]byte, state, error) {
-	raw, err := a.Get(ctx, "/v1/async/task/"+url.PathEscape(jobID))
-	if err != nil || len(raw) == 0 {
-		return nil, running, err
-	}
-	body, err := wire.Decode(raw)
+	body, raw, err := a.getJob(ctx, "/v1/async/task/"+url.PathEscape(jobID))
 	if err != nil {
 		return nil, running, err
 	}
-	switch status := body.Text("task.status"); {
-	case slices.Contains([]string{"QUEUED", "PENDING", "CREATED", "SCHEDULED"}, status):
+	switch body.Text("task.status") {
+	case "QUEUED", "PENDING", "CREATED", "SCHEDULED":
 		return nil, queued, nil
-	case status == "COMPLETED":
+	case "COMPLETED":
 		return raw, ready, nil
-	case status == "FAILED":
-		return nil, failed, unavailable("the task failed: %s", cloroFailure(body))
+	case "FAILED":
+		return nil, failed, a.Unavailable("the task failed: %s", cloroFailure(body))
 	}
 	return nil, running, nil
 }
@@ -91,7 +72,7 @@ func readCloro(r request, payload []byte) (platform.Reply, error) {
 	}
 	content := body.Object("response")
 	if content["error"] != nil || body.Value("task.error") != nil {
-		return platform.Reply{}, unavailable("the task failed: %s", cloroFailure(body))
+		return platform.Reply{}, r.account.Unavailable("the task failed: %s", cloroFailure(body))
 	}
 	if inner := content.Object("result"); inner != nil {
 		content = inner

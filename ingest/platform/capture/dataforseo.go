@@ -5,8 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"golang.org/x/text/language"
-
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
@@ -26,10 +24,18 @@ var dataForSEO = provider{
 var escapedKeyword = strings.NewReplacer("%", "%25", "+", "%2B")
 
 func submitDataForSEO(ctx context.Context, r request) (submission, error) {
-	base, _, _ := strings.Cut(cmp.Or(r.Language, "en"), "-")
+	region, err := r.place()
+	if err != nil {
+		return submission{}, err
+	}
 	task := wire.Object{
-		"keyword": escapedKeyword.Replace(r.Text), "language_code": strings.ToLower(base),
-		"location_code": locationCode(r.country()),
+		"keyword": escapedKeyword.Replace(r.Text), "location_code": countryCode + region.M49(),
+	}
+	if name := chineseNames[r.googleLanguage()]; name != "" {
+		task["language_name"] = name // since its lists differ in the code
+	} else {
+		base, _ := r.languageTag().Base()
+		task["language_code"] = base.String()
 	}
 	switch r.source {
 	case "ai_optimization/chat_gpt/llm_scraper":
@@ -41,14 +47,10 @@ func submitDataForSEO(ctx context.Context, r request) (submission, error) {
 	return submission{payload: payload}, err
 }
 
-// locationCode returns the number of a country: 2000 and its number in ISO 3166. The United States are the default.
-func locationCode(country string) int {
-	region, err := language.ParseRegion(cmp.Or(country, "US"))
-	if err != nil {
-		region = language.MustParseRegion("US")
-	}
-	return 2000 + region.M49()
-}
+// countryCode is added to a country's number in ISO 3166.
+const countryCode = 2000
+
+var chineseNames = map[string]string{"zh-cn": "Chinese (Simplified)", "zh-tw": "Chinese (Traditional)"}
 
 // dataForSEOClass returns the class of a task's status.
 func dataForSEOClass(status int64) platform.Class {
@@ -78,7 +80,7 @@ func readDataForSEO(r request, payload []byte) (platform.Reply, error) {
 	case !ok:
 		return platform.Reply{}, wire.ChangedShape("the task has no field status_code")
 	case status != 20000:
-		e := unavailable("status %d: %s", status, task.Text("status_message"))
+		e := r.account.Unavailable("status %d: %s", status, task.Text("status_message"))
 		e.Class = dataForSEOClass(status)
 		return platform.Reply{}, e
 	}
@@ -162,7 +164,7 @@ func (a *answer) dataForSEOOverview(overview wire.Object, cost string) (platform
 		}
 	}
 	if overview["asynchronous_ai_overview"] == true && overview["items"] == nil && overview["markdown"] == nil {
-		return platform.Reply{}, unavailable("the overview was begun and not finished")
+		return platform.Reply{}, a.request.account.Unavailable("the overview was begun and not finished")
 	}
 	if err := pages(overview, "references", "url", "title|source", add); err != nil {
 		return platform.Reply{}, err

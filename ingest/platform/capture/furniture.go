@@ -26,12 +26,15 @@ var linesOfGoogle = []string{
 // furniture matches the furniture that ends a text: one of these lines, or the first sentence alone in its line, and
 // nothing but such lines, buttons and the marks of links after it. A sentence within an answer is followed by others.
 var furniture = func() *regexp.Regexp {
-	proof := "(?:" + strings.Join(linesOfGoogle, "|") + ")"
-	const button = `See our \[?Privacy Policy|Share more feedback|Report a problem|Thank you|Learn more|Close`
-	const mark = `[\s*_>|•·\[\].-]|\(https?://[^\s)]*\)`
+	proof := "(?:" + withBlanks(strings.Join(linesOfGoogle, "|")) + ")"
+	button := withBlanks(`See our \[?Privacy Policy|Share more feedback|Report a problem|Thank you|Learn more|Close`)
+	const mark = `[\s\x{a0}\x{202f}*_>|•·\[\].-]|\(https?://[^\s)]*\)`
 	return regexp.MustCompile(`(?:\[?` + proof + `|(?:\A|\n)[ \t]*AI responses may include mistakes\.)` +
 		`(?:` + proof + `|` + button + `|` + mark + `)*\z`)
 }()
+
+// withBlanks lets every kind of blank stand for the blanks of a form: Google's lines have some that do not break.
+func withBlanks(form string) string { return strings.ReplaceAll(form, " ", `[\s\x{a0}\x{202f}]+`) }
 
 // placeButtons are the buttons of a place's card, which are glued to its text.
 var placeButtons = regexp.MustCompile(`LlamarCómo llegarSitio web|CallDirectionsWebsite`)
@@ -55,9 +58,9 @@ func withoutFurniture(text string) string {
 
 var googleHost = regexp.MustCompile(`^(?:www\.)?google\.[a-z]{2,3}(?:\.[a-z]{2})?$`)
 
-// cleaned returns the address of a page without the part that a browser is to highlight, and whether it is a search at
+// cleanURL returns the address of a page without the part that a browser is to highlight, and whether it is a search at
 // Google. A redirect of Google is resolved from its own parameters.
-func cleaned(address string) (page string, isGoogle bool) {
+func cleanURL(address string) (page string, isGoogle bool) {
 	page = strings.TrimSpace(address)
 	if before, _, ok := strings.Cut(page, ":~:text="); ok && strings.Contains(before, "#") {
 		page = strings.TrimSuffix(before, "#")
@@ -69,7 +72,7 @@ func cleaned(address string) (page string, isGoogle bool) {
 	if u.Path == "/url" {
 		for _, name := range []string{"q", "url"} {
 			if target := u.Query().Get(name); platform.IsURL(target) {
-				return cleaned(target)
+				return cleanURL(target)
 			}
 		}
 		return page, true

@@ -1,8 +1,12 @@
 package capture
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +24,8 @@ var pageFurniture = []string{
 	"AI responses may include mistakes. Learn more\n\nThank you\n\nYour feedback helps Google improve. See our Privacy Policy.\n\nShare more feedback\n\nReport a problem\n\nClose",
 	"AI responses may include mistakes. Learn more Thank you Your feedback helps Google improve. See our Privacy Policy. Share more feedback Report a problem Close",
 	"Thank you\nYour feedback helps Google improve. See our [Privacy Policy](https://policies.google.com/privacy).\nShare more feedback\nReport a problem\nClose",
-	"To save your searches, update your settings",
+	"To save your searches,\u00a0update your settings",
+	"AI responses may include mistakes. Learn moreThank youYour feedback helps Google improve. See our Privacy Policy.Share more feedbackReport a problemCloseTo save your searches,\u00a0update your settings",
 	"AI responses may include mistakes.",
 	"KI-Antworten können Fehler enthalten. Weitere Informationen",
 	"Las respuestas de la IA pueden contener errores. Más información",
@@ -68,7 +73,7 @@ func TestAddressesAreCleaned(t *testing.T) {
 		"https://www.google.com/url?q=tent": "https://www.google.com/url?q=tent !", "https://www.google.com/travel/hotels": "https://www.google.com/travel/hotels",
 		"https://notgoogle.com/search": "https://notgoogle.com/search", "https://google.example/search?q=a": "https://google.example/search?q=a", "%": "%", "": "",
 	} {
-		got, isGoogle := cleaned(address)
+		got, isGoogle := cleanURL(address)
 		if isGoogle {
 			got += " !"
 		}
@@ -102,4 +107,45 @@ func TestFurnitureMentionsNobody(t *testing.T) {
 			t.Fatalf("capture %d, %q with %q: %s, want %s", i, whole, end, got, want)
 		}
 	}
+}
+
+// realAnswers are recorded answers, kept beside the repository and not in it.
+const realAnswers = "../../../../shared/data/real-answers/*.ndjson"
+
+// No furniture is left in recorded answers of AI Mode, and nothing is cut but their ends.
+func TestFurnitureOfRecordedAnswers(t *testing.T) {
+	files, err := filepath.Glob(realAnswers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Logf("LEFT OUT: there are no answers in %s, nothing was read", realAnswers)
+		return
+	}
+	known := regexp.MustCompile(`(?i)ai responses|feedback helps|privacy policy|save your searches|report a problem`)
+	read, cut := 0, 0
+	for _, file := range files {
+		lines, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(lines)) {
+			var answer struct{ Platform, Text string }
+			if err := json.Unmarshal([]byte(line), &answer); err != nil {
+				t.Fatal(err)
+			}
+			if answer.Platform != "google-ai-mode" {
+				continue
+			}
+			got := withoutFurniture(answer.Text)
+			read++
+			if len(got) < len(answer.Text) {
+				cut++
+			}
+			if end := got[max(0, len(got)-furnitureBytes):]; known.MatchString(end) || !strings.HasPrefix(answer.Text, got) || len(answer.Text)-len(got) > furnitureBytes {
+				t.Errorf("of %d bytes %d are left: …%s", len(answer.Text), len(got), end)
+			}
+		}
+	}
+	t.Logf("%d answers, of which %d had furniture", read, cut)
 }

@@ -3,12 +3,12 @@ package capture
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
 	"github.com/answerscope/answerscope/ingest/platform"
@@ -32,47 +32,55 @@ func submitOxylabs(ctx context.Context, r request) (submission, error) {
 	} else {
 		body["prompt"] = r.Text
 	}
-	if region, err := language.ParseRegion(r.country()); err == nil {
-		body["geo_location"] = display.English.Regions().Name(region)
+	region, err := r.place()
+	switch {
+	case err != nil:
+		return submission{}, err
+	case r.Region != "" && strings.HasPrefix(r.source, "google_"):
+		body["geo_location"] = region.String()
+	case r.Region != "":
+		body["geo_location"] = cmp.Or(oxylabsCountries[region.String()], display.English.Regions().Name(region))
 	}
 	if r.notify != "" {
 		body["callback_url"] = r.notify
 	}
-	raw, err := r.account.Post(ctx, "/v1/queries", body)
-	if err != nil {
-		return submission{}, err
+	job, err := r.postJob(ctx, "/v1/queries", body, "id")
+	e, ok := errors.AsType[*platform.Error](err)
+	if ok && e.Class == platform.Invalid && strings.Contains(e.Error(), "geo_location") {
+		e.Class = platform.Unavailable // another provider may know the country
 	}
-	job, err := wire.Decode(raw)
-	if err != nil {
-		return submission{}, err
-	}
-	id := cmp.Or(job.Text("id"), job.Decimal("id"))
-	if id == "" {
-		return submission{}, wire.ChangedShape("the job has no field id")
-	}
-	return submission{jobID: id}, nil
+	return job, err
+}
+
+// oxylabsCountries are the countries that Oxylabs lists for chats by another English name: the name of ISO 3166
+// without punctuation. The names up to I were read in its list, the others are inferred.
+var oxylabsCountries = map[string]string{
+	"AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "BN": "Brunei Darussalam",
+	"BO": "Bolivia Plurinational State of", "CD": "Congo the Democratic Republic of the", "CG": "Congo",
+	"CI": "Côte dIvoire", "CV": "Cabo Verde", "HK": "Hong Kong", "IR": "Iran Islamic Republic of", "SZ": "Eswatini",
+	"KR": "Korea Republic of", "MM": "Myanmar", "MO": "Macao", "RU": "Russian Federation",
+	"TT": "Trinidad and Tobago", "TW": "Taiwan Province of China", "VN": "Viet Nam",
 }
 
 func fetchOxylabs(ctx context.Context, a account, jobID string) ([]byte, state, error) {
 	path := "/v1/queries/" + url.PathEscape(jobID)
-	raw, err := a.Get(ctx, path)
-	if err != nil || len(raw) == 0 {
+	job, _, err := a.getJob(ctx, path)
+	if err != nil {
 		return nil, running, err
 	}
-	job, err := wire.Decode(raw)
-	switch status := job.Text("status"); {
-	case err != nil:
+	switch job.Text("status") {
+	case "pending": // before its beginning and after
+		return nil, queued, nil
+	case "faulted":
+		return nil, failed, a.Unavailable("the job is faulted")
+	case "done":
+		payload, err := a.Get(ctx, path+"/results")
+		if err == nil && len(payload) > 0 {
+			return payload, ready, nil
+		}
 		return nil, running, err
-	case status == "faulted":
-		return nil, failed, unavailable("the job is faulted")
-	case status != "done":
-		return nil, running, nil
 	}
-	payload, err := a.Get(ctx, path+"/results")
-	if err != nil || len(payload) == 0 {
-		return nil, running, err
-	}
-	return payload, ready, nil
+	return nil, running, nil
 }
 
 // parsedByOxylabs is the status of a page whose parts were found.
@@ -94,7 +102,7 @@ func readOxylabs(r request, payload []byte) (platform.Reply, error) {
 	content := results[0].Object("content")
 	switch {
 	case ok && status != 200:
-		return platform.Reply{}, unavailable("the page was not captured: status %d", status)
+		return platform.Reply{}, r.account.Unavailable("the page was not captured: status %d", status)
 	case content == nil:
 		return platform.Reply{}, wire.ChangedShape("results[0].content is no object")
 	}

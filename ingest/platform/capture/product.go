@@ -39,12 +39,12 @@ func (a *answer) sell(cards []wire.Object) {
 	}
 }
 
-// product returns a shopping card of any source; ok is false where it has no title. Sources name the same thing
-// differently, and none names two things the same.
+// product returns a shopping card of any source; ok is false where it has no title. Sources name one thing differently,
+// and a name means the same in all of them.
 func product(card wire.Object, region string) (p event.Product, ok bool) {
 	title, _ := pick(card, "title", "name").(string)
 	p = event.Product{
-		Title:       bounded(strings.TrimSpace(title), event.MaxTitle),
+		Title:       truncate(strings.TrimSpace(title), event.MaxTitle),
 		Brand:       text(pick(card, "brand", "brandName", "offers.brand")),
 		PriceAmount: amount(pick(card, prices...)),
 		URL:         withoutCampaign(text(pick(card, "url", "link", "product_link", "productLink", "offers.url"))),
@@ -55,7 +55,7 @@ func product(card wire.Object, region string) (p event.Product, ok bool) {
 	}
 	p.Merchant, _, _ = strings.Cut(text(pick(card,
 		"merchant", "merchants.name", "merchants", "seller", "source", "store", "offers.merchant")), " + ")
-	p.Merchant, p.Brand = bounded(p.Merchant, event.MaxName), bounded(p.Brand, event.MaxName)
+	p.Merchant, p.Brand = truncate(p.Merchant, event.MaxName), truncate(p.Brand, event.MaxName)
 	if p.PriceAmount != "" {
 		p.PriceCurrency = currencyOf(card, region)
 	}
@@ -103,9 +103,9 @@ var prices = []string{
 	"discountPrice.amount", "discountPrice", "offers.price.amount", "offers.price",
 }
 
-// written matches an amount in a text, with blanks or apostrophes between thousands, or with points and commas. Of a
+// amountForm matches an amount in a text, with blanks or apostrophes between thousands, or with points and commas. Of a
 // range it matches the lower end.
-var written = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)*`)
+var amountForm = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)*`)
 
 // separators are all but digits.
 var separators = regexp.MustCompile(`\D`)
@@ -115,7 +115,7 @@ var separators = regexp.MustCompile(`\D`)
 func amount(value any) string {
 	digits := text(value)
 	if _, isNumber := value.(json.Number); !isNumber {
-		digits = written.FindString(digits)
+		digits = amountForm.FindString(digits)
 		last := strings.LastIndexAny(digits, ".,")
 		isDecimal := last >= 0 && strings.Count(digits, digits[last:last+1]) == 1 &&
 			(len(digits)-last <= 3 || strings.ContainsAny(digits[:last], ".,"))
@@ -131,9 +131,9 @@ func amount(value any) string {
 	return ""
 }
 
-// signs are signs of currencies, the longer before the ones that they contain. A sign of several currencies has them by
-// region.
-var signs = []struct {
+// currencySigns are signs of currencies, the longer before the ones that they contain. A sign of several currencies has
+// them by region.
+var currencySigns = []struct {
 	sign string
 	code map[string]string // by region; "" any
 }{
@@ -160,7 +160,7 @@ func currencyOf(card wire.Object, region string) string {
 			return code
 		}
 	}
-	for _, s := range signs {
+	for _, s := range currencySigns {
 		if strings.Contains(all.String(), s.sign) {
 			return s.code[""] + s.code[strings.ToLower(region)]
 		}
@@ -196,16 +196,7 @@ func withoutCampaign(address string) string {
 	if !platform.IsURL(address) {
 		return ""
 	}
-	before, fragment, hasFragment := strings.Cut(address, "#")
-	page, query, _ := strings.Cut(before, "?")
-	parameters := slices.DeleteFunc(strings.Split(query, "&"), func(parameter string) bool {
+	return wire.WithoutParameters(address, func(parameter string) bool {
 		return parameter == "" || strings.HasPrefix(parameter, "utm_")
 	})
-	if len(parameters) > 0 {
-		page += "?" + strings.Join(parameters, "&")
-	}
-	if hasFragment {
-		page += "#" + fragment
-	}
-	return page
 }

@@ -28,7 +28,7 @@ const serpOverview = "google_ai_overview"
 func submitSerpAPI(ctx context.Context, r request) (submission, error) {
 	parameters := url.Values{"engine": {r.source}, "q": {r.Text}, "no_cache": {"true"}}
 	if strings.HasPrefix(r.source, "google") {
-		parameters.Set("hl", r.orEnglish())
+		parameters.Set("hl", r.googleLanguage())
 		if r.Region != "" {
 			parameters.Set("gl", strings.ToLower(r.Region))
 		}
@@ -74,7 +74,7 @@ func readSerpAPI(r request, payload []byte) (platform.Reply, error) {
 		return platform.Reply{}, err
 	}
 	failure, status := page.Text("error"), page.Text("search_metadata.status")
-	isFirst := page.Text("search_parameters.engine") != serpOverview
+	isFirst := page.Text("search_parameters.engine") == r.source
 	isEmpty := strings.Contains(failure, "hasn't returned any results") && r.isOverview() && isFirst
 	content := page
 	switch {
@@ -88,7 +88,7 @@ func readSerpAPI(r request, payload []byte) (platform.Reply, error) {
 		content = page.Object("ai_overview")
 		isDeferred := content["text_blocks"] == nil && content.Text("page_token") != ""
 		if reason := content.Text("error"); reason != "" || isDeferred {
-			return platform.Reply{}, unavailable("the overview was begun and not finished: %s", reason)
+			return platform.Reply{}, r.account.Unavailable("the overview was begun and not finished: %s", reason)
 		}
 		if page["ai_overview"] == nil && isFirst {
 			return notShown(page, "")

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -97,8 +98,8 @@ func (a Account) Post(ctx context.Context, path string, body any) ([]byte, error
 	return a.send(ctx, http.MethodPost, path, text)
 }
 
-// Get sends one request to a path below the base URL, which may have parameters, and returns the body of the answer.
-// Its error is the end of ctx or a *platform.Error.
+// Get sends one request to a path below the base URL, which may have parameters, and returns the body of the answer:
+// none of status 202, which says that it is not there yet. Its error is the end of ctx or a *platform.Error.
 func (a Account) Get(ctx context.Context, path string) ([]byte, error) {
 	return a.send(ctx, http.MethodGet, path, nil)
 }
@@ -133,6 +134,8 @@ func (a Account) send(ctx context.Context, method, path string, body []byte) ([]
 		return nil, a.masked(failure(response.StatusCode, response.Header, answer))
 	case len(answer) > maxBody:
 		return nil, ChangedShape("the answer has over %d bytes", maxBody)
+	case method == http.MethodGet && response.StatusCode == http.StatusAccepted:
+		return nil, nil
 	}
 	return answer, nil
 }
@@ -150,10 +153,18 @@ func (a Account) Failed(body []byte) *platform.Error {
 	return a.masked(failure(http.StatusOK, nil, body))
 }
 
-// masked returns an error without the account's key, which some platforms repeat: as it is, its password, or as it is
-// sent.
+// Unavailable returns an error that quotes an answer, without the account's key.
+func (a Account) Unavailable(format string, arguments ...any) *platform.Error {
+	return a.masked(&platform.Error{Class: platform.Unavailable, Cause: fmt.Errorf(format, arguments...)})
+}
+
+// callbackToken matches the token of a callback's address, which is as secret as a key.
+var callbackToken = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// masked shortens an error, and leaves out the token of a callback and the account's key, which some platforms repeat:
+// as it is, its password, or as it is sent.
 func (a Account) masked(e *platform.Error) *platform.Error {
-	if a.Key == "" || e.Cause == nil {
+	if e.Cause == nil {
 		return e
 	}
 	_, password, _ := strings.Cut(a.Key, ":")
@@ -165,6 +176,7 @@ func (a Account) masked(e *platform.Error) *platform.Error {
 			text = strings.ReplaceAll(text, secret, "****")
 		}
 	}
+	text = shortened(callbackToken.ReplaceAllString(text, "****"))
 	if text != e.Cause.Error() {
 		e.Cause = errors.New(text)
 	}

@@ -65,3 +65,39 @@ func TestErrorsShowNoKey(t *testing.T) {
 		}
 	}
 }
+
+// A quoted answer is cut after the key is taken out of it, so that no part of a key is left at its end.
+func TestQuotedAnswersShowNoSecret(t *testing.T) {
+	account := Account{Key: secretKey}
+	token := strings.Repeat("4f", 32)
+	for before := 480; before < 510; before++ {
+		quote := strings.Repeat("x", before) + secretKey + token + strings.Repeat("y", 1<<20)
+		for _, e := range []*platform.Error{account.Unavailable("it says %s", quote), account.Failed([]byte(`{"error":"` + quote + `"}`))} {
+			if text := e.Error(); e.Class != platform.Unavailable || strings.Contains(text, "user") || strings.Contains(text, "4f4f") || len(text) > maxText+50 {
+				t.Errorf("after %d bytes: %s", before, text)
+			}
+		}
+	}
+	if text := (Account{}).Unavailable("%s\n of %q", token, "a").Error(); text != `unavailable: **** of "a"` {
+		t.Error(text)
+	}
+}
+
+// A GET that is accepted has no answer yet, a POST has.
+func TestAcceptedIsNoAnswerYet(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = w.Write([]byte(`{"status":"pending"}`))
+	}))
+	t.Cleanup(server.Close)
+	account, err := NewAccount(secretKey, server.URL, "", Bearer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := account.Get(t.Context(), "/job"); err != nil || len(answer) != 0 {
+		t.Errorf("GET: %s, %v", answer, err)
+	}
+	if answer, err := account.Post(t.Context(), "/job", nil); err != nil || len(answer) == 0 {
+		t.Errorf("POST: %s, %v", answer, err)
+	}
+}

@@ -111,20 +111,23 @@ func (d *Draft) Reply(finish event.Finish, servedModel string, usage *event.Usag
 // sources are the parameters that OpenAI and ChatGPT add to URLs that they cite, and not to those that they consult.
 var sources = []string{"utm_source=openai", "utm_source=chatgpt.com"}
 
-// withoutSource removes them, and leaves every other byte as it is.
 func withoutSource(address string) string {
+	return WithoutParameters(address, func(parameter string) bool { return slices.Contains(sources, parameter) })
+}
+
+// WithoutParameters removes parameters from an address, and leaves every other byte as it is.
+func WithoutParameters(address string, isDropped func(parameter string) bool) string {
 	before, fragment, hasFragment := strings.Cut(address, "#")
-	path, query, hasQuery := strings.Cut(before, "?")
-	if !hasQuery || !strings.Contains(query, "utm_source=") {
+	page, query, hasQuery := strings.Cut(before, "?")
+	if !hasQuery {
 		return address
 	}
-	isSource := func(parameter string) bool { return slices.Contains(sources, parameter) }
-	parameters := slices.DeleteFunc(strings.Split(query, "&"), isSource)
+	parameters := slices.DeleteFunc(strings.Split(query, "&"), isDropped)
 	if len(parameters) > 0 {
-		path += "?" + strings.Join(parameters, "&")
+		page += "?" + strings.Join(parameters, "&")
 	}
 	if hasFragment {
-		path += "#" + fragment
+		page += "#" + fragment
 	}
-	return path
+	return page
 }

@@ -102,19 +102,23 @@ func parseErrorBody(body []byte) (e errorBody) {
 	return e
 }
 
-// maxText limits the text of a platform's error.
-const maxText = 500
-
 func (e errorBody) text(status int, body []byte) string {
-	text := cmp.Or(e.message, strings.TrimSpace(string(body)))
-	if len(text) > maxText {
-		text = text[:maxText] + "…"
-	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text := cmp.Or(e.message, string(body))
 	if status == http.StatusOK {
 		return text
 	}
-	return strings.TrimSpace(fmt.Sprintf("status %d: %s", status, text))
+	return fmt.Sprintf("status %d: %s", status, text)
+}
+
+// maxText limits the text of a platform's error.
+const maxText = 500
+
+// shortened returns the beginning of a text in one line.
+func shortened(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText] + "…"
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 }
 
 // ChangedShape returns an error of class changed_shape.
