@@ -44,6 +44,9 @@ func planText(plan metrics.SamplingPlan) string {
 	if needed := plan.NeededAnswersPerDay; needed != nil {
 		text = fmt.Sprintf("%s: %.0f answers a day show %s, %.0f more than now (%s)", plan.Brand.Name, *needed, change,
 			*plan.MoreAnswersPerDay, now)
+		if runs := plan.MoreRunsPerDay; runs != nil && *runs > *plan.MoreAnswersPerDay {
+			text += fmt.Sprintf(", for which it takes %.0f runs, since some show no answer", *runs)
+		}
 		if cost := plan.MoreCostPerMonthUSD; cost != nil {
 			text += fmt.Sprintf(", for about %.2f USD a month", *cost)
 		}

@@ -8,6 +8,7 @@ const PlanDays = 28
 // A Plan has how many answers a day would show a change within some days with power 80 %.
 type Plan struct {
 	AnswersPerDay   float64  // now
+	AnswerShare     float64  // of the runs that were not given up: in the others the surface had no answer
 	AnswerDeviation float64  // of an answer's points about the mean of its cell
 	DayDeviation    float64  // of the index, beyond that of its answers: no number of answers lessens it
 	Needed          *float64 // answers a day, for a move of reach prompts; nil: no number suffices
@@ -19,7 +20,7 @@ type Plan struct {
 // PlanDays days that end with to; ok is false if the answers are too few to tell: then only AnswersPerDay is set.
 func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok bool) {
 	cells := b.row(r)
-	p.AnswersPerDay = b.answersPerDay(cells, to)
+	p.AnswersPerDay, p.AnswerShare = b.answersPerDay(cells, to)
 	c := b.compare(Window{From: to - PlanDays/2 + 1, To: to, CompareDays: PlanDays / 2}, r.Entity, cells)
 	clusters := clusterOf(c.basis(), r.Dimension != ByTopic)
 	c.fill(clusters)
@@ -38,19 +39,20 @@ func (b *Basket) Plan(to Day, r Row, difference float64, days int) (p Plan, ok b
 	return p, true
 }
 
-// answersPerDay returns the mean of the days that have answers.
-func (b *Basket) answersPerDay(cells []*cell, to Day) float64 {
-	answers, days := 0.0, 0.0
+// answersPerDay returns the mean of the days that have answers, and the share of runs that have one.
+func (b *Basket) answersPerDay(cells []*cell, to Day) (mean, share float64) {
+	answers, runs, days := 0.0, 0.0, 0.0
 	for at := int(max(0, to-PlanDays+1-b.first)); at <= int(to-b.first); at++ {
 		n := 0.0
 		for _, c := range cells {
 			n += c.answers[at]
+			runs += c.runs[at] - c.givenUp[at]
 		}
 		if answers += n; n > 0 {
 			days++
 		}
 	}
-	return answers / max(1, days)
+	return answers / max(1, days), answers / max(1, runs)
 }
 
 // neededAnswers returns how many answers a day show a change; nil if no number does.

@@ -66,7 +66,7 @@ func TestPlanOfABasket(t *testing.T) {
 		cells = append(cells, c)
 	}
 	p, ok := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14)
-	if !ok || p.AnswersPerDay != 10 || math.Abs(p.AnswerDeviation-50*math.Sqrt(28.0/27)) > 1e-9 || p.DayDeviation != 0 ||
+	if !ok || p.AnswersPerDay != 10 || p.AnswerShare != 1 || math.Abs(p.AnswerDeviation-50*math.Sqrt(28.0/27)) > 1e-9 || p.DayDeviation != 0 ||
 		p.Clusters != 10 || *p.NeededClusters != 5 || math.Abs(*p.Needed-*neededAnswers(2500*28.0/27, 0, 10, 14)) > 1e-9 {
 		t.Errorf("%+v, %v", p, ok)
 	}
@@ -75,5 +75,13 @@ func TestPlanOfABasket(t *testing.T) {
 	}
 	if _, ok := NewBasket(0, 45, cells, nil).Plan(45, Row{Entity: "b"}, 10, 14); ok {
 		t.Error("a plan from answers on one side of the middle")
+	}
+	for i := range cells { // of ten runs one was given up, and eight had no answer
+		for at := range cells[i].Runs {
+			cells[i].Runs[at], cells[i].GivenUp[at] = 10, 1
+		}
+	}
+	if p, _ := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14); p.AnswersPerDay != 10 || math.Abs(p.AnswerShare-1./9) > 1e-9 {
+		t.Errorf("a ninth is answered: %+v", p)
 	}
 }

@@ -35,6 +35,7 @@ func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, 
 	if endpoint == "sentiment?" { // groups without answers are not listed
 		readings = slices.DeleteFunc(slices.Clone(readings), func(r naive.Reading) bool { return r.Answer.Finish == event.FinishNotShown })
 	}
+	filter = filter.WithHiding(h.readings[slug])
 	want := naive.Grouped(readings, filter, by, h.topics, figures)
 	switch endpoint {
 	case "sentiment?":

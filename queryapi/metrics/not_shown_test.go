@@ -93,7 +93,7 @@ func counted(t *testing.T, body string) any {
 	without = func(value any) any {
 		switch value := value.(type) {
 		case map[string]any:
-			for _, field := range []string{"not_shown", "notShown", "shownRatePct", "shownRateInterval"} {
+			for _, field := range []string{"not_shown", "notShown", "shownRatePct", "shownRateInterval", "more_runs_per_day"} {
 				delete(value, field)
 			}
 			for field := range value {

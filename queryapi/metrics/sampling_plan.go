@@ -26,6 +26,7 @@ type planFigures struct {
 	DayDeviation        *float64 `json:"day_deviation"`
 	NeededAnswersPerDay *float64 `json:"needed_answers_per_day"`
 	MoreAnswersPerDay   *float64 `json:"more_answers_per_day"`
+	MoreRunsPerDay      *float64 `json:"more_runs_per_day"` // for them, since a surface may have no answer
 	MoreCostPerMonthUSD *float64 `json:"more_cost_per_month_usd"`
 	Clusters            *int     `json:"clusters"`
 	NeededClusters      *int     `json:"needed_clusters"`
@@ -86,9 +87,10 @@ func newPlanFigures(p verdict.Plan, cost *float64) planFigures {
 		return f
 	}
 	more := math.Ceil(max(0, *p.Needed-p.AnswersPerDay))
-	f.NeededAnswersPerDay, f.MoreAnswersPerDay = new(math.Ceil(*p.Needed)), &more
+	runs := math.Ceil(more / p.AnswerShare)
+	f.NeededAnswersPerDay, f.MoreAnswersPerDay, f.MoreRunsPerDay = new(math.Ceil(*p.Needed)), &more, &runs
 	if cost != nil {
-		f.MoreCostPerMonthUSD = new(math.Round(100*more**cost*daysPerMonth) / 100)
+		f.MoreCostPerMonthUSD = new(math.Round(100*runs**cost*daysPerMonth) / 100)
 	}
 	return f
 }

@@ -64,7 +64,7 @@ type summaryTotals struct {
 	MentionRatePct    *float64  `json:"mentionRatePct"` // answers that name the brand, of all
 	MentionRate       *interval `json:"mentionRateInterval"`
 	NotShown          int64     `json:"notShown"`     // runs whose surface had no answer, in no other figure
-	ShownRatePct      *float64  `json:"shownRatePct"` // answers, of both
+	ShownRatePct      *float64  `json:"shownRatePct"` // answers, of both, on platforms that may have none
 	ShownRate         *interval `json:"shownRateInterval"`
 	Sentiment         tones     `json:"sentiment"`
 }

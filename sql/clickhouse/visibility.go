@@ -170,7 +170,7 @@ type Entity struct {
 	IsBrand bool   `ch:"is_brand"`
 	Name    string `ch:"name"`
 	Visibility
-	ShownPct    *float64 `ch:"shown_pct"` // of Answers and NotShown
+	ShownPct    *float64 `ch:"shown_pct"` // nil: every platform always answered
 	ShownLow    *float64 `ch:"shown_low"` // nil under 5 of them
 	ShownHigh   *float64 `ch:"shown_high"`
 	AvgPosition *float64 `ch:"avg_position"` // over answers that mention it

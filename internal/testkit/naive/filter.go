@@ -18,6 +18,19 @@ type Filter struct {
 	Topic     *uuid.UUID
 	Branded   *bool
 	Prompt    *uuid.UUID // of trends, comparisons and citations
+
+	Hiding []string // platforms that had no answer at least once in the window; nil: those of the readings
+}
+
+// WithHiding finds the platforms that had no answer at least once in the window, whatever else is filtered.
+func (f Filter) WithHiding(readings []Reading) Filter {
+	f.Hiding = []string{}
+	for _, r := range (Filter{From: f.From, To: f.To}).runs(readings) {
+		if r.notShown() {
+			f.Hiding = append(f.Hiding, strings.ToLower(r.Answer.Platform))
+		}
+	}
+	return f
 }
 
 // everyPrompt is the filter of the runs by which platforms are judged.

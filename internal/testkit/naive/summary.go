@@ -19,8 +19,12 @@ type Live struct {
 func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 	runs := f.runs(readings)
 	t := count(answers(runs), brand)
+	if f.Hiding == nil {
+		f = f.WithHiding(readings)
+	}
 	notShown := counted(runs, Reading.notShown)
-	seen := counts{answers: t.answers + notShown}
+	seen := counted(answers(runs), func(r Reading) bool { return slices.Contains(f.Hiding, strings.ToLower(r.Answer.Platform)) })
+	both := counts{answers: seen + notShown}
 	return Body{
 		"brand": who, "window": Body{"date_from": f.From, "date_to": f.To},
 		"totals": Body{
@@ -28,8 +32,8 @@ func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 			"visiblePrompts": len(t.visible), "promptCount": len(t.asked), "visibilityRatePct": t.visibilityRate(),
 			"aiVisibilityScore": t.score(), "mentionAnswers": t.mentionAnswers, "citationAnswers": t.citationAnswers,
 			"positionFactor": t.positionFactor(), "interval": t.interval(),
-			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(), "notShown": notShown, "shownRatePct": rounded(rat(100*t.answers), seen.answers, 1),
-			"shownRateInterval": seen.ofPrompt(rat(100 * t.answers)), "sentiment": f.tones(answers(runs)),
+			"mentionRatePct": t.mentionRate(), "mentionRateInterval": t.mentionRateInterval(), "notShown": notShown, "shownRatePct": rounded(rat(100*seen), both.answers, 1),
+			"shownRateInterval": both.ofPrompt(rat(100 * seen)), "sentiment": f.tones(answers(runs)),
 		},
 		"topCompetitors": top(answers(runs), competitors), "degraded_platforms": degraded(runs),
 	}

@@ -120,15 +120,19 @@ func monday(t time.Time) string {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
-// served lists what is known to have answered each platform and requested model: served models with their providers.
+// served lists what is known to have answered each platform and requested model: served models with their providers. A
+// surface without an answer tells of its provider where that has none.
 func served(runs []Reading) map[string][]string {
-	models := map[string][]string{}
+	models, answering := map[string][]string{}, map[string]bool{}
+	who := func(r Reading) string { return strings.ToLower(r.Answer.Platform + "\x00" + r.Answer.Model) }
+	for _, r := range answers(runs) {
+		answering[who(r)+"\x00"+r.Answer.Provider] = true
+	}
 	for _, r := range runs {
-		if r.givenUp() {
+		by, who := servedBy(r), who(r)
+		if r.givenUp() || r.notShown() && answering[who+"\x00"+r.Answer.Provider] {
 			continue
 		}
-		a, by := r.Answer, servedBy(r)
-		who := strings.ToLower(a.Platform + "\x00" + a.Model)
 		if by != "" && !slices.Contains(models[who], by) {
 			models[who] = append(models[who], by)
 		}

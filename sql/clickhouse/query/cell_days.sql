@@ -1,8 +1,8 @@
 -- cell_days: sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what
 -- answered (answerscope_served).
--- runs are all, with those whose surface had no answer. days counts from 1970-01-01, in any order, and may repeat a day: add what the other lists have at its places. points has the sum over
--- the answers, 0 to 100 each, of metric: score, mention_rate or citation_rate. Lists are text, [1,2]: the driver takes 250 ns for an
--- element of an array.
+-- runs are all, with those whose surface had no answer. days counts from 1970-01-01, in any order, and may repeat a day: its values in the
+-- other lists are to be added. points has the sum over the answers, 0 to 100 each, of metric: score, mention_rate or citation_rate.
+-- Lists are text, [1,2]: the driver takes 250 ns for an element of an array.
 SELECT
     brand_id,
     prompt_id,

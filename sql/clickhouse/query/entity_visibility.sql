@@ -1,6 +1,7 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows exist also without answers.
--- not_shown are runs whose surface had no answer: shown_pct is the share of the others, with Wilson's interval, NULL under 5 of both.
+-- not_shown are runs whose surface had no answer. shown_pct is 100 × seen / (seen + not_shown), with Wilson's interval, NULL under 5 of
+-- both; seen are the answers of the platforms that had none at least once in the window, whatever else is filtered.
 -- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is. NULL with prompts, since
 -- nothing is paired within one.
 WITH
@@ -11,6 +12,20 @@ WITH
           AND brand_id = {brand_id:UUID}
           AND NOT deleted
     ) AS live,
+    (
+        SELECT groupArray(slug)
+        FROM
+        (
+            SELECT lower(platform) AS slug
+            FROM answer_daily
+            WHERE organization_id = {organization_id:UUID}
+              AND brand_id = {brand_id:UUID}
+              AND day BETWEEN {date_from:Date} AND {date_to:Date}
+              AND not_shown != 0
+            GROUP BY slug
+            HAVING sum(not_shown) > 0
+        )
+    ) AS hiding,
     prompts AS
     (
         SELECT
@@ -19,6 +34,7 @@ WITH
             prompt_id,
             sum(entity_prompt_daily.answers)          AS asked, -- only the brand's row, which every prompt has, has answers
             sum(entity_prompt_daily.not_shown)        AS not_shown,
+            sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
             sum(entity_prompt_daily.mention_answers)  AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -51,6 +67,7 @@ WITH
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
             sum(asked)                                                        AS answers,
             sum(prompts.not_shown)                                            AS not_shown,
+            sum(prompts.seen)                                                 AS seen,
             sum(prompts.mention_answers)                                     AS mention_answers,
             sum(prompts.citation_answers)                                    AS citation_answers,
             sum(prompts.inverse_position)                                    AS inverse_position,
@@ -67,7 +84,7 @@ WITH
         FROM prompts
         GROUP BY group_key, entity_id
         UNION ALL -- without groups there is a row also without answers
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         WHERE {group_by:String} = ''
     ),
     measured AS
@@ -79,6 +96,7 @@ WITH
             entity.2 AS name,
             answers,
             not_shown,
+            seen,
             prompt_count,
             arrayFirst(row -> row.1 = entity.1, found) AS own,
             own.2 AS visible_prompts,
@@ -93,7 +111,7 @@ WITH
             answerscope_margin(prompt_count, answers, score, own.10, own.11, nn) AS margin,
             answerscope_ratio(100 * mention_answers, answers) AS rate,
             answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin,
-            answerscope_ratio(100 * answers, answers + not_shown) AS shown,
+            answerscope_ratio(100 * seen, seen + not_shown) AS shown,
             arrayFirst(row -> row.1 = {brand_id:UUID}, found) AS brand,
             if(notEmpty({prompts:Array(UUID)}), NULL, answerscope_ratio(100 * (brand.3 - mention_answers), answers)) AS gap,
             answerscope_margin(prompt_count, answers, gap, brand.12 - 2 * own.14 + own.12, brand.13 - own.13, nn) AS gap_margin
@@ -103,6 +121,7 @@ WITH
                 group_key,
                 max(entities.answers)      AS answers,
                 max(entities.not_shown)    AS not_shown,
+                max(entities.seen)         AS seen,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn)           AS nn,
                 groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -135,8 +154,8 @@ SELECT
     answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
     answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
     answerscope_round(shown, 1)                                                      AS shown_pct,
-    answerscope_within(true, 0, answers + not_shown, shown, 0, -1)                   AS shown_low,
-    answerscope_within(true, 0, answers + not_shown, shown, 0, 1)                    AS shown_high,
+    answerscope_within(true, 0, seen + not_shown, shown, 0, -1)                      AS shown_low,
+    answerscope_within(true, 0, seen + not_shown, shown, 0, 1)                       AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
     answerscope_round(gap, 1)                                                        AS rate_gap,

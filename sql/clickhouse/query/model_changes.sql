@@ -1,5 +1,6 @@
 -- model_changes: the buckets in which a platform answers a requested model with other served models, or through other providers, than before,
 -- by group. before is from the last earlier bucket of the group in which one is known; the first such bucket is no change.
+-- A surface that had no answer names no model, so it tells of its provider only where that has no answer in the bucket.
 WITH
     served AS
     (
@@ -8,7 +9,9 @@ WITH
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
             lower(platform) AS platform,
             lower(model) AS model,
-            answerscope_served(served_model, provider) AS answered_by
+            answerscope_served(served_model, provider) AS answered_by,
+            sum(answers) AS answered,
+            sum(answered) OVER (PARTITION BY group_key, bucket, platform, model, provider) AS answered_by_provider
         FROM answer_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -18,8 +21,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND (served_model != '' OR provider != '')
-        GROUP BY group_key, bucket, platform, model, answered_by
+        GROUP BY group_key, bucket, platform, model, answered_by, provider
         HAVING sum(runs) > sum(given_up)
     ),
     sets AS
@@ -32,6 +34,8 @@ WITH
             arraySort(groupArray(answered_by)) AS now,
             lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
+        WHERE answered_by != ''
+          AND (answered > 0 OR answered_by_provider = 0)
         GROUP BY group_key, bucket, platform, model
     )
 SELECT

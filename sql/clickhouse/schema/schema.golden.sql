@@ -1522,7 +1522,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [c99516d9729d]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [20485e1c0681]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -2591,7 +2591,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [d6ec5502dd92]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [276c2764ee1c]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -2599,6 +2599,17 @@ AS WITH
         FINAL
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
+    (
+        SELECT groupArray(slug)
+        FROM
+        (
+            SELECT lower(platform) AS slug
+            FROM answer_daily
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
+            GROUP BY slug
+            HAVING sum(not_shown) > 0
+        )
+    ) AS hiding,
     prompts AS
     (
         SELECT
@@ -2607,6 +2618,7 @@ AS WITH
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
             sum(entity_prompt_daily.not_shown) AS not_shown,
+            sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -2633,6 +2645,7 @@ AS WITH
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
             sum(asked) AS answers,
             sum(prompts.not_shown) AS not_shown,
+            sum(prompts.seen) AS seen,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
@@ -2670,6 +2683,7 @@ AS WITH
             0,
             0,
             0,
+            0,
             0
         WHERE {group_by:String} = ''
     ),
@@ -2681,6 +2695,7 @@ AS WITH
             entity.2 AS name,
             answers,
             not_shown,
+            seen,
             prompt_count,
             arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
             own.2 AS visible_prompts,
@@ -2695,7 +2710,7 @@ AS WITH
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
             (100 * mention_answers) / nullIf(answers, 0) AS rate,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
-            (100 * answers) / nullIf(answers + not_shown, 0) AS shown,
+            (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
             arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
             if(notEmpty({prompts:Array(UUID)}), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
             (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
@@ -2705,6 +2720,7 @@ AS WITH
                 group_key,
                 max(entities.answers) AS answers,
                 max(entities.not_shown) AS not_shown,
+                max(entities.seen) AS seen,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn) AS nn,
                 groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -2737,8 +2753,8 @@ SELECT
     round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
     round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
     round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
-    round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
-    round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
+    round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
+    round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
     round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -2791,7 +2807,7 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap_high` Nullable(Float64),
     `rate_gap_verdict` String
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [5a7ea2b30ca6]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [92b950067feb]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2806,6 +2822,20 @@ FROM
             FINAL
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
         ) AS live,
+        (
+            SELECT groupArray(slug)
+            FROM
+            (
+                SELECT lower(platform) AS slug
+                FROM answer_daily
+                WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
+                GROUP BY
+                    organization_id,
+                    brand_id,
+                    slug
+                HAVING sum(not_shown) > 0
+            )
+        ) AS hiding,
         prompts AS
         (
             SELECT
@@ -2816,6 +2846,7 @@ FROM
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS asked,
                 sum(entity_prompt_daily.not_shown) AS not_shown,
+                sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
                 sum(entity_prompt_daily.mention_answers) AS mention_answers,
                 sum(entity_prompt_daily.citation_answers) AS citation_answers,
                 sum(entity_prompt_daily.inverse_position) AS inverse_position,
@@ -2846,6 +2877,7 @@ FROM
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(asked) AS answers,
                 sum(prompts.not_shown) AS not_shown,
+                sum(prompts.seen) AS seen,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -2876,6 +2908,7 @@ FROM
                 entity.2 AS name,
                 answers,
                 not_shown,
+                seen,
                 prompt_count,
                 arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
                 own.2 AS visible_prompts,
@@ -2890,7 +2923,7 @@ FROM
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
                 (100 * mention_answers) / nullIf(answers, 0) AS rate,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
-                (100 * answers) / nullIf(answers + not_shown, 0) AS shown,
+                (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
                 arrayFirst(row -> ((row.1) = brand_id), found) AS brand,
                 if(notEmpty(CAST([], 'Array(UUID)')), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
                 (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
@@ -2902,6 +2935,7 @@ FROM
                     group_key,
                     max(entities.answers) AS answers,
                     max(entities.not_shown) AS not_shown,
+                    max(entities.seen) AS seen,
                     max(entities.prompt_count) AS prompt_count,
                     max(entities.nn) AS nn,
                     groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
@@ -2939,8 +2973,8 @@ FROM
         round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
         round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
         round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
-        round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((answers + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
-        round(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, answers + not_shown, 0) < 5, NULL, true, (100 * (((((answers + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((answers + not_shown) * shown) / 100) * ((answers + not_shown) - (((answers + not_shown) * shown) / 100))) / (answers + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((answers + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
+        round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
+        round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
         if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
         round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
         round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
@@ -3522,7 +3556,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [b408f0468f98]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [caaeaa39dc56]'
 AS WITH
     served AS
     (
@@ -3531,15 +3565,18 @@ AS WITH
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
             lower(platform) AS platform,
             lower(model) AS model,
-            trimLeft(concat(served_model, if(provider = '', '', concat(' via ', provider)))) AS answered_by
+            trimLeft(concat(served_model, if(provider = '', '', concat(' via ', provider)))) AS answered_by,
+            sum(answers) AS answered,
+            sum(answered) OVER (PARTITION BY group_key, bucket, platform, model, provider) AS answered_by_provider
         FROM answer_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((served_model != '') OR (provider != ''))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
         GROUP BY
             group_key,
             bucket,
             platform,
             model,
-            answered_by
+            answered_by,
+            provider
         HAVING sum(runs) > sum(given_up)
     ),
     sets AS
@@ -3552,6 +3589,7 @@ AS WITH
             arraySort(groupArray(answered_by)) AS now,
             lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
+        WHERE (answered_by != '') AND ((answered > 0) OR (answered_by_provider = 0))
         GROUP BY
             group_key,
             bucket,
