@@ -56,8 +56,8 @@ func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 	}
 }
 
-// The month of a brand costs what its jobs of the month have cost: 0.1 and the estimate of 0.2. A job of February, a run
-// that failed without an answer and another brand's job do not count.
+// The month of a brand costs what its jobs of the month have cost: 0.1, the estimate of 0.2, and 1 of a run that was paid
+// for without an answer. A job of February, a run that failed at nothing and another brand's job do not count.
 func TestABrandCostsWhatItsJobsOfTheMonthCost(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
@@ -65,6 +65,7 @@ func TestABrandCostsWhatItsJobsOfTheMonthCost(t *testing.T) {
 	s.addBrand(t, brandFact{Name: "Amber", Slug: "amber"})
 	for _, r := range []struct{ slug, at, state, cost string }{
 		{"lumen", "2026-03-01T00:00:00Z", "done", "0.1"}, {"lumen", "2026-03-31T11:00:00Z", "answered", ""}, {"lumen", "2026-03-31T11:00:00Z", "gave_up", "1"},
+		{"lumen", "2026-03-31T11:00:00Z", "gave_up", ""},
 		{"lumen", "2026-02-28T23:59:59Z", "done", "1"}, {"amber", "2026-03-02T00:00:00Z", "done", "2.5"},
 	} {
 		_, err := s.db.Exec(t.Context(), `
@@ -83,7 +84,7 @@ func TestABrandCostsWhatItsJobsOfTheMonthCost(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &body); err != nil || len(body.Brands) != 2 {
 		t.Fatal(err, text)
 	}
-	for i, want := range []struct{ slug, cost string }{{"amber", "2.5"}, {"lumen", "0.3"}} {
+	for i, want := range []struct{ slug, cost string }{{"amber", "2.5"}, {"lumen", "1.3"}} {
 		if b := body.Brands[i]; b.Slug != want.slug || string(b.CostUSD) != want.cost {
 			t.Errorf("%s costs %s, want %v", b.Slug, b.CostUSD, want)
 		}
