@@ -24,15 +24,36 @@ import (
 )
 
 type askCmd struct {
-	Platform string        `required:"" placeholder:"PLATFORM" help:"${platforms}."`
-	Prompt   string        `required:"" placeholder:"TEXT" help:"What to ask."`
+	Slug     string        `arg:"" optional:"" name:"platform" help:"${platforms}."`
+	Words    []string      `arg:"" optional:"" name:"prompt" help:"What to ask."`
+	Platform string        `placeholder:"PLATFORM" help:"In place of the first argument."`
+	Prompt   string        `placeholder:"TEXT" help:"In place of the other arguments."`
 	Model    string        `placeholder:"MODEL" help:"${ask_model}"`
 	Region   string        `placeholder:"COUNTRY" help:"${ask_region}"`
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
-	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long the answer may take (default ${timeout})."`
+	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long it may take (default ${timeout})."`
 	Brand    []string      `placeholder:"NAME" help:"${ask_brand}"`
 	JSON     bool          `name:"json" xor:"form" help:"The record of the answer, one JSON document."`
 	Raw      bool          `xor:"form" help:"The payload as the platform sent it, also one that cannot be read."`
+}
+
+// AfterApply reads platform and prompt, each from its flag or from the arguments.
+func (c *askCmd) AfterApply() error {
+	words := c.Words
+	if c.Slug != "" {
+		words = append([]string{c.Slug}, words...)
+	}
+	if c.Platform == "" && len(words) > 0 {
+		c.Platform, words = words[0], words[1:]
+	}
+	if c.Prompt != "" && len(words) > 0 {
+		return fmt.Errorf("unexpected argument %q beside --prompt", words[0])
+	}
+	c.Prompt = cmp.Or(c.Prompt, strings.Join(words, " "))
+	if c.Platform == "" || strings.TrimSpace(c.Prompt) == "" {
+		return errors.New(`want a platform and a prompt, such as openai "best tent?"`)
+	}
+	return nil
 }
 
 func (c *askCmd) Run(ctx context.Context, p *process) error {
@@ -98,8 +119,6 @@ func (c *askCmd) check(chosen tracking.Platform) error {
 	}
 	c.Model = chosen.Requested(c.Model)
 	switch {
-	case strings.TrimSpace(c.Prompt) == "":
-		return errors.New("--prompt: want a text")
 	case !tracking.IsRegion(c.Region):
 		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
 	case c.Timeout <= 0:
@@ -154,10 +173,14 @@ func (c *askCmd) ask(
 
 // printAnswer prints an answer and its reading.
 func (p *process) printAnswer(a *event.Answer, names []string) error {
-	reading := extract.Read(a)
-	if err := p.print(a.Text); err != nil {
+	text := a.Text
+	if a.Finish == event.FinishNotShown {
+		text, names = "no overview was shown", nil
+	}
+	if err := p.print(text); err != nil {
 		return err
 	}
+	reading := extract.Read(a)
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	// Flush returns an error of these.
 	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) }
@@ -187,17 +210,25 @@ func (p *process) printAnswer(a *event.Answer, names []string) error {
 	for _, card := range a.Products {
 		row("product\t%s\t%s %s", card.Title, card.PriceAmount, card.PriceCurrency)
 	}
+	if a.Simulated {
+		row("simulated\tno platform was asked")
+	}
 	if a.Provider != "" {
 		row("provider\t%s", a.Provider)
 	}
-	row("model\t%s, served %s", cmp.Or(a.Model, "none"), cmp.Or(a.ServedModel, "unknown"))
+	if a.Model+a.ServedModel != "" {
+		row("model\t%s, served %s", cmp.Or(a.Model, "none"), cmp.Or(a.ServedModel, "unknown"))
+	}
 	row("finish\t%s after %.1f s", a.Finish, float64(a.LatencyMS)/1000)
 	if u := a.Usage; u != nil {
-		cost := "cost not known"
+		if u.InputTokens+u.OutputTokens > 0 {
+			row("usage\t%d tokens in, %d out, %d searches", u.InputTokens, u.OutputTokens, u.Searches)
+		}
+		cost := "unknown"
 		if u.CostUSD != "" {
 			cost = u.CostUSD + " USD"
 		}
-		row("usage\t%d tokens in, %d out, %d searches, %s", u.InputTokens, u.OutputTokens, u.Searches, cost)
+		row("cost\t%s", cost)
 	}
 	return table.Flush()
 }

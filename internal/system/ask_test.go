@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,20 +72,36 @@ func TestAskPrintsTheRecord(t *testing.T) {
 func TestAskShowsHowAnAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	env := platformAt(t, "openai", bodyOf(payload(t, "openai", "answer")))
-	r := run(t, env, "", "ask", "--platform", "openai", "--prompt", "best tent?", "--brand", "Fernwood", "--brand", "Altrek", "--brand", "Pinecrest")
+	r := run(t, env, "", "ask", "openai", "best", "tent?", "--brand", "Fernwood", "--brand", "Altrek", "--brand", "Pinecrest")
 	rest := r.stdout
 	for _, want := range []string{
 		"Ich suche nach Zelten.\n\nFür Anfänger", "Altrek ist günstiger.\n",
 		"Fernwood   position 1, mentions 2\n", "Altrek     position 2, mentions 1\n", "Pinecrest  not mentioned\n",
 		"cited", "https://fernwood.example/two", "consulted", "https://tests.example/tents",
 		"searched   best two-person tent\n", "model      gpt-5.4, served gpt-5.4-2026-03-05\n", "finish     complete after ",
-		"usage      10240 tokens in, 512 out, 2 searches, 0.053280 USD\n",
+		"usage      10240 tokens in, 512 out, 2 searches\n", "cost       0.053280 USD\n",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			t.Fatalf("stdout lacks %q after what comes before it:\n%s", want, r.stdout)
 		}
 		rest = after
+	}
+}
+
+// A capture names its provider and cost, also where no overview was shown, and an invented answer says so. The prompt
+// may be an argument beside --platform.
+func TestAskNamesWhoCaptured(t *testing.T) {
+	t.Parallel()
+	page := payload(t, "../../capture/testdata/serpapi/google-ai-overview", "not_shown")
+	for args, pattern := range map[string]string{
+		"google-ai-overview":   `^no overview was shown\n\nprovider  serpapi\nfinish    not_shown after \S+ s\ncost      0.025000 USD\n$`,
+		"--platform simulator": `(?s)^\[Simulated answer.*\nsimulated  no platform was asked\nmodel `,
+	} {
+		r := run(t, platformAt(t, "serpapi", bodyOf(page)), "", append([]string{"ask"}, append(strings.Fields(args), "best", "tent?")...)...)
+		if !regexp.MustCompile(pattern).MatchString(r.stdout) || r.status != exitDone {
+			t.Errorf("%s: status %d, %s%s", args, r.status, r.stdout, r.stderr)
+		}
 	}
 }
 
@@ -153,6 +170,7 @@ func TestAskSaysWhatFailed(t *testing.T) {
 		{platformAt(t, "gemini", bodyOf(payload(t, "gemini", "blocked"))), "gemini", exitFailed, "answerscope: gemini: content_filtered: the prompt is blocked: PROHIBITED_CONTENT\n"},
 		{platformAt(t, "anthropic", bodyOf(`{"type":"message","contents":[]}`)), "anthropic", exitFailed, "answerscope: anthropic: changed_shape: the answer has no field content\n"},
 		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time limit\n"},
+		{nil, "simulator another prompt", exitUsage, "answerscope: unexpected argument \"another\" beside --prompt\nrun \"answerscope ask --help\" for its flags and an example\n"},
 		{nil, "google-ai", exitUsage, "answerscope: platform \"google-ai\" is unknown: want one of " + catalog.Slugs() + "\n"},
 		{nil, "bing-copilot", exitFailed, "answerscope: bing-copilot: auth: ANSWERSCOPE_PLATFORM_SERPAPI_API_KEY is missing: want the API key of an account at a provider that captures Bing Copilot Search\n"},
 		{[]string{"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=" + askKey}, "chatgpt-web", exitUsage, "answerscope: ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY: want user:password\n"},
