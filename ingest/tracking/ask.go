@@ -187,6 +187,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	}
 	outcome := postgres.RunOutcome{
 		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost, Provider: r.Provider,
+		NotShown: answered.Finish == event.FinishNotShown,
 	}
 	otherJobs, err := a.writer.end(outcome)
 	if err != nil {
@@ -214,7 +215,8 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 		answered.ID, answered.JobID, answered.Usage = other.AnswerID, &other.JobID, nil // its cost is counted once
 		record, err := answer.Record(&answered, a.Now())
 		if err == nil {
-			outcome := postgres.RunOutcome{ID: other.ID, State: "answered", Answer: string(record.Value), Cost: "0"}
+			outcome := postgres.RunOutcome{ID: other.ID, State: "answered", Answer: string(record.Value), Cost: "0",
+				NotShown: answered.Finish == event.FinishNotShown}
 			err = a.claim.EndIdenticalRun(ctx, other.JobID, outcome)
 		}
 		if err != nil {

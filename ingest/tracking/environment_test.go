@@ -203,6 +203,7 @@ func (e *environment) job(t *testing.T, id uuid.UUID) postgres.TrackingJob {
 // result is what a finished job says.
 type result struct {
 	Answered  int            `json:"answered"`
+	NotShown  int            `json:"notShown"`
 	GaveUp    map[string]int `json:"gaveUp"`
 	Cancelled int            `json:"cancelled"`
 	Repeats   int            `json:"repeats"`

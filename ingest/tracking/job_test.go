@@ -54,8 +54,16 @@ func TestWhatWasNotShownIsPaidForAndNotAskedAgain(t *testing.T) {
 	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusNoContent, 0, 0 })
 	jobs, _ := e.run(t)
 	j, r := e.finished(t, e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}}))
-	if j.Status != "completed" || r.Answered != 3 || len(r.GaveUp) != 0 || len(r.DegradedPlatforms) != 0 || r.Cost.Amount != 0.03 || e.service.requests() != 3 {
+	if j.Status != "completed" || r.Answered != 3 || r.NotShown != 3 || len(r.GaveUp) != 0 || len(r.DegradedPlatforms) != 0 || r.Cost.Amount != 0.03 || e.service.requests() != 3 {
 		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
+	}
+	progress, err := e.db.TrackingProgress(t.Context(), e.brand.OrganizationID, j.ID, time.Now())
+	if err != nil || len(progress) != 1 || progress[0].Answered != 3 || progress[0].NotShown != 3 {
+		t.Errorf("progress %+v, %v", progress, err)
+	}
+	days, err := e.db.TrackingSpending(t.Context(), e.brand.OrganizationID, time.Now().AddDate(0, 0, -1), time.Now(), e.brand.ID)
+	if err != nil || len(days) != 1 || days[0].Runs != 3 || days[0].NotShown != 3 || days[0].GivenUp != 0 {
+		t.Errorf("spending %+v, %v", days, err)
 	}
 	answers, _ := e.records(t)
 	for _, a := range answers {

@@ -168,6 +168,7 @@ func follow(
 func summary(j postgres.TrackingJob) string {
 	var r struct {
 		Answered  int
+		NotShown  int
 		GaveUp    map[string]int
 		Cancelled int
 		Repeats   int
@@ -178,6 +179,9 @@ func summary(j postgres.TrackingJob) string {
 	}
 	_ = json.Unmarshal(j.Result, &r) // ours
 	parts := []string{fmt.Sprintf("%d of %d answered", r.Answered, j.Total)}
+	if r.NotShown > 0 {
+		parts = append(parts, fmt.Sprintf("of them %d without an overview", r.NotShown))
+	}
 	for _, class := range slices.Sorted(maps.Keys(r.GaveUp)) {
 		parts = append(parts, fmt.Sprintf("%d given up: %s", r.GaveUp[class], class))
 	}

@@ -118,21 +118,28 @@ func (d *dashboard) showsSteps(t *testing.T, want []mark) {
 func (d *dashboard) drawsTheSpending(t *testing.T) {
 	d.at(t, "/brands/fernwood/tracking", "Tracking")
 	var trend struct {
-		Buckets []struct {
-			Date    string
-			Answers float64 `json:"result_count"`
-			GivenUp float64 `json:"given_up_runs"`
+		Buckets, Unanswered []struct {
+			Date     string
+			Answers  float64 `json:"result_count"`
+			NotShown float64 `json:"not_shown"`
+			GivenUp  float64 `json:"given_up_runs"`
 		}
 	}
 	from := d.text(t, `new Date(Date.now() - 89 * 86400000).toISOString().slice(0, 10)`)
 	to := d.text(t, `new Date().toISOString().slice(0, 10)`)
 	d.ask(t, fmt.Sprintf("visibility-trend?date_from=%s&date_to=%s&brand_id=%s", from, to, d.brand), &trend)
 	var want []mark
-	for _, b := range trend.Buckets {
-		want = append(want, mark{Key: "answered", X: b.Date, Value: b.Answers})
-		if b.GivenUp > 0 {
-			want = append(want, mark{Key: "given_up", X: b.Date, Value: b.GivenUp})
+	notShown := 0.0
+	for _, b := range append(trend.Buckets, trend.Unanswered...) {
+		notShown += b.NotShown
+		for key, n := range map[string]float64{"answered": b.Answers, "not_shown": b.NotShown, "given_up": b.GivenUp} {
+			if n > 0 {
+				want = append(want, mark{Key: key, X: b.Date, Value: n})
+			}
 		}
+	}
+	if notShown == 0 {
+		t.Error("no run of the demo was without an overview")
 	}
 	d.showsMarks(t, "Runs per day", "", want)
 	var spending struct {

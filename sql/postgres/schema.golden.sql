@@ -1767,6 +1767,7 @@ CREATE TABLE public.tracking_runs (
     attempts integer NOT NULL DEFAULT 0,
     repeats integer NOT NULL DEFAULT 0,
     is_unknown boolean NOT NULL DEFAULT false,
+    not_shown boolean NOT NULL DEFAULT false,
     rate_limited integer NOT NULL DEFAULT 0,
     next_attempt_at timestamp with time zone,
     error_class text,
@@ -1809,6 +1810,7 @@ COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
+COMMENT ON COLUMN public.tracking_runs.not_shown IS 'Whether it was answered by seeing that the surface showed no answer.';
 COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails again and again, at nothing.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';

@@ -15,6 +15,7 @@ type TrackingDay struct {
 	Day      time.Time `db:"day"`
 	Platform string    `db:"platform"`
 	Runs     int64     `db:"runs"`
+	NotShown int64     `db:"not_shown"` // seen without an answer
 	GivenUp  int64     `db:"given_up"`
 	Cost     string    `db:"cost"` // of the ended runs, in US dollars; an estimate where a platform reports no usage
 }
@@ -48,6 +49,7 @@ func Decimal(amount *big.Rat) string {
 type PlatformProgress struct {
 	Platform      string   `db:"platform" json:"platform"`
 	Answered      int64    `db:"answered" json:"answered"`
+	NotShown      int64    `db:"not_shown" json:"not_shown"` // of those
 	GivenUp       int64    `db:"given_up" json:"given_up"`
 	Waiting       int64    `db:"waiting" json:"waiting"`
 	RatePerMinute *float64 `db:"rate_per_minute" json:"-"`

@@ -49,6 +49,7 @@ type RunOutcome struct {
 	ID            uuid.UUID
 	State         string // answered, gave_up, cancelled, queued again, or asking: a provider has accepted it
 	Answer        string // the record, of an answered or given-up run
+	NotShown      bool   // it was answered by seeing that the surface showed no answer
 	Cost          string // US dollars, a decimal number; "": not known
 	ErrorClass    string
 	Error         string
@@ -155,16 +156,16 @@ func endRuns(ctx context.Context, tx Tx, job uuid.UUID, outcomes []RunOutcome) e
 	var ids []uuid.UUID
 	var states, answers, costs, classes, texts, providers, jobs []string
 	var nexts, submissions []*time.Time
-	var uncounted []bool
+	var uncounted, notShown []bool
 	for _, o := range outcomes {
 		ids, states, answers = append(ids, o.ID), append(states, o.State), append(answers, o.Answer)
 		costs, classes, texts = append(costs, o.Cost), append(classes, o.ErrorClass), append(texts, o.Error)
 		nexts, uncounted = append(nexts, o.NextAttemptAt), append(uncounted, o.Uncounted)
 		providers, jobs = append(providers, o.Provider), append(jobs, o.ProviderJob)
-		submissions = append(submissions, o.SubmittedAt)
+		submissions, notShown = append(submissions, o.SubmittedAt), append(notShown, o.NotShown)
 	}
 	return exec(ctx, tx, "end_tracking_runs", job, ids, states, answers, costs, classes, texts, nexts, uncounted,
-		providers, jobs, submissions)
+		providers, jobs, submissions, notShown)
 }
 
 // CancelWaiting ends the queued runs of a cancelled job once its worker has no request in flight.

@@ -33,6 +33,7 @@ type spendingDay struct {
 	Date     string      `json:"date"`
 	Platform string      `json:"platform"`
 	Runs     int64       `json:"runs"`
+	NotShown int64       `json:"not_shown"` // seen without an answer
 	GivenUp  int64       `json:"given_up"`
 	Cost     json.Number `json:"cost"`
 }
@@ -84,7 +85,7 @@ func (s *Server) spending(c *fiber.Ctx) error {
 	}
 	for _, r := range rows {
 		body.Days = append(body.Days,
-			spendingDay{r.Day.Format(time.DateOnly), r.Platform, r.Runs, r.GivenUp, json.Number(r.Cost)})
+			spendingDay{r.Day.Format(time.DateOnly), r.Platform, r.Runs, r.NotShown, r.GivenUp, json.Number(r.Cost)})
 	}
 	return c.JSON(body)
 }

@@ -31,7 +31,7 @@ func TestSpendingIsOfABrandOfTheCaller(t *testing.T) {
 		{"stranger", "job/" + job.String() + "/platforms", 404, "no such job"},
 		{"viewer", "job/x/platforms", 404, "no such job"},
 		{"viewer", "job/" + job.String() + "/platforms", 200,
-			`{"platforms":[{"platform":"alpha","answered":0,"given_up":0,"waiting":1}],"rate_per_minute":null,"minutes_left":null}`},
+			`{"platforms":[{"platform":"alpha","answered":0,"not_shown":0,"given_up":0,"waiting":1}],"rate_per_minute":null,"minutes_left":null}`},
 	} {
 		status, body := s.ask(c.caller, "GET", "/api/tracking/"+c.target, "")
 		if status != c.status || !strings.Contains(body, c.want) {

@@ -261,7 +261,7 @@ export interface SitePages {
 export interface Spending {
   date_from: string
   date_to: string
-  days: { date: string; platform: string; runs: number; given_up: number; cost: number }[]
+  days: { date: string; platform: string; runs: number; not_shown: number; given_up: number; cost: number }[]
   cost: number
   month: { date_from: string; cost: number }
   forecast: {
@@ -273,7 +273,7 @@ export interface Spending {
   budget: Budget
 }
 export interface JobPlatforms {
-  platforms: { platform: string; answered: number; given_up: number; waiting: number }[]
+  platforms: { platform: string; answered: number; not_shown: number; given_up: number; waiting: number }[]
   rate_per_minute: number | null
   minutes_left: number | null
 }

@@ -59,6 +59,7 @@ CREATE TABLE public.tracking_runs (
     attempts        int NOT NULL DEFAULT 0,
     repeats         int NOT NULL DEFAULT 0,
     is_unknown      bool NOT NULL DEFAULT false,
+    not_shown       bool NOT NULL DEFAULT false,
     rate_limited    int NOT NULL DEFAULT 0,
     next_attempt_at timestamptz,
     error_class     text CONSTRAINT tracking_runs_error_class_length CHECK (octet_length(error_class) <= 100),
@@ -89,6 +90,7 @@ COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of th
 COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt at the start of the job, as records contain it.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
+COMMENT ON COLUMN public.tracking_runs.not_shown IS 'Whether it was answered by seeing that the surface showed no answer.';
 COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that do not use up the retries of a run: refused for a rate limit, by a capture provider that another one replaces, or that fails again and again, at nothing.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.cost IS 'The cost of all its requests in US dollars; null: not known.';

@@ -3,14 +3,15 @@
 WITH outcomes AS (
     SELECT *
     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-        $9::bool[], $10::text[], $11::text[], $12::timestamptz[])
+        $9::bool[], $10::text[], $11::text[], $12::timestamptz[], $13::bool[])
         AS o (id, state, answer, cost, error_class, error, next_attempt_at, is_uncounted, provider, provider_job,
-            submitted_at)
+            submitted_at, not_shown)
 ), ended AS (
     UPDATE public.tracking_runs AS r
     SET
         state = o.state,
         answer = nullif(o.answer, '')::json,
+        not_shown = o.not_shown,
         cost = CASE WHEN o.cost = '' THEN r.cost ELSE coalesce(r.cost, 0) + o.cost::numeric END, -- of all its requests
         error_class = coalesce(nullif(o.error_class, ''), r.error_class),
         error = coalesce(nullif(o.error, ''), r.error),

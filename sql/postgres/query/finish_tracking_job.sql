@@ -2,6 +2,7 @@
 WITH runs AS (
     SELECT
         count(*) FILTER (WHERE state = 'done') AS answered,
+        count(*) FILTER (WHERE state = 'done' AND not_shown) AS not_shown,
         count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
         coalesce(sum(repeats), 0) AS repeats
     FROM public.tracking_runs
@@ -27,7 +28,7 @@ SET
     failed_reason = CASE WHEN j.cancelled_at IS NULL AND r.answered = 0 THEN
         'no run was answered: ' || (SELECT string_agg(key || ' ' || value, ', ' ORDER BY key) FROM jsonb_each_text(c.gave_up)) END,
     result = jsonb_build_object(
-        'answered', r.answered, 'gaveUp', c.gave_up, 'cancelled', r.cancelled, 'repeats', r.repeats,
+        'answered', r.answered, 'notShown', r.not_shown, 'gaveUp', c.gave_up, 'cancelled', r.cancelled, 'repeats', r.repeats,
         'cost', jsonb_build_object('amount', j.cost, 'currency', j.currency), 'degradedPlatforms', p.degraded)
 FROM runs AS r, classes AS c, platforms AS p
 WHERE j.id = $1

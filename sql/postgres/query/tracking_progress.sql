@@ -3,6 +3,7 @@
 SELECT
     r.platform,
     count(*) FILTER (WHERE r.state IN ('answered', 'done')) AS answered,
+    count(*) FILTER (WHERE r.not_shown) AS not_shown,
     count(*) FILTER (WHERE r.state = 'gave_up') AS given_up,
     count(*) FILTER (WHERE r.state IN ('queued', 'asking')) AS waiting,
     round(60 * p.completed / p.seconds, 1)::float8 AS rate_per_minute,

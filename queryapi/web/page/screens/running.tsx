@@ -95,7 +95,10 @@ export function PlatformProgress({ id, job }: { id: string; job: Job | null }) {
                   <i class="rest" style={{ flexGrow: p.waiting }} />
                 </span>
               </td>
-              <td class="number">{number(p.answered)}</td>
+              <td class="number">
+                {number(p.answered)}
+                {p.not_shown > 0 && `, ${number(p.not_shown)} of them not shown`}
+              </td>
               <td class="number">{number(p.given_up)}</td>
               <td class="number">{number(p.waiting)}</td>
             </tr>

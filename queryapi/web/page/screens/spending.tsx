@@ -9,7 +9,7 @@ import { Shown } from "../parts/state.tsx"
 import { addressOf } from "../route.ts"
 import { answers } from "./drill.ts"
 import { Refused } from "./running.tsx"
-import { outagesOf } from "./trend.tsx"
+import { missing, outagesOf } from "./trend.tsx"
 
 // Spending is what the brand's runs cost, day by day, and what its schedule will cost.
 export function Spending({ brand }: { brand: Brand }) {
@@ -35,7 +35,7 @@ function CostPerDay({ spending }: { spending: Body }) {
       marks.length > 0 ? [{ key, name, slot: slotOf(platform), outlined, marks }] : []
     const spent = days
       .filter((d) => d.platform === platform && d.cost > 0)
-      .map((d): Mark => ({ key: platform, x: d.date, y: d.cost, n: d.runs, notes: givenUp(d.given_up) }))
+      .map((d): Mark => ({ key: platform, x: d.date, y: d.cost, n: d.runs, notes: missing({ given_up_runs: d.given_up, not_shown: d.not_shown }) }))
     const ahead = forecast.days
       .filter((d) => d.platform === platform && d.cost)
       .map((d): Mark => ({ key: `${platform}-forecast`, x: d.date, y: d.cost, n: d.runs }))
@@ -69,11 +69,9 @@ function CostPerDay({ spending }: { spending: Body }) {
   )
 }
 
-const givenUp = (runs: number) => (runs > 0 ? [`${plural(runs, "run")} given up`] : [])
-
 const byDate = (a: { date: string }, b: { date: string }) => a.date.localeCompare(b.date)
 
-// RunsPerDay has what came of the runs of the last 90 days: answers, and runs that were given up.
+// RunsPerDay has what came of the runs of the last 90 days: answers, overviews that were not shown, runs given up.
 export function RunsPerDay({ brand }: { brand: Brand }) {
   const window = { date_from: shift(today(), -89), date_to: today() }
   const everything = { platform: undefined, model: undefined, region: undefined, topic_id: undefined, branded: undefined }
@@ -81,6 +79,7 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
   return (
     <Shown of={trend} height={247}>
       {({ buckets, unanswered }) => {
+        const observed = [...buckets, ...unanswered].sort(byDate)
         const part = <B extends { date: string }>(key: string, name: string, slot: Slot, days: B[], value: (b: B) => number): Series => ({
           key,
           name,
@@ -99,16 +98,17 @@ export function RunsPerDay({ brand }: { brand: Brand }) {
           <Stack
             name="Runs per day"
             finding={`Answers came in on ${plural(buckets.length, "day")} of the last ${number(90)}`}
-            subtitle="Answers, and above them runs that were given up; hatched days: a platform gave up over a fifth of its runs"
+            subtitle="Answers, and above them captures without an overview and runs that were given up; hatched days: a platform gave up over a fifth of its runs"
             unit=""
             as="bars"
             height={140}
             days={{ from: window.date_from, to: window.date_to }}
             series={[
               part("answered", "Answered", 0, buckets, (b) => b.result_count),
-              part("given_up", "Given up", 9, [...buckets, ...unanswered].sort(byDate), (b) => b.given_up_runs),
+              part("not_shown", "Not shown", 11, observed, (b) => b.not_shown),
+              part("given_up", "Given up", 9, observed, (b) => b.given_up_runs),
             ].filter((s) => s.marks.length > 0)}
-            flags={[...buckets, ...unanswered].flatMap(outagesOf)}
+            flags={observed.flatMap(outagesOf)}
             csv={{ url: question("visibility-trend", brand, { ...everything, ...window, table: "buckets" }), file: `${brand.slug}-runs.csv` }}
             empty="No answers in the last 90 days: run the prompts now."
           />

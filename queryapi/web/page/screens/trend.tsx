@@ -223,7 +223,7 @@ export const outagesOf = (b: Pick<Bucket, "date" | "degraded_platforms">) =>
   b.degraded_platforms.map((platform): Flag => ({ day: b.date, kind: "outage", text: `outage of ${platform}` }))
 
 // missing are the notes about runs of a bucket that are in no figure.
-const missing = (bucket?: Pick<Bucket, "given_up_runs" | "not_shown">) => [
+export const missing = (bucket?: Pick<Bucket, "given_up_runs" | "not_shown">) => [
   ...(bucket?.given_up_runs ? [`${plural(bucket.given_up_runs, "run")} given up`] : []),
   ...(bucket?.not_shown ? [`${plural(bucket.not_shown, "overview")} not shown`] : []),
 ]
