@@ -30,7 +30,7 @@ func (d *dashboard) saysWhatWasNotShown(t *testing.T) {
 			t.Errorf("%s was not shown: %+v", g.Key, g.Totals)
 		}
 	}
-	text := fmt.Sprintf("overview shown in %d of %d answers (%v–%v%%)", overview.ResultCount, overview.ResultCount+overview.NotShown,
+	text := fmt.Sprintf("overview shown in %d of %d captures (%v–%v%%)", overview.ResultCount, overview.ResultCount+overview.NotShown,
 		overview.ShownRateInterval.Low, overview.ShownRateInterval.High)
 	if overview.NotShown == 0 || overview.ResultCount == 0 {
 		t.Fatalf("the demo has %s", text)

@@ -21,7 +21,7 @@ export const boundsInColumn = (interval: Interval, unit = "") => bounds(interval
 // platforms, most of which always do.
 export const shownOf = ({ resultCount, notShown, shownRateInterval }: Totals, platform = query.value.get("platform")) =>
   notShown > 0 && platform && !platform.includes(",")
-    ? `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "answer")} (${bounds(shownRateInterval, "%") ?? "too little data"})`
+    ? `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "capture")} (${bounds(shownRateInterval, "%") ?? "too little data"})`
     : null
 
 interface Props {
