@@ -1,9 +1,10 @@
 package capture
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"fmt"
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -14,12 +15,81 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// answer collects the parts of a capture while its payload is read.
+// answer is a capture while its payload is read.
 type answer struct {
 	wire.Draft
 	request  request
+	payload  []byte
+	page     wire.Object // the payload: an object, or the first one of a list
+	text     string      // Markdown or plain text
+	model    string      // that answered; "" unknown
+	cost     string      // US dollars; "" leaves it to the list of prices
+	isAbsent bool        // the surface is proven to be missing from its page
 	products []event.Product
 	cards    []string // ids of products
+	indexes  []int64  // of references that are cited
+	err      error    // about the first part of an unknown form
+}
+
+var htmlPage = regexp.MustCompile(`(?i)^\s*<(?:!doctype|html)\b`)
+
+// read reads a payload.
+func (a *answer) read(payload []byte) (platform.Reply, error) {
+	var err error
+	if a.page, err = decodeFirst(payload); err == nil {
+		a.payload = payload
+		err = a.request.read(a)
+	}
+	switch {
+	case a.err != nil || err != nil:
+		return platform.Reply{}, cmp.Or(a.err, err)
+	case a.isAbsent:
+		return platform.Reply{Finish: event.FinishNotShown}, nil
+	case htmlPage.MatchString(a.text):
+		return platform.Reply{}, wire.ChangedShape("the text is a page of HTML")
+	}
+	a.Write(withoutFurniture(strings.ToValidUTF8(a.text, "")))
+	reply, err := a.Reply(event.FinishComplete, a.model, nil, nil)
+	if err == nil {
+		reply.Products = a.products
+	}
+	return reply, err
+}
+
+// decodeFirst returns an object, or the first one of a list.
+func decodeFirst(payload []byte) (wire.Object, error) {
+	var list []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(payload), []byte("[")) {
+		if err := json.Unmarshal(payload, &list); err != nil || len(list) == 0 {
+			return nil, wire.ChangedShape("the answer is no list of records")
+		}
+		payload = list[0]
+	}
+	return wire.Decode(payload)
+}
+
+// changed notes that a part of the payload has an unknown form.
+func (a *answer) changed(format string, arguments ...any) {
+	if a.err == nil {
+		a.err = wire.ChangedShape(format, arguments...)
+	}
+}
+
+// unavailable returns the error of a capture that failed at the provider.
+func (a *answer) unavailable(format string, arguments ...any) error {
+	return a.request.account.Unavailable(format, arguments...)
+}
+
+// notShown notes that Google showed no overview on a page. A part of the page that is named like one is proof of a
+// changed shape.
+func (a *answer) notShown(page wire.Object) error {
+	for name, part := range page {
+		if part != nil && strings.Contains(strings.ToLower(name), "overview") {
+			return wire.ChangedShape("the overview may stand in the field %s", name)
+		}
+	}
+	a.isAbsent = true
+	return nil
 }
 
 // cite adds a page that the answer cites. A search at Google is only consulted.
@@ -43,118 +113,101 @@ func truncate(text string, limit int) string {
 	return strings.ToValidUTF8(text[:min(len(text), limit)], "")
 }
 
-// search adds a query. The prompt itself is none.
-func (a *answer) search(query string) {
-	if query = strings.TrimSpace(query); !strings.EqualFold(query, strings.TrimSpace(a.request.Text)) {
-		a.Search(query)
+// search adds the queries of a list. The prompt itself is none.
+func (a *answer) search(queries any) {
+	for _, query := range texts(queries, "query") {
+		if query = strings.TrimSpace(query); !strings.EqualFold(query, strings.TrimSpace(a.request.Text)) {
+			a.Search(query)
+		}
 	}
 }
 
-// pages adds the pages of a list, which may be missing. A page is an address, or an object with an address and a title
-// under one of several names, such as "title|text". One without an address is changed_shape.
-func pages(o wire.Object, path, addresses, titles string, add func(address, title string)) error {
+// pages adds the pages of a list, which may be missing. A page is an address, or an object that has addresses and a
+// title under one of several names, such as "title|text". A page without an address is a changed shape.
+func (a *answer) pages(o wire.Object, path, addresses, titles string, add func(address, title string)) {
 	list, isList := o.Value(path).([]any)
 	if !isList && o.Value(path) != nil {
-		return wire.ChangedShape("%s is no list", path)
+		a.changed("%s is no list", path)
 	}
-	for i, item := range list {
-		page, isObject := item.(map[string]any)
-		address, isText := item.(string)
-		if isObject {
-			address, isText = firstValue(page, addresses).(string)
+	for i, page := range list {
+		urls := texts(page, addresses)
+		if len(urls) == 0 {
+			a.changed("%s[%d] has no field %s", path, i, addresses)
 		}
-		if !isText {
-			return wire.ChangedShape("%s[%d] has no field %s", path, i, addresses)
+		fields, _ := page.(map[string]any)
+		title := text(fields, strings.Split(titles, "|")...)
+		for _, address := range urls {
+			add(address, title)
 		}
-		title, _ := firstValue(page, titles).(string)
-		add(address, title)
 	}
-	return nil
 }
 
-// firstValue returns the first value that an object has under one of several names, such as "title|text".
-func firstValue(o wire.Object, names string) any {
-	for name := range strings.SplitSeq(names, "|") {
-		if value := o.Value(name); value != nil {
-			return value
+// texts returns the texts in a value: itself, the items of a list, or what an object has under the first of several
+// names that holds a text.
+func texts(value any, names string) (list []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		for _, item := range value {
+			list = append(list, texts(item, names)...)
 		}
-	}
-	return nil
-}
-
-// texts returns the texts of a list, or the one text in its place. An item may be an object with the text as query.
-func texts(o wire.Object, path string) []string {
-	list := o.Texts(path)
-	for _, item := range o.List(path) {
-		if query := item.Text("query"); query != "" {
-			list = append(list, query)
+	case map[string]any:
+		for name := range strings.SplitSeq(names, "|") {
+			if list = texts(value[name], names); len(list) > 0 {
+				break
+			}
 		}
-	}
-	if text := o.Text(path); text != "" {
-		list = append(list, text)
 	}
 	return list
 }
 
-// firstText returns the first of several texts that is not blank.
-func firstText(o wire.Object, paths ...string) string {
+// pick returns the first text or number of an object at one of several paths that is not blank, else nil. Of a list it
+// takes the first item.
+func pick(o wire.Object, paths ...string) any {
 	for _, path := range paths {
-		if text := o.Text(path); strings.TrimSpace(text) != "" {
-			return text
+		var value any = map[string]any(o)
+		for name := range strings.SplitSeq(path, ".") {
+			inner, _ := value.(map[string]any)
+			value = inner[name]
+			if list, ok := value.([]any); ok {
+				value = append(list, nil)[0]
+			}
+		}
+		switch value := value.(type) {
+		case json.Number:
+			return value
+		case string:
+			if strings.TrimSpace(value) != "" {
+				return value
+			}
 		}
 	}
-	return ""
+	return nil
 }
 
-var htmlPage = regexp.MustCompile(`(?i)^\s*<(?:!doctype|html)\b`)
-
-// reply returns the answer with its text. cost is in US dollars; "" leaves it to the list of prices.
-func (a *answer) reply(text, model, cost string) (platform.Reply, error) {
-	if htmlPage.MatchString(text) {
-		return platform.Reply{}, wire.ChangedShape("the text is a page of HTML")
-	}
-	a.Write(withoutFurniture(strings.ToValidUTF8(text, "")))
-	reply, err := a.Reply(event.FinishComplete, model, nil, nil)
-	if err == nil {
-		reply.Products, reply.Usage = a.products, costUsage(cost)
-	}
-	return reply, err
+// text returns the text that pick finds.
+func text(o wire.Object, paths ...string) string {
+	value, _ := pick(o, paths...).(string)
+	return strings.TrimSpace(value)
 }
 
-// notShown returns the observation that Google showed no overview on a page. A part of the page that is named like one
-// is proof of a changed shape.
-func notShown(page wire.Object, cost string) (platform.Reply, error) {
-	for name, part := range page {
-		if part != nil && strings.Contains(strings.ToLower(name), "overview") {
-			return platform.Reply{}, wire.ChangedShape("the overview may stand in the field %s", name)
-		}
+// number returns the number that pick finds, which may be written as a text; or any other text.
+func number(o wire.Object, paths ...string) string {
+	if value, ok := pick(o, paths...).(json.Number); ok {
+		return value.String()
 	}
-	return platform.Reply{Finish: event.FinishNotShown, Usage: costUsage(cost)}, nil
+	return text(o, paths...)
 }
 
-func costUsage(cost string) *event.Usage { return &event.Usage{CostUSD: cost} }
+// reason returns the provider's reason why a job or a record failed.
+func reason(o wire.Object) string {
+	return number(o, "task.error", "task.error.message", "response.error", "response.error.message",
+		"error", "error.message", "error_code")
+}
 
 // isOverview reports whether the surface may be missing from its page.
-func (r request) isOverview() bool { return r.surface == "google-ai-overview" }
-
-// country returns the country of a request, for example "US"; "" none.
-func (r request) country() string {
-	if region, err := language.ParseRegion(r.Region); err == nil {
-		return region.Canonicalize().String() // GB of "uk"
-	}
-	return strings.ToUpper(r.Region)
-}
-
-// place returns the country of a request; without one the United States. A region of another kind is an error of class
-// invalid: no provider can take it.
-func (r request) place() (language.Region, error) {
-	region, err := language.ParseRegion(cmp.Or(r.country(), "US"))
-	if err != nil || !region.IsCountry() {
-		cause := fmt.Errorf("region %.60q: want a country, such as us", r.Region)
-		return region, &platform.Error{Class: platform.Invalid, Cause: cause}
-	}
-	return region, nil
-}
+func (r request) isOverview() bool { return r.surface == overview }
 
 // languageTag returns the language of a request, English without one.
 func (r request) languageTag() language.Tag { return language.Make(cmp.Or(r.Language, "en")) }
@@ -180,6 +233,9 @@ func (r request) googleLanguage() string {
 	}
 }
 
+// maxJobID limits the id of a job, in bytes.
+const maxJobID = 512
+
 // postJob sends a question, and returns the job that the provider made of it. Its id stands at a path of the answer.
 func (r request) postJob(ctx context.Context, address string, question any, path string) (submission, error) {
 	raw, err := r.account.Post(ctx, address, question)
@@ -187,22 +243,14 @@ func (r request) postJob(ctx context.Context, address string, question any, path
 		return submission{}, err
 	}
 	job, err := wire.Decode(raw)
-	id := cmp.Or(job.Text(path), job.Decimal(path))
+	id := number(job, path)
 	switch {
 	case err != nil:
 		return submission{}, err
 	case id == "" && job["error"] != nil:
 		return submission{}, r.account.Failed(raw)
-	case id == "":
-		return submission{}, wire.ChangedShape("the job has no field %s", path)
+	case id == "" || len(id) > maxJobID || strings.ContainsRune(id, 0):
+		return submission{}, wire.ChangedShape("the job has no id of at most %d bytes in the field %s", maxJobID, path)
 	}
 	return submission{jobID: id}, nil
-}
-
-// getJob asks for a job, as an object and as it was received. It is nil while the provider has no word of it.
-func (a account) getJob(ctx context.Context, address string) (job wire.Object, raw []byte, err error) {
-	if raw, err = a.Get(ctx, address); err == nil && len(raw) > 0 {
-		job, err = wire.Decode(raw)
-	}
-	return job, raw, err
 }

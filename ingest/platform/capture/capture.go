@@ -8,37 +8,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gofrs/uuid/v5"
+	"golang.org/x/text/language"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// provider captures surfaces. One that answers at once has no fetch.
+// provider captures surfaces.
 type provider struct {
 	platform.Description // slug, name, limits of a new account
 	baseURL              string
 	authorize            wire.Authorization
-	hasUser              bool // its key has the form user:password
+	hasUser              bool          // its key has the form user:password
+	minPause             time.Duration // the shortest after a 429
 
 	// submit sends one request for a capture (the page of a deferred overview is a second one). Its error is a
 	// *platform.Error, or the end of ctx.
 	submit func(ctx context.Context, r request) (submission, error)
-	// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; a
-	// failed job is an error of the state failed.
-	fetch func(ctx context.Context, a account, jobID string) ([]byte, state, error)
-	// read reads the payload of submit or fetch. The reply has no provider, and a cost only where the payload names
-	// one. An error without a cost is paid at the list's price, unless its class is one of refusals.
-	read func(r request, payload []byte) (platform.Reply, error)
-	// cancel ends an abandoned job; nil: it cannot be ended.
-	cancel func(ctx context.Context, a account, jobID string) error
+	jobs   jobs // of a provider that does not answer at once
+	// read reads the payload of submit or of a job. An error is paid at the list's price, unless its class is one of
+	// refusals.
+	read func(a *answer) error
 }
 
 // account is an account at a provider.
@@ -51,11 +47,11 @@ type account struct {
 // request is one capture.
 type request struct {
 	platform.Question
-	surface string // such as "google-ai-mode"
-	source  string // the provider's own name of the surface: an engine, source, data set or type of task
-	id      string // of the run: a provider that knows idempotency keys gets it
-	notify  string // the URL that the provider calls once the capture is there; "": none
-	account account
+	route
+	surface string          // such as "google-ai-mode"
+	country language.Region // of the question; the United States without one
+	id      string          // of the run: a provider that knows idempotency keys gets it
+	notify  string          // the URL that the provider calls once the capture is there; "": none
 }
 
 // submission is what a provider answers to a request: a job to wait for, or the payload.
@@ -64,16 +60,6 @@ type submission struct {
 	payload []byte
 	pages   int // that are paid for; 0 is one
 }
-
-// state is the state of a job.
-type state int
-
-const (
-	queued  state = iota // the provider has not begun
-	running              // also a state that is not known
-	ready                // the payload is there
-	failed               // without a charge
-)
 
 // Account is an account at a provider.
 type Account struct {
@@ -99,15 +85,16 @@ type route struct {
 
 // Open returns the client of a surface, which tries the accounts in their order.
 func Open(slug string, accounts []Account) (*Client, error) {
-	client := &Client{surface: surfaces[indexOf(slug)]}
+	client := &Client{surface: findSurface(slug)}
 	for _, a := range accounts {
 		p := findProvider(a.Provider)
 		opened, err := wire.NewAccount(a.Key, a.BaseURL, p.baseURL, p.authorize)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		account := account{Account: opened, zone: a.Zone, creditUSD: cmp.Or(a.CreditUSD, defaultCredit)}
-		client.routes = append(client.routes, route{*p, offerOf(slug, a.Provider), account})
+		opened.MinPause = p.minPause
+		account := account{opened, a.Zone, cmp.Or(a.CreditUSD, defaultCredit)}
+		client.routes = append(client.routes, route{p, client.surface.offer(a.Provider), account})
 	}
 	return client, nil
 }
@@ -124,10 +111,13 @@ func (c *Client) Routes(q platform.Question) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		cause := fmt.Errorf("the prompt has %d characters: want at most %d", length, longest)
-		return nil, &platform.Error{Class: platform.Invalid, Cause: cause}
+		return nil, invalid("the prompt has %d characters: want at most %d", length, longest)
 	}
 	return names, nil
+}
+
+func invalid(format string, arguments ...any) *platform.Error {
+	return &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf(format, arguments...)}
 }
 
 // Ask tries one provider after the other, each once, and waits for its capture.
@@ -160,79 +150,74 @@ func FailsOver(class platform.Class) bool {
 		class == platform.RateLimited
 }
 
-const (
-	overview  = "google-ai-overview"
-	maxJobID  = 512            // bytes
-	maxClosed = 24 * time.Hour // a longer pause of an account is taken for a mistake
-)
+// maxClosed is the longest pause of an account: a longer one is taken for a mistake.
+const maxClosed = 24 * time.Hour
 
 // Submit sends a question to a provider once. It returns a job to wait for or, with a job without an id, the reply.
 func (c *Client) Submit(
 	ctx context.Context, provider string, q platform.Question, run uuid.UUID, notify string,
 ) (Job, platform.Reply, error) {
-	r, ok := c.route(provider)
-	if !ok {
-		return Job{}, platform.Reply{}, missingKey(provider)
+	r, err := c.request(provider, q)
+	if err != nil {
+		return Job{}, platform.Reply{}, err
 	}
-	request := c.request(r, q)
-	request.id, request.notify = run.String(), notify
+	r.id, r.notify = run.String(), notify
 	allowance := &platform.Allowance{}
-	request.account.Allowance = allowance
-	s, err := r.submit(ctx, request)
-	if err == nil && (len(s.jobID) > maxJobID || strings.ContainsRune(s.jobID, 0) || !utf8.ValidString(s.jobID)) {
-		err = wire.ChangedShape("the job's id is no text of at most %d bytes", maxJobID)
-	}
+	r.account.Allowance = allowance
+	s, err := r.submit(ctx, r)
 	var reply platform.Reply
-	switch failure, classified := errors.AsType[*platform.Error](err); {
-	case err == nil && s.jobID == "":
-		reply, err = c.read(r, request, s)
-	case !classified:
-	case failure.Class == platform.Timeout || failure.Class == platform.ChangedShape: // it may have been accepted
-		r.charge(failure, max(s.pages, 1))
-	default:
-		r.charge(failure, s.pages-1) // the last page is refused
+	if err == nil && s.jobID == "" {
+		reply, err = r.reply(s.payload, s.pages)
 	}
+	reply.Allowance = *allowance
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		paid := s.pages - 1 // the last page is refused
+		if failure.Class == platform.Timeout || failure.Class == platform.ChangedShape {
+			paid = max(s.pages, 1) // it may have been accepted
+		}
+		r.charge(failure, paid)
 		failure.Allowance = *allowance
 		if failure.Class == platform.RateLimited {
-			pause := max(allowance.ClosedFor, cmp.Or(failure.RetryAfter, minPause))
+			pause := max(allowance.ClosedFor, cmp.Or(failure.RetryAfter, ratePause))
 			failure.Allowance.ClosedFor = min(pause, maxClosed)
 		}
 	}
-	reply.Allowance = *allowance
 	return Job{provider, s.jobID}, reply, err
 }
 
-// Cost returns the list's price of one capture at a provider, in US dollars.
-func (c *Client) Cost(provider string) string {
-	if r, ok := c.route(provider); ok {
-		return r.cost(1)
+// request returns the request of a question. Its error is a missing key, or a region of another kind than countries,
+// which no provider can take.
+func (c *Client) request(provider string, q platform.Question) (request, error) {
+	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
+	if i < 0 {
+		cause := fmt.Errorf("there is no key of %s any more", provider)
+		return request{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
 	}
-	return ListCost(c.surface.Slug, provider)
+	region, err := language.ParseRegion(cmp.Or(q.Region, "US"))
+	region = region.Canonicalize() // uk is GB
+	if err != nil || !region.IsCountry() {
+		return request{}, invalid("region %.60q: want a country, such as us", q.Region)
+	}
+	return request{Question: q, route: c.routes[i], surface: c.surface.slug, country: region}, nil
 }
 
-// ListCost returns the price of one capture at an account of no special plan; "" if the provider captures no such
-// surface.
-func ListCost(slug, provider string) string {
-	if !slices.Contains(Offers(slug), provider) {
-		return ""
-	}
-	return route{offer: offerOf(slug, provider)}.cost(1)
-}
-
-// HighestPrice returns what a capture costs at most at one of the accounts, with a second page where there may be one.
-func HighestPrice(slug string, accounts []Account) *platform.Price {
-	highest := new(big.Rat)
-	for _, a := range accounts {
-		cost := offerOf(slug, a.Provider).cost(a.CreditUSD)
-		if a.Provider == serpAPI.Slug && slug == overview {
-			cost.Mul(cost, big.NewRat(2, 1))
-		}
-		if cost.Cmp(highest) > 0 {
-			highest = cost
+// reply reads a payload, and adds what the reader does not know.
+func (r request) reply(payload []byte, pages int) (platform.Reply, error) {
+	pages = max(pages, 1)
+	a := answer{request: r}
+	reply, err := a.read(payload)
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
+		failure.Raw = payload
+		if !failure.Class.Refused() {
+			r.charge(failure, pages)
 		}
 	}
-	return &platform.Price{Currency: "USD", Date: pricesOf, PerThousandRequests: highest.FloatString(6)}
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	reply.Provider, reply.Surface, reply.Raw = r.Slug, event.SurfaceConsumer, payload
+	reply.Usage = &event.Usage{CostUSD: cmp.Or(a.cost, r.cost(pages))}
+	return reply, nil
 }
 
 // charge sets what so many pages cost by the list, unless the failure has a cost.
@@ -242,50 +227,15 @@ func (r route) charge(failure *platform.Error, pages int) {
 	}
 }
 
-// cost returns the list's price of so many pages.
-func (r route) cost(pages int) string {
-	sum := r.offer.cost(r.account.creditUSD)
-	cost, _ := event.Decimal(sum.Mul(sum, big.NewRat(int64(pages), 1000)).FloatString(9))
-	return cost
-}
+// cost returns the list's price of so many pages, in US dollars.
+func (r route) cost(pages int) string { return r.offer.cost(r.account.creditUSD, pages) }
 
-func (c *Client) route(provider string) (r route, ok bool) {
-	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
-	if i < 0 {
-		return route{}, false
-	}
-	return c.routes[i], true
-}
-
-func missingKey(provider string) *platform.Error {
-	cause := fmt.Errorf("there is no key of %s any more", provider)
-	return &platform.Error{Class: platform.Unavailable, Cause: cause}
-}
-
-func (c *Client) request(r route, q platform.Question) request {
-	return request{Question: q, surface: c.surface.Slug, source: r.offer.source, account: r.account}
-}
-
-// read reads a payload, and adds what the reader does not know.
-func (c *Client) read(r route, request request, s submission) (platform.Reply, error) {
-	reply, err := r.read(request, s.payload)
-	if failure, ok := errors.AsType[*platform.Error](err); ok {
-		failure.Raw = s.payload
-		if !failure.Class.Refused() {
-			r.charge(failure, max(s.pages, 1))
+// Cost returns the list's price of one capture at a provider, in US dollars.
+func (c *Client) Cost(provider string) string {
+	for _, r := range c.routes {
+		if r.Slug == provider {
+			return r.cost(1)
 		}
 	}
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	reply.Provider, reply.Surface, reply.Raw = r.Slug, event.SurfaceConsumer, s.payload
-	usage := event.Usage{}
-	if reply.Usage != nil {
-		usage = *reply.Usage
-	}
-	if usage.CostUSD == "" {
-		usage.CostUSD = r.cost(max(s.pages, 1))
-	}
-	reply.Usage = &usage
-	return reply, nil
+	return ListCost(c.surface.slug, provider)
 }

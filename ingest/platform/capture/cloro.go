@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"math/big"
-	"net/url"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
@@ -17,7 +16,14 @@ var cloro = provider{
 		Limits: platform.Limits{RequestsPerMinute: 120, InFlight: 20},
 	},
 	baseURL: "https://api.cloro.dev", authorize: wire.Bearer,
-	submit: submitCloro, fetch: fetchCloro, read: readCloro,
+	submit: submitCloro, read: readCloro,
+	jobs: jobs{
+		job: "/v1/async/task/", status: "task.status",
+		states: map[string]state{
+			"QUEUED": queued, "PENDING": queued, "CREATED": queued, "SCHEDULED": queued,
+			"COMPLETED": ready, "FAILED": failed,
+		},
+	},
 }
 
 func submitCloro(ctx context.Context, r request) (submission, error) {
@@ -31,112 +37,52 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 		include["shopping"] = true
 	}
 	if r.Region != "" {
-		payload["country"] = r.country()
+		payload["country"] = r.country.String()
 	}
-	task := wire.Object{"taskType": r.source, "payload": payload}
-	if r.id != "" {
-		task["idempotencyKey"] = r.id
-	}
+	task := wire.Object{"taskType": r.offer.source, "payload": payload, "idempotencyKey": r.id}
 	if r.notify != "" {
 		task["webhook"] = wire.Object{"url": r.notify}
 	}
 	return r.postJob(ctx, "/v1/async/task", task, "task.id")
 }
 
-func fetchCloro(ctx context.Context, a account, jobID string) ([]byte, state, error) {
-	body, raw, err := a.getJob(ctx, "/v1/async/task/"+url.PathEscape(jobID))
-	if err != nil {
-		return nil, running, err
-	}
-	switch body.Text("task.status") {
-	case "QUEUED", "PENDING", "CREATED", "SCHEDULED":
-		return nil, queued, nil
-	case "COMPLETED":
-		return raw, ready, nil
-	case "FAILED":
-		return nil, failed, a.Unavailable("the task failed: %s", cloroFailure(body))
-	}
-	return nil, running, nil
-}
-
-// cloroFailure returns the reason that a task or its response gives, a text or an object.
-func cloroFailure(body wire.Object) string {
-	return firstText(body,
-		"task.error", "task.error.message", "response.error", "response.error.message", "error.message")
-}
-
-func readCloro(r request, payload []byte) (platform.Reply, error) {
-	body, err := wire.Decode(payload)
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	content := body.Object("response")
-	if content["error"] != nil || body.Value("task.error") != nil {
-		return platform.Reply{}, r.account.Unavailable("the task failed: %s", cloroFailure(body))
+func readCloro(a *answer) error {
+	content := a.page.Object("response")
+	if content["error"] != nil || a.page.Value("task.error") != nil {
+		return a.unavailable("the task failed: %s", reason(a.page))
 	}
 	if inner := content.Object("result"); inner != nil {
 		content = inner
 	}
-	cost := cloroCost(body, r.account.creditUSD)
-	if r.isOverview() {
+	a.cost = a.cloroCost()
+	if a.request.isOverview() {
 		if overview, ok := content["aioverview"]; ok && overview == nil {
-			return notShown(content, cost)
+			return a.notShown(content)
 		}
 		content = content.Object("aioverview")
 	}
 	if content == nil {
-		return platform.Reply{}, wire.ChangedShape("the response is missing")
+		return wire.ChangedShape("the response is missing")
 	}
-	a := answer{request: r}
-	if err := a.cloroPages(content); err != nil {
-		return platform.Reply{}, err
-	}
-	for _, path := range []string{"searchQueries", "search_model_queries"} {
-		for _, query := range texts(content, path) {
-			a.search(query)
-		}
-	}
-	for _, path := range []string{"shoppingCards", "shopping_cards", "inlineProducts"} {
-		if err := a.cloroCards(content, path); err != nil {
-			return platform.Reply{}, err
-		}
-	}
-	return a.reply(firstText(content, "markdown", "text"), content.Text("model"), cost)
-}
-
-// cloroPages cites the pills in the text and consults the sources. Without pills the sources are cited.
-func (a *answer) cloroPages(content wire.Object) error {
-	if err := pages(content, "citationPills", "url", "label|title", a.cite); err != nil {
-		return err
-	}
-	add := a.cite
+	a.text, a.model = text(content, "markdown", "text"), content.Text("model")
+	a.pages(content, "citationPills", "url", "label|title", a.cite)
+	sources := a.cite
 	if len(content.List("citationPills")) > 0 {
-		add = a.consult
+		sources = a.consult
 	}
-	return pages(content, "sources", "url", "label|title", add)
-}
-
-// cloroCards reads cards, which stand in a list or in groups.
-func (a *answer) cloroCards(content wire.Object, path string) error {
-	if _, ok := content[path].([]any); !ok && content[path] != nil {
-		return wire.ChangedShape("%s is no list", path)
+	a.pages(content, "sources", "url", "label|title", sources)
+	a.search(content["searchQueries"])
+	a.search(content["search_model_queries"])
+	for _, list := range []string{"shoppingCards", "shopping_cards", "inlineProducts"} {
+		a.sellGroups(content, list)
 	}
-	var cards []wire.Object
-	for _, card := range content.List(path) {
-		if group := card.List("products"); len(group) > 0 {
-			a.sell(group)
-			continue
-		}
-		cards = append(cards, card)
-	}
-	a.sell(cards)
 	return nil
 }
 
 // cloroCost returns the cost of the credits that were charged; "" where their number is missing.
-func cloroCost(body wire.Object, creditUSD string) string {
-	price, ok := new(big.Rat).SetString(creditUSD)
-	credits, charged := new(big.Rat).SetString(body.Decimal("credits.creditsCharged"))
+func (a *answer) cloroCost() string {
+	price, ok := new(big.Rat).SetString(a.request.account.creditUSD)
+	credits, charged := new(big.Rat).SetString(a.page.Decimal("credits.creditsCharged"))
 	if !ok || !charged {
 		return ""
 	}

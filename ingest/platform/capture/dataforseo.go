@@ -24,12 +24,8 @@ var dataForSEO = provider{
 var escapedKeyword = strings.NewReplacer("%", "%25", "+", "%2B")
 
 func submitDataForSEO(ctx context.Context, r request) (submission, error) {
-	region, err := r.place()
-	if err != nil {
-		return submission{}, err
-	}
 	task := wire.Object{
-		"keyword": escapedKeyword.Replace(r.Text), "location_code": countryCode + region.M49(),
+		"keyword": escapedKeyword.Replace(r.Text), "location_code": countryCode + r.country.M49(),
 	}
 	if name := chineseNames[r.googleLanguage()]; name != "" {
 		task["language_name"] = name // since its lists differ in the code
@@ -37,13 +33,13 @@ func submitDataForSEO(ctx context.Context, r request) (submission, error) {
 		base, _ := r.languageTag().Base()
 		task["language_code"] = base.String()
 	}
-	switch r.source {
+	switch r.offer.source {
 	case "ai_optimization/chat_gpt/llm_scraper":
 		task["force_web_search"] = true
 	case "serp/google/organic":
 		task["load_async_ai_overview"] = true
 	}
-	payload, err := r.account.Post(ctx, "/v3/"+r.source+"/live/advanced", []wire.Object{task})
+	payload, err := r.account.Post(ctx, "/v3/"+r.offer.source+"/live/advanced", []wire.Object{task})
 	return submission{payload: payload}, err
 }
 
@@ -67,107 +63,92 @@ func dataForSEOClass(status int64) platform.Class {
 	return platform.Unavailable
 }
 
-func readDataForSEO(r request, payload []byte) (platform.Reply, error) {
-	body, err := wire.Decode(payload)
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	task := body
-	if tasks := body.List("tasks"); len(tasks) > 0 {
+func readDataForSEO(a *answer) error {
+	task := a.page
+	if tasks := task.List("tasks"); len(tasks) > 0 {
 		task = tasks[0]
 	}
+	results := task.List("result")
 	switch status, ok := task.Number("status_code"); {
 	case !ok:
-		return platform.Reply{}, wire.ChangedShape("the task has no field status_code")
+		return wire.ChangedShape("the task has no field status_code")
 	case status != 20000:
-		e := r.account.Unavailable("status %d: %s", status, task.Text("status_message"))
+		e := a.request.account.Unavailable("status %d: %s", status, task.Text("status_message"))
 		e.Class = dataForSEOClass(status)
-		return platform.Reply{}, e
+		return e
+	case len(results) == 0 || results[0] == nil:
+		return wire.ChangedShape("the task has no result")
 	}
-	results := task.List("result")
-	if len(results) == 0 || results[0] == nil {
-		return platform.Reply{}, wire.ChangedShape("the task has no result")
+	a.cost, _ = event.Decimal(cmp.Or(task.Decimal("cost"), a.page.Decimal("cost")))
+	if strings.HasPrefix(a.request.offer.source, "serp/") {
+		return a.readDataForSEOPage(results[0])
 	}
-	cost, _ := event.Decimal(cmp.Or(task.Decimal("cost"), body.Decimal("cost")))
-	a := answer{request: r}
-	if strings.HasPrefix(r.source, "serp/") {
-		return a.dataForSEOPage(results[0], cost)
-	}
-	return a.dataForSEOChat(results[0], cost)
+	a.readDataForSEOChat(results[0])
+	return nil
 }
 
-// dataForSEOChat reads the answer of a chat. Ads among its items are nothing.
-func (a *answer) dataForSEOChat(result wire.Object, cost string) (platform.Reply, error) {
-	if err := pages(result, "sources", "url", "title", a.cite); err != nil {
-		return platform.Reply{}, err
-	}
-	if err := pages(result, "search_results", "url", "title", a.consult); err != nil {
-		return platform.Reply{}, err
-	}
-	for _, query := range texts(result, "fan_out_queries") {
-		a.search(query)
-	}
+// readDataForSEOChat reads the answer of a chat. Ads among its items are nothing.
+func (a *answer) readDataForSEOChat(result wire.Object) {
+	a.text, a.model = result.Text("markdown"), result.Text("model")
+	a.pages(result, "sources", "url", "title", a.cite)
+	a.pages(result, "search_results", "url", "title", a.consult)
+	a.search(result["fan_out_queries"])
 	for _, item := range result.List("items") {
 		if item.Kind() == "chat_gpt_products" {
 			a.sell(item.List("items"))
 		}
 	}
-	return a.reply(result.Text("markdown"), result.Text("model"), cost)
 }
 
-// dataForSEOPage reads the overview among the items of a page, or the answer of AI Mode, which has the same form.
-func (a *answer) dataForSEOPage(result wire.Object, cost string) (platform.Reply, error) {
+// readDataForSEOPage reads the overview among the items of a page, or the answer of AI Mode, which has the same form.
+func (a *answer) readDataForSEOPage(result wire.Object) error {
 	if _, ok := result["items"].([]any); !ok {
-		return platform.Reply{}, wire.ChangedShape("the result has no list of items")
+		return wire.ChangedShape("the result has no list of items")
 	}
 	kinds := wire.Object{}
 	for i, item := range result.List("items") {
 		switch item.Kind() {
 		case "ai_overview":
-			return a.dataForSEOOverview(item, cost)
+			return a.readDataForSEOOverview(item)
 		case "":
-			return platform.Reply{}, wire.ChangedShape("items[%d] has no field type", i)
+			return wire.ChangedShape("items[%d] has no field type", i)
 		}
 		kinds[item.Kind()] = true
 	}
 	if a.request.isOverview() {
-		return notShown(kinds, cost)
+		return a.notShown(kinds)
 	}
-	return platform.Reply{}, wire.ChangedShape("the page has no item ai_overview")
+	return wire.ChangedShape("the page has no item ai_overview")
 }
 
-// dataForSEOOverview reads the elements of an overview. The pages that they name are cited, the others of the overview
-// are consulted; where they name none those are cited.
-func (a *answer) dataForSEOOverview(overview wire.Object, cost string) (platform.Reply, error) {
+// readDataForSEOOverview reads the elements of an overview. The pages that they name are cited, the others of the
+// overview are consulted; where they name none those are cited.
+func (a *answer) readDataForSEOOverview(overview wire.Object) error {
+	if overview["asynchronous_ai_overview"] == true && overview["items"] == nil && overview["markdown"] == nil {
+		return a.unavailable("the overview was begun and not finished")
+	}
 	var paragraphs []string
-	add := a.cite
+	others := a.cite
 	for i, element := range overview.List("items") {
 		switch element.Kind() {
 		case "ai_overview_element":
-			text, ok := element["text"].(string)
-			if !ok {
-				return platform.Reply{}, wire.ChangedShape("items[%d] has no field text", i)
+			if _, ok := element["text"].(string); !ok {
+				a.changed("items[%d] has no field text", i)
 			}
-			if text = strings.TrimSpace(text); text != "" {
+			if text := text(element, "text"); text != "" {
 				paragraphs = append(paragraphs, text)
 			}
 			for _, list := range []string{"references", "links"} {
-				if err := pages(element, list, "url", "title", a.cite); err != nil {
-					return platform.Reply{}, err
-				}
+				a.pages(element, list, "url", "title", a.cite)
 				if len(element.List(list)) > 0 {
-					add = a.consult
+					others = a.consult
 				}
 			}
 		case "ai_overview_shopping":
 			a.sell(element.List("items"))
 		}
 	}
-	if overview["asynchronous_ai_overview"] == true && overview["items"] == nil && overview["markdown"] == nil {
-		return platform.Reply{}, a.request.account.Unavailable("the overview was begun and not finished")
-	}
-	if err := pages(overview, "references", "url", "title|source", add); err != nil {
-		return platform.Reply{}, err
-	}
-	return a.reply(strings.Join(paragraphs, "\n\n"), "", cost)
+	a.pages(overview, "references", "url", "title|source", others)
+	a.text = strings.Join(paragraphs, "\n\n")
+	return nil
 }

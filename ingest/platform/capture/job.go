@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
@@ -19,7 +21,7 @@ const (
 	maxPoll     = 10 * time.Second
 	pollTimeout = 30 * time.Second
 	askInterval = time.Second      // of Ask
-	minPause    = time.Minute      // after a refusal for the rate that names no pause
+	ratePause   = time.Minute      // after a 429 that names no pause
 	maxPause    = 10 * time.Minute // between two polls, also where the provider asks for more
 
 	// MaxRunning and MaxWaiting limit a job from its beginning and from its submission.
@@ -43,43 +45,89 @@ func (p Progress) IsHeard() bool { return p.Lost == nil || !p.Lost.Class.Retryab
 // Poll asks once for a job. Only a job that failed and a payload end it, and the loss of the account's key. Until then
 // there is no error but the end of ctx: a poll that is lost is repeated.
 func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform.Reply, Progress, error) {
-	r, ok := c.route(j.Provider)
-	if !ok {
-		failure := missingKey(j.Provider)
+	r, err := c.request(j.Provider, q)
+	if failure, ok := errors.AsType[*platform.Error](err); ok {
 		failure.CostUSD = c.Cost(j.Provider)
 		return platform.Reply{}, Progress{Ended: true}, failure
 	}
 	limited, done := context.WithTimeout(ctx, pollTimeout)
 	defer done()
-	payload, state, err := r.fetch(limited, r.account, j.ID)
-	failure, classified := errors.AsType[*platform.Error](err)
+	payload, state, err := r.fetch(limited, j.ID)
+	lost, isLost := errors.AsType[*platform.Error](err)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return platform.Reply{}, Progress{}, context.Cause(ctx)
-	case classified && state != failed:
-		if failure.Class == platform.RateLimited {
-			failure.RetryAfter = cmp.Or(failure.RetryAfter, maxPoll)
-		}
-		failure.RetryAfter = min(failure.RetryAfter, maxPause)
-		return platform.Reply{}, Progress{Lost: failure}, nil
-	case err == nil && state != ready:
+	case state == ready:
+		reply, err := r.reply(payload, 1)
+		return reply, Progress{Ended: true}, err
+	case err == nil:
 		return platform.Reply{}, Progress{Running: state == running}, nil
-	case err != nil:
+	case ctx.Err() != nil:
+		return platform.Reply{}, Progress{}, context.Cause(ctx)
+	case state == failed || !isLost:
 		return platform.Reply{}, Progress{Ended: true}, err
+	case lost.Class == platform.RateLimited:
+		lost.RetryAfter = cmp.Or(lost.RetryAfter, maxPoll)
 	}
-	reply, err := c.read(r, c.request(r, q), submission{payload: payload})
-	return reply, Progress{Ended: true}, err
+	lost.RetryAfter = min(lost.RetryAfter, maxPause)
+	return platform.Reply{}, Progress{Lost: lost}, nil
+}
+
+// jobs describes the polls of a provider.
+type jobs struct {
+	job      string                    // the path of a job, which its id ends
+	status   string                    // the field of a job with its status
+	states   map[string]state          // by status; one that is not listed is running
+	result   string                    // the path of its payload, with %s for its id; "": the job is the payload
+	isNotice func(payload []byte) bool // of a payload that comes later; nil: there are none
+	cancel   string                    // the path that ends a job, with %s for its id; "": it cannot be ended
+}
+
+// state is the state of a job.
+type state int
+
+const (
+	running state = iota
+	queued        // the provider has not begun
+	ready         // the payload is there
+	failed        // without a charge
+)
+
+// fetch asks once for the state of a job, and for its payload. Its error is a *platform.Error, or the end of ctx; that
+// of a failed job has the state failed.
+func (r request) fetch(ctx context.Context, jobID string) ([]byte, state, error) {
+	id := url.PathEscape(jobID)
+	payload, err := r.account.Get(ctx, r.jobs.job+id)
+	if err != nil || len(payload) == 0 {
+		return nil, running, err
+	}
+	job, err := wire.Decode(payload)
+	status := job.Text(r.jobs.status)
+	switch state := r.jobs.states[status]; {
+	case err != nil:
+		return nil, running, err
+	case state == failed:
+		return nil, failed, r.account.Unavailable("the job is %s: %s", status, cmp.Or(reason(job), "it gives no reason"))
+	case state == ready && r.jobs.result == "":
+		return payload, ready, nil
+	case state != ready:
+		return nil, state, nil
+	}
+	payload, err = r.account.Get(ctx, fmt.Sprintf(r.jobs.result, id))
+	if err != nil || len(payload) == 0 || r.jobs.isNotice != nil && r.jobs.isNotice(payload) {
+		return nil, running, err
+	}
+	return payload, ready, nil
 }
 
 // Cancel ends an abandoned job, where the provider can.
 func (c *Client) Cancel(ctx context.Context, j Job) error {
-	r, ok := c.route(j.Provider)
-	if !ok || r.cancel == nil {
-		return nil // without the key it cannot be ended
+	r, err := c.request(j.Provider, platform.Question{})
+	if err != nil || r.jobs.cancel == "" {
+		return err
 	}
 	limited, done := context.WithTimeout(context.WithoutCancel(ctx), pollTimeout)
 	defer done()
-	return r.cancel(limited, r.account, j.ID)
+	_, err = r.account.Post(limited, fmt.Sprintf(r.jobs.cancel, url.PathEscape(j.ID)), wire.Object{})
+	return err
 }
 
 // pause returns how long a provider asks for no poll.

@@ -1,7 +1,8 @@
 package capture
 
 import (
-	"encoding/json"
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ func (a *answer) sell(cards []wire.Object) {
 	}
 	for i, card := range cards {
 		p, ok := product(card, a.request.Region)
-		id := text(pick(card, "id"))
+		id := number(card, "id")
 		if !ok || id != "" && slices.Contains(a.cards, id) {
 			continue
 		}
@@ -39,62 +40,48 @@ func (a *answer) sell(cards []wire.Object) {
 	}
 }
 
+// sellGroups adds the shopping cards of a list, which stand there or in groups.
+func (a *answer) sellGroups(o wire.Object, path string) {
+	if _, ok := o[path].([]any); !ok && o[path] != nil {
+		a.changed("%s is no list", path)
+	}
+	var cards []wire.Object
+	for _, card := range o.List(path) {
+		if group := card.List("products"); len(group) > 0 {
+			a.sell(group)
+			continue
+		}
+		cards = append(cards, card)
+	}
+	a.sell(cards)
+}
+
 // product returns a shopping card of any source; ok is false where it has no title. Sources name one thing differently,
 // and a name means the same in all of them.
 func product(card wire.Object, region string) (p event.Product, ok bool) {
-	title, _ := pick(card, "title", "name").(string)
 	p = event.Product{
-		Title:       truncate(strings.TrimSpace(title), event.MaxTitle),
-		Brand:       text(pick(card, "brand", "brandName", "offers.brand")),
+		Title:       truncate(text(card, "title", "name"), event.MaxTitle),
+		Brand:       truncate(text(card, "brand", "brandName", "offers.brand"), event.MaxName),
 		PriceAmount: amount(pick(card, prices...)),
-		URL:         withoutCampaign(text(pick(card, "url", "link", "product_link", "productLink", "offers.url"))),
-		ImageURL: withoutCampaign(text(pick(card,
-			"image_url", "imageUrl", "thumbnail", "image_urls", "imageUrls", "images.url", "images"))),
-		ReviewCount: count(text(pick(card,
-			"rating.count", "rating.votes_count", "reviews", "num_reviews", "numReviews"))),
+		URL:         withoutCampaign(text(card, "url", "link", "product_link", "productLink", "offers.url")),
+		ImageURL: withoutCampaign(text(card,
+			"image_url", "imageUrl", "thumbnail", "image_urls", "imageUrls", "images.url", "images")),
+		ReviewCount: count(number(card,
+			"rating.count", "rating.votes_count", "reviews", "num_reviews", "numReviews")),
 	}
-	p.Merchant, _, _ = strings.Cut(text(pick(card,
-		"merchant", "merchants.name", "merchants", "seller", "source", "store", "offers.merchant")), " + ")
-	p.Merchant, p.Brand = truncate(p.Merchant, event.MaxName), truncate(p.Brand, event.MaxName)
+	merchant, _, _ := strings.Cut(text(card,
+		"merchant", "merchants.name", "merchants", "seller", "source", "store", "offers.merchant"), " + ")
+	p.Merchant = truncate(merchant, event.MaxName)
 	if p.PriceAmount != "" {
 		p.PriceCurrency = currencyOf(card, region)
 	}
-	if n, err := strconv.ParseFloat(text(pick(card, "rating.value", "rating")), 64); err == nil && n >= 0 && n <= 1e6 {
+	if n, err := strconv.ParseFloat(number(card, "rating.value", "rating"), 64); err == nil && n >= 0 && n <= 1e6 {
 		p.Rating = n
 	}
-	if n, err := strconv.ParseUint(text(pick(card, "position")), 10, 31); err == nil {
+	if n, err := strconv.ParseUint(number(card, "position"), 10, 31); err == nil {
 		p.Position = int(n)
 	}
 	return p, p.Title != ""
-}
-
-// pick returns the first value at one of the paths. Of a list it takes the first item.
-func pick(o wire.Object, paths ...string) any {
-	for _, path := range paths {
-		var value any = map[string]any(o)
-		for name := range strings.SplitSeq(path, ".") {
-			inner, _ := value.(map[string]any)
-			value = inner[name]
-			if list, ok := value.([]any); ok {
-				value = append(list, nil)[0]
-			}
-		}
-		if value != nil && value != "" {
-			return value
-		}
-	}
-	return nil
-}
-
-// text returns a text or number as text; "" another value.
-func text(value any) string {
-	switch value := value.(type) {
-	case string:
-		return strings.TrimSpace(value)
-	case json.Number:
-		return value.String()
-	}
-	return ""
 }
 
 // prices are the fields that hold the price of a card, a number before a text.
@@ -110,20 +97,19 @@ var amountForm = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}'’]\d{3})+(?:[.
 // separators are all but digits.
 var separators = regexp.MustCompile(`\D`)
 
-// amount returns a price as a decimal number; "" if it is none. Of two separators the last is the decimal one; a single
-// one is decimal where one or two digits follow it.
-func amount(value any) string {
-	digits := text(value)
-	if _, isNumber := value.(json.Number); !isNumber {
-		digits = amountForm.FindString(digits)
+// amount returns a price, a number or text, as a decimal number; "" if it is none. Of two separators in a text the last
+// is the decimal one; a single one is decimal where one or two digits follow it.
+func amount(price any) string {
+	digits := fmt.Sprint(price)
+	if written, isText := price.(string); isText {
+		digits = amountForm.FindString(written)
 		last := strings.LastIndexAny(digits, ".,")
 		isDecimal := last >= 0 && strings.Count(digits, digits[last:last+1]) == 1 &&
 			(len(digits)-last <= 3 || strings.ContainsAny(digits[:last], ".,"))
-		if isDecimal {
-			digits = separators.ReplaceAllString(digits[:last], "") + "." + digits[last+1:]
-		} else {
-			digits = separators.ReplaceAllString(digits, "")
+		if !isDecimal {
+			last = len(digits)
 		}
+		digits = separators.ReplaceAllString(digits[:last], "") + strings.ReplaceAll(digits[last:], ",", ".")
 	}
 	if decimal, ok := event.Decimal(digits); ok && decimal[0] != '-' {
 		return decimal
@@ -131,20 +117,16 @@ func amount(value any) string {
 	return ""
 }
 
-// currencySigns are signs of currencies, the longer before the ones that they contain. A sign of several currencies has
-// them by region.
-var currencySigns = []struct {
-	sign string
-	code map[string]string // by region; "" any
-}{
-	{"US$", anywhere("USD")}, {"CA$", anywhere("CAD")}, {"C$", anywhere("CAD")}, {"A$", anywhere("AUD")},
-	{"AU$", anywhere("AUD")}, {"R$", anywhere("BRL")}, {"€", anywhere("EUR")}, {"£", anywhere("GBP")},
-	{"₺", anywhere("TRY")}, {"₹", anywhere("INR")}, {"₩", anywhere("KRW")}, {"zł", anywhere("PLN")},
-	{"$", map[string]string{"us": "USD", "ca": "CAD", "au": "AUD", "mx": "MXN"}},
-	{"¥", map[string]string{"jp": "JPY", "cn": "CNY"}},
+// currencySigns are signs and codes of currencies, the longer signs before those that they contain.
+var currencySigns = [][2]string{
+	{"US$", "USD"}, {"CA$", "CAD"}, {"C$", "CAD"}, {"A$", "AUD"}, {"AU$", "AUD"}, {"R$", "BRL"}, {"€", "EUR"},
+	{"£", "GBP"}, {"₺", "TRY"}, {"₹", "INR"}, {"₩", "KRW"}, {"zł", "PLN"}, {"$", ""}, {"¥", ""},
 }
 
-func anywhere(code string) map[string]string { return map[string]string{"": code} }
+// regionalSigns are the codes of signs that several currencies share, by sign and region.
+var regionalSigns = map[string]string{
+	"$us": "USD", "$ca": "CAD", "$au": "AUD", "$mx": "MXN", "¥jp": "JPY", "¥cn": "CNY",
+}
 
 var codeForm = regexp.MustCompile(`\b[A-Z]{3}\b`)
 
@@ -153,16 +135,16 @@ func currencyOf(card wire.Object, region string) string {
 	var all strings.Builder
 	fields := []string{"price.currency", "currency", "discountPrice.currency", "price.currencySymbol"}
 	for _, path := range append(fields, prices...) {
-		all.WriteString(text(pick(card, path)) + "\n")
+		all.WriteString(text(card, path) + "\n")
 	}
 	for _, code := range codeForm.FindAllString(all.String(), -1) {
 		if _, err := currency.ParseISO(code); err == nil {
 			return code
 		}
 	}
-	for _, s := range currencySigns {
-		if strings.Contains(all.String(), s.sign) {
-			return s.code[""] + s.code[strings.ToLower(region)]
+	for _, sign := range currencySigns {
+		if strings.Contains(all.String(), sign[0]) {
+			return cmp.Or(sign[1], regionalSigns[sign[0]+strings.ToLower(region)])
 		}
 	}
 	return ""
@@ -176,15 +158,11 @@ func count(text string) int64 {
 	if parts == nil {
 		return 0
 	}
-	if parts[2] == "" {
-		n, err := strconv.ParseInt(separators.ReplaceAllString(parts[1], ""), 10, 64)
-		if err != nil {
-			return 0
-		}
-		return n
+	digits := separators.ReplaceAllString(parts[1], "")
+	if exponent := map[string]string{"k": "e3", "m": "e6"}[strings.ToLower(parts[2])]; exponent != "" {
+		digits = strings.ReplaceAll(parts[1], ",", ".") + exponent
 	}
-	exponent := map[string]string{"k": "e3", "m": "e6"}[strings.ToLower(parts[2])]
-	n, err := strconv.ParseFloat(strings.ReplaceAll(parts[1], ",", ".")+exponent, 64)
+	n, err := strconv.ParseFloat(digits, 64)
 	if err != nil || n > 1e15 {
 		return 0
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
@@ -57,16 +59,19 @@ func play(t *testing.T, steps ...step) (address string, rest func() int) {
 	}
 }
 
-// opened returns the route of a surface at a provider, and a request of it.
-func opened(t *testing.T, slug, name, address string) (route, request) {
+// newRequest returns a request of a surface at a provider.
+func newRequest(t *testing.T, slug, name, address string) request {
 	t.Helper()
 	client, err := Open(slug, []Account{{Provider: name, Key: "user:" + platformtest.Key, BaseURL: address, Zone: "serp1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := client.request(client.routes[0], platform.Question{Text: "best tent & 5%?", Region: "us", Language: "de-AT"})
+	r, err := client.request(name, platform.Question{Text: "best tent & 5%?", Region: "us", Language: "de-AT"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.id, r.notify = "run1", "https://t.example/callbacks/x/1"
-	return client.routes[0], r
+	return r
 }
 
 const serpSearch = `GET /search.json?api_key=user%3Akey-hunter2-0123456789&engine=`
@@ -100,8 +105,8 @@ func TestSubmissions(t *testing.T) {
 			answer: `{}`}, submission{payload: []byte(`{}`)}},
 	} {
 		address, rest := play(t, c.step)
-		route, r := opened(t, c.surface, c.provider, address)
-		got, err := route.submit(t.Context(), r)
+		r := newRequest(t, c.surface, c.provider, address)
+		got, err := r.submit(t.Context(), r)
 		if err != nil || got.jobID != c.want.jobID || string(got.payload) != string(c.want.payload) || rest() != 0 {
 			t.Errorf("%s of %s: %+v, %v", c.surface, c.provider, got, err)
 		}
@@ -130,9 +135,12 @@ func TestLanguagesAndCountries(t *testing.T) {
 		{"oxylabs", "google-ai-mode", "", "hk", `"geo_location":"HK"`}, {"cloro", "grok-web", "", "uk", `"country":"GB"`},
 		{"oxylabs", "chatgpt-web", "", "europe", ""}, {"oxylabs", "google-ai-mode", "", "150", ""}, {"dataforseo", "google-ai-mode", "", "zz", ""},
 	} {
-		route, r := opened(t, c.surface, c.provider, server.URL)
-		r.Text, r.Language, r.Region, r.notify = "tent", c.language, c.region, "c"
-		_, err := route.submit(t.Context(), r)
+		client, err := Open(c.surface, []Account{accountAt(c.provider, server.URL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := platform.Question{Text: "tent", Language: c.language, Region: c.region}
+		_, _, err = client.Submit(t.Context(), c.provider, q, uuid.Nil, "c")
 		var request string
 		if len(sent) > 0 {
 			request = <-sent
@@ -150,8 +158,8 @@ func TestUnknownCountryFailsOver(t *testing.T) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			_, _ = w.Write([]byte(answer))
 		}))
-		route, r := opened(t, "chatgpt-web", "oxylabs", server.URL)
-		if _, err := route.submit(t.Context(), r); !strings.HasPrefix(fmt.Sprint(err), string(want)) {
+		r := newRequest(t, "chatgpt-web", "oxylabs", server.URL)
+		if _, err := r.submit(t.Context(), r); !strings.HasPrefix(fmt.Sprint(err), string(want)) {
 			t.Errorf("%s: %v, want %s", answer, err, want)
 		}
 		server.Close()
@@ -180,8 +188,8 @@ func TestDeferredOverviewIsASecondPage(t *testing.T) {
 	first := step{request: serpSearch + `google&gl=us&hl=de&no_cache=true&q=best+tent+%26+5%25%3F`, answer: `{"ai_overview":{"page_token":"a/b"}}`}
 	second := step{request: serpSearch + `google_ai_overview&no_cache=true&page_token=a%2Fb`, answer: `{"ai_overview":{}}`}
 	address, rest := play(t, first, second)
-	route, r := opened(t, "google-ai-overview", "serpapi", address)
-	if got, err := route.submit(t.Context(), r); err != nil || got.pages != 2 || string(got.payload) != second.answer || rest() != 0 {
+	r := newRequest(t, "google-ai-overview", "serpapi", address)
+	if got, err := r.submit(t.Context(), r); err != nil || got.pages != 2 || string(got.payload) != second.answer || rest() != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -208,11 +216,11 @@ func TestRefusals(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.answer))
 			}))
-			route, r := opened(t, o.surface, o.provider, server.URL)
-			_, err := route.submit(t.Context(), r)
+			r := newRequest(t, o.surface, o.provider, server.URL)
+			_, err := r.submit(t.Context(), r)
 			e, ok := errors.AsType[*platform.Error](err)
 			if c.class == platform.RateLimited && o.provider == "brightdata" {
-				c.again = brightDataPause.Seconds()
+				c.again = brightData.minPause.Seconds()
 			}
 			if !ok || e.Class != c.class || e.RetryAfter.Seconds() != c.again || strings.Contains(err.Error(), platformtest.Key) {
 				t.Errorf("%s, %d: %v, want %s", o.provider, c.status, err, c.class)
@@ -221,8 +229,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	address, _ := play(t, step{request: serpSearch + `bing_copilot&no_cache=true&q=best+tent+%26+5%25%3F`, status: 429, answer: `{"error":"Your account has run out of searches."}`})
-	route, r := opened(t, "bing-copilot", "serpapi", address)
-	if _, err := route.submit(t.Context(), r); !strings.HasPrefix(err.Error(), string(platform.Quota)) {
+	r := newRequest(t, "bing-copilot", "serpapi", address)
+	if _, err := r.submit(t.Context(), r); !strings.HasPrefix(err.Error(), string(platform.Quota)) {
 		t.Errorf("%v, want quota", err)
 	}
 }
@@ -232,8 +240,8 @@ func TestSubmissionsWithoutAJob(t *testing.T) {
 	for _, o := range []struct{ provider, surface string }{{"oxylabs", "chatgpt-web"}, {"cloro", "grok-web"}, {"brightdata", "gemini-web"}} {
 		for answer, class := range map[string]platform.Class{`{}`: platform.ChangedShape, `[]`: platform.ChangedShape, `<html>`: platform.ChangedShape, `{"task":{"id":true}}`: platform.ChangedShape} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
-			route, r := opened(t, o.surface, o.provider, server.URL)
-			if got, err := route.submit(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), string(class)) || got.jobID != "" {
+			r := newRequest(t, o.surface, o.provider, server.URL)
+			if got, err := r.submit(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), string(class)) || got.jobID != "" {
 				t.Errorf("%s, %s: %+v, %v", o.provider, answer, got, err)
 			}
 			server.Close()
@@ -268,7 +276,7 @@ func TestPolls(t *testing.T) {
 		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"PROCESSING"}}`}}, running, ""},
 		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"NEW_STATE"}}`}}, running, ""},
 		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"COMPLETED"}}`}}, ready, `{"task":{"status":"COMPLETED"}}`},
-		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"FAILED","error":"blocked"}}`}}, failed, "unavailable: the task failed: blocked"},
+		{"cloro", []step{{request: "GET /v1/async/task/j%2F1", answer: `{"task":{"status":"FAILED","error":"blocked"}}`}}, failed, "unavailable: the job is FAILED: blocked"},
 		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"starting"}`}}, queued, ""},
 		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", answer: `{"status":"digesting"}`}}, running, ""},
 		{"brightdata", []step{{request: "GET /datasets/v3/progress/j%2F1", status: 429}}, running, "rate_limited (again after 60s)"},
@@ -285,8 +293,8 @@ func TestPolls(t *testing.T) {
 	} {
 		address, rest := play(t, c.steps...)
 		surface := map[string]string{"oxylabs": "chatgpt-web", "cloro": "grok-web", "brightdata": "gemini-web"}[c.name]
-		route, r := opened(t, surface, c.name, address)
-		payload, state, err := route.fetch(t.Context(), r.account, "j/1")
+		r := newRequest(t, surface, c.name, address)
+		payload, state, err := r.fetch(t.Context(), "j/1")
 		got := string(payload)
 		if err != nil {
 			got = err.Error()
@@ -296,8 +304,11 @@ func TestPolls(t *testing.T) {
 		}
 	}
 	address, rest := play(t, step{request: "POST /datasets/v3/snapshot/j%2F1/cancel {}"})
-	route, r := opened(t, "gemini-web", "brightdata", address)
-	if err := route.cancel(t.Context(), r.account, "j/1"); err != nil || rest() != 0 {
+	client, err := Open("gemini-web", []Account{accountAt("brightdata", address)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Cancel(t.Context(), Job{"brightdata", "j/1"}); err != nil || rest() != 0 {
 		t.Error(err)
 	}
 }
@@ -307,10 +318,10 @@ func FuzzReaders(f *testing.F) {
 	var names [][2]string
 	for _, s := range surfaces {
 		for _, o := range s.offers {
-			for _, c := range platformtest.Cases(f, o.provider+"/"+s.Slug) {
+			for _, c := range platformtest.Cases(f, o.provider+"/"+s.slug) {
 				f.Add(len(names), c.Response)
 			}
-			names = append(names, [2]string{s.Slug, o.provider})
+			names = append(names, [2]string{s.slug, o.provider})
 		}
 	}
 	f.Fuzz(func(t *testing.T, i int, payload []byte) {

@@ -18,11 +18,13 @@ func reader(t testing.TB, slug, name string) func(payload []byte) (platform.Repl
 	if err != nil {
 		t.Fatal(err)
 	}
-	route := client.routes[0]
-	question := platform.Question{Text: "Best tent? ", Region: "us", Language: "en"}
+	r, err := client.request(name, platform.Question{Text: "Best tent? ", Region: "us", Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return func(payload []byte) (platform.Reply, error) {
-		reply, err := client.read(route, client.request(route, question), submission{payload: payload})
-		if err == nil && reply.Usage.CostUSD == route.cost(1) && name != "cloro" {
+		reply, err := r.reply(payload, 1)
+		if err == nil && reply.Usage.CostUSD == r.cost(1) && name != "cloro" {
 			reply.Usage.CostUSD = ""
 		}
 		return reply, err
@@ -36,9 +38,9 @@ var overviews = []string{"ai_overview", "results.content.results.ai_overviews", 
 func TestReadersConform(t *testing.T) {
 	for _, s := range surfaces {
 		for _, o := range s.offers {
-			name := o.provider + "/" + s.Slug
+			name := o.provider + "/" + s.slug
 			t.Run(name, func(t *testing.T) {
-				read := reader(t, s.Slug, o.provider)
+				read := reader(t, s.slug, o.provider)
 				platformtest.Suite{
 					Description: platform.Description{Slug: name}, Read: read, Optional: overviews,
 				}.Run(t)

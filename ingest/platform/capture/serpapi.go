@@ -26,8 +26,8 @@ const serpOverview = "google_ai_overview"
 
 // submitSerpAPI asks for a page that is not older than the question, and for the overview that it may defer.
 func submitSerpAPI(ctx context.Context, r request) (submission, error) {
-	parameters := url.Values{"engine": {r.source}, "q": {r.Text}, "no_cache": {"true"}}
-	if strings.HasPrefix(r.source, "google") {
+	parameters := url.Values{"engine": {r.offer.source}, "q": {r.Text}, "no_cache": {"true"}}
+	if strings.HasPrefix(r.offer.source, "google") {
 		parameters.Set("hl", r.googleLanguage())
 		if r.Region != "" {
 			parameters.Set("gl", strings.ToLower(r.Region))
@@ -68,40 +68,29 @@ func serpRefusal(err error) error {
 	return err
 }
 
-func readSerpAPI(r request, payload []byte) (platform.Reply, error) {
-	page, err := wire.Decode(payload)
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	failure, status := page.Text("error"), page.Text("search_metadata.status")
-	isFirst := page.Text("search_parameters.engine") == r.source
-	isEmpty := strings.Contains(failure, "hasn't returned any results") && r.isOverview() && isFirst
-	content := page
+func readSerpAPI(a *answer) error {
+	failure, status := a.page.Text("error"), a.page.Text("search_metadata.status")
+	isOverview := a.request.isOverview()
+	isFirst := a.page.Text("search_parameters.engine") == a.request.offer.source
+	isEmpty := strings.Contains(failure, "hasn't returned any results") && isOverview && isFirst
 	switch {
 	case status == "" && failure == "":
-		return platform.Reply{}, wire.ChangedShape("the answer has no field search_metadata.status")
+		return wire.ChangedShape("the answer has no field search_metadata.status")
 	case status == "Success" && isEmpty:
-		return notShown(page, "")
+		return a.notShown(a.page)
 	case status != "Success", failure != "":
-		return platform.Reply{}, r.account.Failed(payload)
-	case r.isOverview():
-		content = page.Object("ai_overview")
-		isDeferred := content["text_blocks"] == nil && content.Text("page_token") != ""
-		if reason := content.Text("error"); reason != "" || isDeferred {
-			return platform.Reply{}, r.account.Unavailable("the overview was begun and not finished: %s", reason)
-		}
-		if page["ai_overview"] == nil && isFirst {
-			return notShown(page, "")
-		}
+		return a.request.account.Failed(a.payload)
+	case isOverview && isFirst && a.page["ai_overview"] == nil:
+		return a.notShown(a.page)
+	case !isOverview:
+		return a.readSerpContent(a.page)
 	}
-	a := serpAnswer{answer: answer{request: r}}
-	return a.read(content)
-}
-
-// serpAnswer is an answer in blocks, which name the references that they rest on.
-type serpAnswer struct {
-	answer
-	indexes []int64 // of references that are cited
+	content := a.page.Object("ai_overview")
+	isDeferred := content["text_blocks"] == nil && content.Text("page_token") != ""
+	if cause := content.Text("error"); cause != "" || isDeferred {
+		return a.unavailable("the overview was begun and not finished: %s", cause)
+	}
+	return a.readSerpContent(content)
 }
 
 // serpShape lists the kinds of blocks that have text.
@@ -111,17 +100,15 @@ var serpShape = wire.Shape{
 	"code": nil, "code_block": nil,
 }
 
-func (a *serpAnswer) read(content wire.Object) (platform.Reply, error) {
+// readSerpContent reads an answer in blocks, which name the references that they rest on by their indexes.
+func (a *answer) readSerpContent(content wire.Object) error {
 	if err := a.Check(content, serpShape); err != nil {
-		return platform.Reply{}, err
+		return err
 	}
-	text, err := a.blocks(content.List("text_blocks"))
-	if err != nil {
-		return platform.Reply{}, err
-	}
+	a.text = strings.TrimSpace(content.Text("header") + "\n\n" + a.blocks(content.List("text_blocks")))
 	references := content.List("references")
 	if len(a.indexes) > 0 && len(references) == 0 {
-		return platform.Reply{}, wire.ChangedShape("blocks rest on references, and there are none")
+		return wire.ChangedShape("blocks rest on references, and there are none")
 	}
 	for _, reference := range references {
 		add := a.consult
@@ -132,73 +119,58 @@ func (a *serpAnswer) read(content wire.Object) (platform.Reply, error) {
 	}
 	a.sell(content.List("shopping_results"))
 	a.sell(content.List("products"))
-	return a.reply(strings.TrimSpace(content.Text("header")+"\n\n"+text), "", "")
+	return nil
 }
 
 // blocks returns the text of blocks, with a blank line between two.
-func (a *serpAnswer) blocks(blocks []wire.Object) (string, error) {
+func (a *answer) blocks(blocks []wire.Object) string {
 	var texts []string
 	for i, block := range blocks {
-		text, err := a.block(block)
-		_, hasText := serpShape[block.Kind()]
-		switch {
-		case err != nil:
-			return "", err
-		case text == "" && hasText:
-			return "", wire.ChangedShape("text_blocks[%d], of type %s, has no text", i, block.Kind())
-		case text != "":
+		text := a.block(block)
+		if _, hasText := serpShape[block.Kind()]; text == "" && hasText {
+			a.changed("text_blocks[%d], of type %s, has no text", i, block.Kind())
+		}
+		if text != "" {
 			texts = append(texts, text)
 		}
 	}
-	return strings.Join(texts, "\n\n"), nil
+	return strings.Join(texts, "\n\n")
 }
 
 // block returns the text of one block, in the fields that its kind has.
-func (a *serpAnswer) block(block wire.Object) (string, error) {
-	lines := []string{a.line(block)}
-	items, err := a.items(block.List("list"), "- ")
-	if err != nil {
-		return "", err
-	}
-	lines = append(append(lines, items...), block.Text("code"))
+func (a *answer) block(block wire.Object) string {
+	lines := append([]string{a.line(block)}, a.bullets(block.List("list"), "- ")...)
+	lines = append(lines, block.Text("code"), strings.Join(block.Texts("product_labels"), " | "))
 	rows, _ := block["table"].([]any)
-	if labels := block.Texts("product_labels"); len(labels) > 0 {
-		lines = append(lines, strings.Join(labels, " | "))
-	}
 	for _, row := range rows {
-		cells := wire.Object{"row": row}.Texts("row")
+		cells := texts(row, "")
 		if len(cells) == 0 {
-			return "", wire.ChangedShape("a row of a table has no texts")
+			a.changed("a row of a table has no texts")
 		}
 		lines = append(lines, strings.Join(cells, " | "))
 	}
 	for _, row := range block.List("comparison") {
 		lines = append(lines, strings.Join(append([]string{row.Text("feature")}, row.Texts("values")...), " | "))
 	}
-	inner, err := a.blocks(block.List("text_blocks"))
-	lines = append(lines, inner)
+	lines = append(lines, a.blocks(block.List("text_blocks")))
 	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
-	return strings.Join(slices.DeleteFunc(lines, isBlank), "\n"), err
+	return strings.Join(slices.DeleteFunc(lines, isBlank), "\n")
 }
 
-// items returns the lines of a list, whose items may have lists of their own.
-func (a *serpAnswer) items(items []wire.Object, indent string) (lines []string, err error) {
+// bullets returns the lines of a list, whose items may have lists of their own.
+func (a *answer) bullets(items []wire.Object, bullet string) (lines []string) {
 	for i, item := range items {
-		line := a.line(item)
-		below, err := a.items(item.List("list"), "  "+indent)
-		if err != nil {
-			return nil, err
-		}
+		line, below := a.line(item), a.bullets(item.List("list"), "  "+bullet)
 		if line == "" && len(below) == 0 {
-			return nil, wire.ChangedShape("item %d of a list has no text", i)
+			a.changed("item %d of a list has no text", i)
 		}
-		lines = append(append(lines, indent+line), below...)
+		lines = append(append(lines, bullet+line), below...)
 	}
-	return lines, nil
+	return lines
 }
 
 // line returns the title and the text of a block or an item, and cites the pages that it rests on.
-func (a *serpAnswer) line(block wire.Object) string {
+func (a *answer) line(block wire.Object) string {
 	a.indexes = append(a.indexes, block.Numbers("reference_indexes")...)
 	for _, link := range block.List("snippet_links") {
 		a.cite(link.Text("link"), "")

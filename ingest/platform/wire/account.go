@@ -26,6 +26,7 @@ type Account struct {
 	baseURL   string // the part before the version, without a slash at its end
 	authorize Authorization
 
+	MinPause  time.Duration       // the shortest after a 429
 	Allowance *platform.Allowance // of the last response; nil: it is not read
 }
 
@@ -99,7 +100,7 @@ func (a Account) Post(ctx context.Context, path string, body any) ([]byte, error
 }
 
 // Get sends one request to a path below the base URL, which may have parameters, and returns the body of the answer:
-// none of status 202, which says that it is not there yet. Its error is the end of ctx or a *platform.Error.
+// none of status 202, which is not there yet. Its error is the end of ctx or a *platform.Error.
 func (a Account) Get(ctx context.Context, path string) ([]byte, error) {
 	return a.send(ctx, http.MethodGet, path, nil)
 }
@@ -131,7 +132,11 @@ func (a Account) send(ctx context.Context, method, path string, body []byte) ([]
 	case err != nil:
 		return nil, a.masked(&platform.Error{Class: platform.Unavailable, Cause: withoutAddress(err)})
 	case response.StatusCode < 200 || response.StatusCode >= 300:
-		return nil, a.masked(failure(response.StatusCode, response.Header, answer))
+		e := a.masked(failure(response.StatusCode, response.Header, answer))
+		if e.Class == platform.RateLimited {
+			e.RetryAfter = max(e.RetryAfter, a.MinPause)
+		}
+		return nil, e
 	case len(answer) > maxBody:
 		return nil, ChangedShape("the answer has over %d bytes", maxBody)
 	case method == http.MethodGet && response.StatusCode == http.StatusAccepted:

@@ -55,6 +55,9 @@ func (d *Draft) Consult(address, title string) {
 	d.consulted = addOnce(d.consulted, platform.Citation{Citation: event.Citation{URL: address, Title: title}})
 }
 
+// HasPages reports whether a URL was added.
+func (d *Draft) HasPages() bool { return len(d.cited)+len(d.consulted) > 0 }
+
 // Search adds a query of a search.
 func (d *Draft) Search(query string) {
 	if query != "" {
