@@ -49,6 +49,7 @@ func (r *Reporter) basket(
 type figures struct {
 	byRow       map[verdict.Row]feed.Figure
 	competitors []feed.Competitor // by name
+	overviews   []feed.Overview   // by platform
 }
 
 func (r *Reporter) figures(
@@ -64,6 +65,10 @@ func (r *Reporter) figures(
 		for _, e := range rows {
 			figure := feed.Figure{Rate: e.MentionRatePct, Low: e.MentionRateLow, High: e.MentionRateHigh, N: e.Answers}
 			f.byRow[verdict.Row{Entity: e.ID.String(), Dimension: verdict.Dimension(by), Key: e.Group}] = figure
+			if by == clickhouse.ByPlatform && e.IsBrand && e.NotShown > 0 {
+				f.overviews = append(f.overviews, feed.Overview{Platform: e.Group, Shown: e.Answers,
+					Captures: e.Answers + e.NotShown, Low: e.ShownLow, High: e.ShownHigh})
+			}
 			if by == clickhouse.NoGroups && !e.IsBrand {
 				f.competitors = append(f.competitors,
 					feed.Competitor{ID: uuid.UUID(e.ID), Name: e.Name, Figure: figure})

@@ -86,7 +86,7 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 	report := feed.Report{
 		Brand: brandOf(brand), Week: WeekText(monday), Window: daysOf(w.From, w.To),
 		Before: daysOf(w.First(), w.From-1), Platforms: []feed.Row{}, Moves: []feed.Row{}, NotCompared: []feed.Row{},
-		Competitors: []feed.Competitor{}, NewSources: []feed.Source{},
+		Competitors: []feed.Competitor{}, NewSources: []feed.Source{}, Overviews: []feed.Overview{},
 	}
 	report.Brand.Name = beginning(brand.Name)
 	var err error
@@ -98,6 +98,7 @@ func (r *Reporter) Report(ctx context.Context, brand postgres.Brand, monday time
 	}
 	groupings := []clickhouse.GroupBy{clickhouse.NoGroups, clickhouse.ByPlatform, clickhouse.ByTopic}
 	now, err := r.figures(ctx, brand, w.From, w.To, groupings...)
+	report.Overviews = append(report.Overviews, now.overviews[:min(len(now.overviews), maxReportRows)]...)
 	all := verdict.Row{Entity: brand.ID.String()}
 	if report.Answers = now.byRow[all].N; err != nil || report.Answers == 0 {
 		return report, err

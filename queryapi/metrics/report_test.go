@@ -72,7 +72,7 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 			facts = append(facts, f)
 		}
 	}
-	s.addFacts(t, facts...)
+	s.addFacts(t, append(facts, answerFact{On: "2026-03-27", Topic: "lamps", Platform: "gemini", NotShown: true, Times: 3})...)
 	s.land(t, s.visitSink(t, 10), s.visits(t, visitFact{On: "2026-03-24", Times: 3}, visitFact{On: "2026-03-17"}))
 	brand, err := s.db.Brand(t.Context(), s.id("acme"), s.id("lumen"))
 	if err != nil {
@@ -96,6 +96,16 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 		for _, c := range b.Competitors {
 			sides["competitor"][i][c.ID] = figureOf(c.ResultCount, c.MentionRatePct, c.MentionRate)
 		}
+	}
+	var overviews []feed.Overview
+	for _, g := range body[summaryBody](t, s, "visibility-summary", r.Window, "&group_by=platform").Groups {
+		if n := g.Totals.NotShown; n > 0 {
+			overviews = append(overviews, feed.Overview{Platform: g.Key, Shown: g.Totals.ResultCount, Captures: g.Totals.ResultCount + n,
+				Low: g.Totals.ShownRate.Low, High: g.Totals.ShownRate.High})
+		}
+	}
+	if !reflect.DeepEqual(r.Overviews, overviews) || len(overviews) != 1 || overviews[0].Low == nil {
+		t.Errorf("overviews %+v, the API has %+v", r.Overviews, overviews)
 	}
 	for _, by := range []string{"platform", "topic"} {
 		sides[by] = [2]map[string]feed.Figure{figuresOf(body[summaryBody](t, s, "visibility-summary", r.Window, "&group_by="+by)),

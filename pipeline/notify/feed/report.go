@@ -9,7 +9,7 @@ type Report struct {
 	Week        string       `json:"week"`      // 2026-W46
 	Window      Days         `json:"window"`    // Monday to Sunday
 	Before      Days         `json:"before"`    // the days that the verdicts compare with
-	Answers     int64        `json:"answers"`   // 0: the rest is empty but for Failures and Visits
+	Answers     int64        `json:"answers"`   // 0: the rest is empty but for Overviews, Failures and Visits
 	Simulated   bool         `json:"simulated"` // the simulator made answers of the week or of the days before
 	Overall     Judged       `json:"overall"`
 	Platforms   []Row        `json:"platforms"`
@@ -18,6 +18,7 @@ type Report struct {
 	NotCompared []Row        `json:"not_compared"` // with any other verdict but within_noise
 	Competitors []Competitor `json:"competitors"`  // at most 5, the highest rate first
 	NewSources  []Source     `json:"new_sources"`  // at most 5, most answers first; not cited in the 4 weeks before
+	Overviews   []Overview   `json:"overviews"`    // of platforms that did not always show one
 	Failures    Failures     `json:"failures"`
 	Visits      *Visits      `json:"visits"`              // null without a pixel
 	Truncated   bool         `json:"truncated,omitempty"` // it was too long: its lists are empty
@@ -42,6 +43,15 @@ type Competitor struct {
 type Source struct {
 	Domain  string `json:"domain"`
 	Answers int64  `json:"answers"`
+}
+
+// An Overview is how often a platform showed its overview.
+type Overview struct {
+	Platform string   `json:"platform"`
+	Shown    int64    `json:"shown"`
+	Captures int64    `json:"captures"`
+	Low      *float64 `json:"low"` // 95 % interval of the share, in percent
+	High     *float64 `json:"high"`
 }
 
 // Failures are the runs that brought no answer.

@@ -122,11 +122,22 @@ func (f Figure) Percent() string {
 }
 
 // Range writes the interval: 39.8–44.4; "" without one.
-func (f Figure) Range() string {
-	if f.Low == nil || f.High == nil {
+func (f Figure) Range() string { return rangeText(f.Low, f.High) }
+
+// Text writes the count and the interval: 61 of 90 captures (57.6–76.5 %).
+func (o Overview) Text() string {
+	text := Count(o.Shown) + " of " + Count(o.Captures) + " captures"
+	if o.Low != nil && o.High != nil {
+		text += " (" + rangeText(o.Low, o.High) + " %)"
+	}
+	return text
+}
+
+func rangeText(low, high *float64) string {
+	if low == nil || high == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.1f–%.1f", *f.Low, *f.High)
+	return fmt.Sprintf("%.1f–%.1f", *low, *high)
 }
 
 // Text writes both: 42.1 % of answers (39.8–44.4).
@@ -140,7 +151,7 @@ func (f Figure) Text() string {
 
 var words = map[string]string{
 	verdict.WithinNoise: "no clear change", verdict.TooLittleData: "too little data",
-	verdict.ModelChanged: "model changed", verdict.BasketChanged: "prompts changed",
+	verdict.ModelChanged: "model or provider changed", verdict.BasketChanged: "prompts changed",
 	verdict.NoRuns: "nothing was asked", verdict.FewDays: "too few days", verdict.FewPrompts: "too few prompts",
 	verdict.Coarse: "a change of 20 points could be missed",
 }

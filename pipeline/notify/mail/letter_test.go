@@ -155,6 +155,15 @@ func TestATruncatedReportSaysSo(t *testing.T) {
 	}
 }
 
+// A week in which no overview was shown is told as that, and not as keys that may be missing.
+func TestAWeekWithoutOverviewsSaysSo(t *testing.T) {
+	data := `{"answers": 0, "overviews": [{"platform": "google-ai-overview", "shown": 0, "captures": 4}]}`
+	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})
+	if strings.Contains(message.Text, "keys") || !strings.Contains(message.Text, "google-ai-overview  0 of 4 captures") {
+		t.Error(message.Text)
+	}
+}
+
 func TestControlCharactersAreSpaces(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"a":"b\r\nc"}`:                    `{"a":"b  c"}`,

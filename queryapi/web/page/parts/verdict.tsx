@@ -49,13 +49,13 @@ export function finding({ verdict, reason, difference, interval, detectable, sin
     case "coarse":
       return `A change of ${detectable ? `up to ${points(detectable)}` : "any size"} could be missed: more prompts or answers a day show smaller ones.`
   }
-  const why = { outage: `${reason} gave up over a fifth of a day's runs`, model_changed: `${reason} answered with another model, or in another way, than before`, basket_changed: `On ${reason} other prompts were asked than before` }[verdict]
+  const why = { outage: `${reason} gave up over a fifth of a day's runs`, model_changed: `${reason} answered with another model, through another provider or in another way than before`, basket_changed: `On ${reason} other prompts were asked than before` }[verdict]
   return `${why}: too little is left to compare.`
 }
 
 // leftOut is which runs the comparison leaves out.
 export function leftOut({ left_out: { outage, model_changed, basket_changed } }: Change): string {
-  const shares = Object.entries({ "an outage": outage, "a changed model or platform": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
+  const shares = Object.entries({ "an outage": outage, "a changed model, provider or platform": model_changed, "prompts that one of the windows lacks": basket_changed }).filter(([, share]) => share > 0)
   return shares.length > 0 ? ` Left out of the runs: ${shares.map(([why, share]) => `${ofAll(share)} for ${why}`).join(", ")}.` : ""
 }
 
