@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -31,10 +32,12 @@ var (
 
 // ApacheKafkaConfig configures an Apache Kafka.
 type ApacheKafkaConfig struct {
-	Dir       string // of all its files; created
-	Logs      string // directory of its log; Dir/log if empty
-	Listeners []KafkaListener
-	Log       *slog.Logger
+	Dir        string // of all its files; created
+	Host       string // IP address that it listens on; empty: 127.0.0.1
+	Logs       string // directory of its log; Dir/log if empty
+	Listeners  []KafkaListener
+	Properties []string // name=value, instead of the defaults
+	Log        *slog.Logger
 }
 
 // A KafkaListener is an additional listener for clients.
@@ -78,27 +81,29 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 		return nil, err
 	}
 	defer lock.Close()
-	broker, err := storedPort(cfg.Dir, "kafka", 0)
+	cfg.Host = cmp.Or(cfg.Host, loopback)
+	broker, err := storedPort(cfg.Host, cfg.Dir, "kafka", 0)
 	if err != nil {
 		return nil, err
 	}
-	controller, err := storedPort(cfg.Dir, "kafka-controller", 0)
+	controller, err := storedPort(cfg.Host, cfg.Dir, "kafka-controller", 0)
 	if err != nil {
 		return nil, err
 	}
-	k := &ApacheKafka{address: address(broker), listeners: map[string]string{}}
+	k := &ApacheKafka{address: address(cfg.Host, broker), listeners: map[string]string{}}
 	for _, l := range cfg.Listeners {
-		port, err := storedPort(cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
+		port, err := storedPort(cfg.Host, cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
 		if err != nil {
 			return nil, err
 		}
-		k.listeners[l.Name] = address(port)
+		k.listeners[l.Name] = address(cfg.Host, port)
 	}
 	err = prepareApacheKafka(cfg, libs, struct {
 		Broker, Controller string
 		Listeners          []KafkaListener
 		Addresses          map[string]string
-	}{k.address, address(controller), cfg.Listeners, k.listeners})
+		Properties         []string
+	}{k.address, address(cfg.Host, controller), cfg.Listeners, k.listeners, cfg.Properties})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +131,8 @@ func (k *ApacheKafka) Stop(ctx context.Context) error {
 // clusterID is any UUID in base64; every cluster of one broker may have the same.
 const clusterID = "c2NvcGUtYnJva2VyLTAwMQ"
 
-// prepareApacheKafka writes the configuration, and formats the log the first time.
+// prepareApacheKafka writes the configuration, and formats a new log: the first time, or after its disk was lost while
+// the controller's log (metadata.log.dir) was not.
 func prepareApacheKafka(cfg ApacheKafkaConfig, libs string, properties any) error {
 	var text bytes.Buffer
 	if err := kafkaPropertiesTemplate.Execute(&text, properties); err != nil {
@@ -141,8 +147,8 @@ func prepareApacheKafka(cfg ApacheKafkaConfig, libs string, properties any) erro
 	if _, err := os.Stat(filepath.Join(cfg.Dir, "data", "meta.properties")); err == nil {
 		return nil
 	}
-	return runTool("format of the log", javaCommand(cfg.Dir, libs,
-		"-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", "server.properties"))
+	return runTool("format of the log", javaCommand(cfg.Dir, libs, "-XX:TieredStopAtLevel=1",
+		"kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", clusterID, "-c", "server.properties"))
 }
 
 func javaCommand(dir, libs string, args ...string) *exec.Cmd {

@@ -96,7 +96,7 @@ func storedPassword(dir, file string) (string, error) {
 	return password, nil
 }
 
-const host = "127.0.0.1"
+const loopback = "127.0.0.1"
 
 // Ports are chosen below the range that kernels give to outgoing connections, so that one is likely to be free again
 // after a restart.
@@ -104,9 +104,9 @@ const lowPort, highPort = 20000, 30000
 
 // storedPort returns the configured port or, if that is 0, the port in a file of dir if it is free, or else a free
 // port, which it stores there.
-func storedPort(dir, name string, configured int) (int, error) {
+func storedPort(host, dir, name string, configured int) (int, error) {
 	if configured != 0 {
-		if !portFree(configured) {
+		if !portFree(host, configured) {
 			return 0, fmt.Errorf("port %d, configured for %s, is taken", configured, name)
 		}
 		return configured, nil
@@ -116,12 +116,12 @@ func storedPort(dir, name string, configured int) (int, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("read port of %s: %w", name, err)
 	}
-	if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && portFree(port) {
+	if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && portFree(host, port) {
 		return port, nil
 	}
 	for range 200 {
 		port := lowPort + mathrand.IntN(highPort-lowPort)
-		if !portFree(port) {
+		if !portFree(host, port) {
 			continue
 		}
 		if err := os.WriteFile(path, []byte(strconv.Itoa(port)+"\n"), 0o644); err != nil {
@@ -132,7 +132,7 @@ func storedPort(dir, name string, configured int) (int, error) {
 	return 0, fmt.Errorf("choose port for %s: none free among %d-%d", name, lowPort, highPort)
 }
 
-func portFree(port int) bool {
+func portFree(host string, port int) bool {
 	// A concurrently forked child would hold the listener until its exec, and the engine would find the port taken. The
 	// runtime forks one child without the lock, when it first starts or finds a process: FindProcess does that now.
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -140,11 +140,11 @@ func portFree(port int) bool {
 	}
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	l, err := net.Listen("tcp", address(port))
+	l, err := net.Listen("tcp", address(host, port))
 	if err != nil {
 		return false
 	}
 	return l.Close() == nil
 }
 
-func address(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
+func address(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }

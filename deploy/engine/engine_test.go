@@ -277,7 +277,7 @@ func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
 	}
 	mustStop(t, first)
 	var port int
-	if _, err := fmt.Sscanf(first.Brokers()[0], host+":%d", &port); err != nil {
+	if _, err := fmt.Sscanf(first.Brokers()[0], loopback+":%d", &port); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempdir.Passable(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {

@@ -64,7 +64,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 			err = errors.Join(err, lock.Close())
 		}
 	}()
-	port, err := storedPort(cfg.Dir, "kafka", 0)
+	port, err := storedPort(loopback, cfg.Dir, "kafka", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kafka{cluster: cluster, lock: lock, address: address(port), password: password}, nil
+	return &Kafka{cluster: cluster, lock: lock, address: address(loopback, port), password: password}, nil
 }
 
 // Brokers are the addresses to bootstrap from.

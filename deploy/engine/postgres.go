@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ const (
 // PostgresConfig configures a PostgreSQL.
 type PostgresConfig struct {
 	Dir    string // of all its files; created
+	Host   string // IP address that it listens on; empty: 127.0.0.1
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
 
@@ -70,15 +72,16 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 		return nil, err
 	}
 	defer lock.Close()
+	cfg.Host = cmp.Or(cfg.Host, loopback)
 	c := postgresCluster{cfg: cfg, data: filepath.Join(cfg.Dir, "data")}
 	if err := c.prepare(pkg); err != nil {
 		return nil, err
 	}
-	port, err := storedPort(cfg.Dir, "postgres", 0)
+	port, err := storedPort(cfg.Host, cfg.Dir, "postgres", 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &Postgres{cfg: cfg, address: address(port), password: c.password, login: c.login, gateway: c.gateway}
+	p := &Postgres{cfg: cfg, address: address(cfg.Host, port), password: c.password, login: c.login, gateway: c.gateway}
 	server, err := c.server(port)
 	if err != nil {
 		return nil, err
@@ -278,7 +281,7 @@ func makeLibraryLinks(pkg string) error {
 // server returns the command of the server, with settings for a laptop.
 func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 	settings := []string{
-		"listen_addresses=" + host,
+		"listen_addresses=" + c.cfg.Host,
 		fmt.Sprintf("port=%d", port),
 		"unix_socket_directories=",
 		"max_connections=200",

@@ -1,0 +1,300 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+)
+
+// A Node is a process on a host of its own, which stays when the process ends.
+type Node struct {
+	Name    string // of the node and of its host
+	Kind    string // kafka, postgres, clickhouse, or the name of a service
+	Address string // of the host
+	Port    int
+	Dir     string // of all its files
+
+	settings []string // of the engine: name=value
+	program  []string // of a service, instead of an engine
+	env      []string // of the service
+
+	mu      sync.Mutex
+	pid     int           // of the engine or service
+	process *os.Process   // what this process has started: the service, or runNode
+	done    chan struct{} // closed when that has ended
+}
+
+// Node returns the node of a name; nil if there is none.
+func (c *Cluster) Node(name string) *Node {
+	for _, n := range c.nodes {
+		if n.Name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// HostPort is the address of its clients.
+func (n *Node) HostPort() string { return net.JoinHostPort(n.Address, strconv.Itoa(n.Port)) }
+
+// PID is the process to kill; 0 if the node does not run.
+func (n *Node) PID() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.pid
+}
+
+// Log is the file with the output of its process.
+func (n *Node) Log() string { return filepath.Join(n.Dir, "node.log") }
+
+// startTimeout bounds a start on a machine that is busy with those of other nodes.
+const startTimeout = 2 * time.Minute
+
+// Start starts a node that does not run, with the files that it has, and waits until it answers.
+func (n *Node) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if n.PID() != 0 {
+		return fmt.Errorf("start %s: it runs", n.Name)
+	}
+	if err := n.start(ctx); err != nil {
+		log, _ := os.ReadFile(n.Log()) // the error is told without it too
+		return fmt.Errorf("start %s: %w: %s", n.Name, err, log[max(0, len(log)-2000):])
+	}
+	return nil
+}
+
+func (n *Node) start(ctx context.Context) error {
+	if err := os.MkdirAll(n.Dir, 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(n.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd, err := n.command()
+	if err != nil {
+		return err
+	}
+	cmd.Stderr, cmd.Stdout = log, log
+	var ready io.Reader
+	if n.program == nil {
+		cmd.Stdout = nil
+		if ready, err = cmd.StdoutPipe(); err != nil {
+			return err
+		}
+	}
+	if err := n.spawn(cmd); err != nil {
+		return err
+	}
+	if n.program != nil {
+		return n.awaitService(ctx)
+	}
+	return n.awaitEngine(ctx, ready)
+}
+
+// spawn starts the command on a thread that lives as long, for the kernel kills the child when its thread ends.
+func (n *Node) spawn(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	started := make(chan error)
+	done := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			n.mu.Lock()
+			n.process, n.pid, n.done = cmd.Process, cmd.Process.Pid, done
+			n.mu.Unlock()
+		}
+		started <- err
+		if err != nil {
+			return
+		}
+		_ = cmd.Wait() // how it ended is in its log
+		n.mu.Lock()
+		n.pid, n.process = 0, nil
+		n.mu.Unlock()
+		close(done)
+	}()
+	return <-started
+}
+
+// command returns the process on the node's host: the service, or this program as runNode.
+func (n *Node) command() (*exec.Cmd, error) {
+	program := n.program
+	if program == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(spec{n.Kind, n.Dir, n.Address, n.Port, n.settings})
+		if err != nil {
+			return nil, err
+		}
+		program = []string{self, nodeCommand, string(text)}
+	}
+	cmd := exec.Command("nsenter", append([]string{"--net=/run/netns/" + n.Name}, program...)...)
+	if n.program != nil { // it refuses settings that it does not know
+		cmd.Env = append(slices.DeleteFunc(os.Environ(), isSetting), n.env...)
+	}
+	return cmd, nil
+}
+
+func isSetting(entry string) bool { return strings.HasPrefix(entry, "ANSWERSCOPE_") }
+
+// awaitEngine waits for the line that runNode prints.
+func (n *Node) awaitEngine(ctx context.Context, ready io.Reader) error {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(ready).ReadString('\n') // "" if it has ended
+		line <- strings.TrimSpace(text)
+	}()
+	select {
+	case text := <-line:
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.Join(errors.New("its engine did not start"), n.Kill())
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.process != nil {
+			n.pid = pid
+		}
+		return nil
+	case <-ctx.Done():
+		return errors.Join(context.Cause(ctx), n.Kill())
+	}
+}
+
+// awaitService waits until the service accepts a connection.
+func (n *Node) awaitService(ctx context.Context) error {
+	dialer := net.Dialer{Timeout: time.Second}
+	for n.PID() != 0 {
+		conn, err := dialer.DialContext(ctx, "tcp", n.HostPort())
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err, n.Kill())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return errors.New("it has ended")
+}
+
+// Kill kills the engine or service (kill -9) and returns when it has ended.
+func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
+
+// Stop lets it end in order.
+func (n *Node) Stop() error { return n.end(syscall.SIGTERM) }
+
+// end sends a signal to the engine if it kills, and else to its parent, which stops it in order.
+func (n *Node) end(sig syscall.Signal) error {
+	n.mu.Lock()
+	pid, process, done := n.pid, n.process, n.done
+	n.mu.Unlock()
+	if process == nil {
+		return nil
+	}
+	if sig != syscall.SIGKILL {
+		pid = process.Pid
+	}
+	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("end %s: %w", n.Name, err)
+	}
+	<-done
+	return nil
+}
+
+// Signal sends another signal to the engine or service, such as SIGSTOP and SIGCONT.
+func (n *Node) Signal(sig syscall.Signal) error { return syscall.Kill(n.PID(), sig) }
+
+// LoseDisk kills a node and removes its data. Kafka's metadata log is on another disk: a voter that loses its metadata
+// may lose what was committed (KIP-853 says how to replace one).
+func (n *Node) LoseDisk() error {
+	return errors.Join(n.Kill(), os.RemoveAll(filepath.Join(n.Dir, "data")))
+}
+
+// nodeCommand is the hidden subcommand of runNode.
+const nodeCommand = "cluster-node"
+
+// spec is the argument of runNode.
+type spec struct {
+	Kind, Dir, Host string
+	Port            int
+	Settings        []string
+}
+
+// runNode runs an engine on this host until the engine ends, or is to end. It prints the engine's process id when the
+// engine answers.
+func runNode(text string) error {
+	var s spec
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	running, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(running.PID())
+	select {
+	case <-running.Done():
+		return running.Err()
+	case <-ctx.Done():
+		return running.Stop(context.Background())
+	}
+}
+
+// running is an engine.
+type running interface {
+	PID() int
+	Done() <-chan struct{}
+	Err() error
+	Stop(ctx context.Context) error
+}
+
+func (s spec) start(ctx context.Context) (running, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ports := map[string]int{s.Kind: s.Port}
+	if s.Kind == "kafka" {
+		ports["kafka-controller"] = controllerPort
+	}
+	for name, port := range ports { // an engine uses the port in this file
+		if err := os.WriteFile(filepath.Join(s.Dir, name+".port"), []byte(strconv.Itoa(port)), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	switch s.Kind {
+	case "kafka":
+		return engine.StartApacheKafka(ctx,
+			engine.ApacheKafkaConfig{Dir: s.Dir, Host: s.Host, Properties: s.Settings, Log: log})
+	case "postgres":
+		return engine.StartPostgres(ctx,
+			engine.PostgresConfig{Dir: s.Dir, Host: s.Host, Settings: s.Settings, NoSync: true, Log: log})
+	case "clickhouse":
+		return engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: s.Dir, Host: s.Host, NoSync: true, Log: log})
+	}
+	return nil, fmt.Errorf("no engine %q", s.Kind)
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Service is a process of the product. Several of a name are behind a balancer.
+type Service struct {
+	Name    string // such as queryapi: its nodes are queryapi-1, queryapi-2
+	Count   int
+	Program []string // path and arguments; it listens on ANSWERSCOPE_LISTEN
+	Env     []string // name=value, beside Cluster.Env
+}
+
+const (
+	servicePort = 8080
+	// balancedPort and the ports after it are those of services on Gateway, in their order.
+	balancedPort = 8081
+)
+
+// startServices starts services, the nodes of all at once.
+func (c *Cluster) startServices(ctx context.Context, services []Service) error {
+	starting, startCtx := errgroup.WithContext(ctx)
+	for i, s := range services {
+		for n := range s.Count {
+			node := c.addService(s, n+1)
+			if err := c.bridge.addHost(node.Name, node.Address); err != nil {
+				return err
+			}
+			starting.Go(func() error { return node.Start(startCtx) })
+		}
+		c.balanced[s.Name] = net.JoinHostPort(Gateway, strconv.Itoa(balancedPort+i))
+		if err := balance(c.balanced[s.Name], c.Addresses(s.Name)); err != nil {
+			return err
+		}
+	}
+	return starting.Wait()
+}
+
+func (c *Cluster) addService(s Service, n int) *Node {
+	c.services++
+	name := fmt.Sprintf("%s-%d", s.Name, n)
+	node := &Node{
+		Name: name, Kind: s.Name, Address: fmt.Sprintf("%s%d", network, 60+c.services), Port: servicePort,
+		Dir: c.dirOf(name), program: s.Program,
+	}
+	node.env = append(append(c.Env("answerscope"), "ANSWERSCOPE_LISTEN="+node.HostPort(), "ANSWERSCOPE_DATA_DIR="+node.Dir), s.Env...)
+	c.nodes = append(c.nodes, node)
+	return node
+}
+
+// Balanced returns host:port of the balancer before a service's nodes.
+func (c *Cluster) Balanced(service string) string { return c.balanced[service] }
