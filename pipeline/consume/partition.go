@@ -108,13 +108,9 @@ func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T
 // replay lands the batch of a plan that was found open: the same records, read by the same version. Some of it may have
 // landed.
 func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
-	switch plan, shards := at.plan, p.consumer.cfg.Shards; {
-	case !p.consumer.target.Supports(plan.ExtractVersion):
+	if version := at.plan.ExtractVersion; !p.consumer.target.Supports(version) {
 		return p.stopped("batch %d to %d was planned with extract version %d, which this build does not carry",
-			at.next, plan.Last, plan.ExtractVersion)
-	case plan.Shard < 0 || plan.Shard >= shards:
-		return p.stopped("batch %d to %d was planned for shard %d, and there are %d, counted from 0",
-			at.next, plan.Last, plan.Shard, shards)
+			at.next, at.plan.Last, version)
 	}
 	trace := p.beginTrace()
 	trace.replayed()

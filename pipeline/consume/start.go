@@ -90,6 +90,12 @@ func (p *partition[T]) start(ctx context.Context) (at startPoint, err error) {
 	if reason != "" {
 		return at, p.stopped("%s", reason)
 	}
+	// While shards are added, another process that has their addresses may have planned the batch: this one waits until
+	// it loses the partition, or is restarted.
+	if plan, shards := at.plan, p.consumer.cfg.Shards; plan != nil && (plan.Shard < 0 || plan.Shard >= shards) {
+		return at, fmt.Errorf("batch %d to %d was planned for shard %d, and there are %d, counted from 0",
+			at.next, plan.Last, plan.Shard, shards)
+	}
 	p.consumer.health.setNext(p.id, at.next, time.Time{})
 	return at, nil
 }
