@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -202,6 +203,12 @@ func Sinks(prefix string) (all []consume.SinkGroup) {
 		all = append(all, consume.SinkGroup{Group: group, Topic: name, Landing: topic.Name})
 	}
 	return all
+}
+
+// KeyedReaders returns the groups that read topics whose records have keys, with a prefix of their topics and groups.
+func KeyedReaders(prefix string) []consume.SinkGroup {
+	keyed := slices.DeleteFunc(Sinks(prefix), func(s consume.SinkGroup) bool { return s.Landing == event.TopicVisits })
+	return append(keyed, consume.SinkGroup{Group: prefix + groupResults, Topic: prefix + event.TopicAnswers})
 }
 
 func (d Deps) consumerConfig(group, topic string) consume.Config {

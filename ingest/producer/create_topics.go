@@ -64,7 +64,7 @@ func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 		if err := a.create(ctx, before); err != nil {
 			return before, err
 		}
-		after, err := a.awaitLeaders(ctx)
+		after, err := a.awaitLeaders(ctx, 1)
 		for i := range after {
 			after[i].Missing = before[i].Missing
 		}
@@ -138,13 +138,14 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 	return errors.Join(errs...)
 }
 
-// awaitLeaders waits until every topic exists with a leader for each partition: a broker answers a creation earlier.
-func (a *admin) awaitLeaders(ctx context.Context) ([]TopicState, error) {
+// awaitLeaders waits until every topic exists with a number of partitions and a leader for each: a broker answers a
+// creation earlier.
+func (a *admin) awaitLeaders(ctx context.Context, partitions int) ([]TopicState, error) {
 	for {
 		states, err := a.look(ctx)
 		ready := err == nil
 		for _, s := range states {
-			ready = ready && !s.Missing
+			ready = ready && !s.Missing && s.Partitions >= partitions
 		}
 		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, kafka.LeaderNotAvailable) {
 			return states, err

@@ -64,6 +64,7 @@ type grammar struct {
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 
 	Secrets     secretsCmd     `cmd:"" help:"Encrypt the secrets in the database with another key."`
+	Cluster     clusterCmd     `cmd:"" help:"Make the installation larger, while it runs."`
 	Backup      backupCmd      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
 	Restore     restoreCmd     `cmd:"" help:"Make an installation of a backup."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare figures with their facts, and rebuild those that differ."`

@@ -83,8 +83,10 @@ func (p *Process) given() (*Engines, error) {
 	}
 	e.Postgres.DSN, e.Postgres.Actor = s.Postgres.Reveal(), p.Actor
 	e.ClickHouse.DSN, e.ClickHouse.Shards = s.ClickHouse.Reveal(), s.Shards.Reveal()
+	e.Postgres.Command = p.Command
 	if s.Shards.IsSet() {
 		e.ClickHouse.Cluster = s.Cluster
+		e.Postgres.Command += fmt.Sprintf(", %d shards", len(e.ClickHouse.ShardServers()))
 	}
 	var err error
 	if s.ClickHouseTrust.IsSet() {

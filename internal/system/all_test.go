@@ -214,6 +214,10 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 	if second.status != exitFailed || !strings.Contains(second.stderr, first.url) || second.stdout != "" {
 		t.Errorf("a second all: status %d, stdout %q, stderr %q, want it refused with %s", second.status, second.stdout, second.stderr, first.url)
 	}
+	check := run(t, env, "", "cluster", "add-partitions", "8", "--check")
+	if check.status != exitFailed || !strings.Contains(check.stdout, "kafka topic answers, 6 to 8 partitions") || !strings.Contains(check.stderr, "answerscope all is running: stop it") {
+		t.Errorf("more partitions beside all: status %d, %s%s", check.status, check.stdout, check.stderr)
+	}
 	if status := first.stop(t, syscall.SIGTERM); status != exitDone || first.stdout != "" {
 		t.Errorf("all ended with status %d and printed %q beside its ready line", status, first.stdout)
 	}
@@ -222,7 +226,11 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 	if list := must(t, env, "org", "list", "--json"); !strings.Contains(list, `"slug":"acme-inc"`) {
 		t.Errorf("org list: %s", list)
 	}
-	again := serve(t, env, "all")
+	must(t, env, "cluster", "add-partitions", "8")
+	again := serve(t, append(env, "ANSWERSCOPE_KAFKA_PARTITIONS=8"), "all")
+	if steps := must(t, env, "cluster", "add-partitions", "8"); steps != "" {
+		t.Errorf("partitions were added once more: %s", steps)
+	}
 	if kept := awaitResults(t, again.url, key, 2); kept != summary {
 		t.Errorf("after a restart the summary is\n%s\nand was\n%s", kept, summary)
 	}

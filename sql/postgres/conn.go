@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,7 @@ type Config struct {
 	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns int    // connections at once
 	Actor    string // the author of changes in the audit log; "": the login
+	Command  string // of this process, for RunningCommands: "pipeline", or "pipeline, 2 shards"
 }
 
 // DefaultConfig lacks only the DSN.
@@ -86,7 +88,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	}
 	cfg.MaxConns = int32(c.MaxConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
-	nameApplication(cfg.ConnConfig)
+	nameApplication(cfg.ConnConfig, c.Command)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		readTimesAsUTC(conn)
 		if err := become(ctx, conn, serviceRole); err != nil || c.Actor == "" {
@@ -160,10 +162,13 @@ func closeConn(conn *pgx.Conn) error {
 	return conn.Close(ctx)
 }
 
-func nameApplication(cfg *pgx.ConnConfig) {
-	if cfg.RuntimeParams["application_name"] == "" {
-		cfg.RuntimeParams["application_name"] = "answerscope"
+// nameApplication puts our name before one that the address may have.
+func nameApplication(cfg *pgx.ConnConfig, command string) {
+	name := strings.TrimSpace("answerscope " + command)
+	if addition := cfg.RuntimeParams["application_name"]; addition != "" {
+		name += "; " + addition
 	}
+	cfg.RuntimeParams["application_name"] = name
 }
 
 func readTimesAsUTC(conn *pgx.Conn) {
