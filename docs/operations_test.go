@@ -256,6 +256,28 @@ func TestEveryWarningSaysWhatIsNext(t *testing.T) {
 	}
 }
 
+// Lines of the log that the page names begin as texts of the code do.
+func TestThePageNamesLinesOfTheLog(t *testing.T) {
+	var texts strings.Builder
+	eachSource(t, func(_ string, file *ast.File, _ func(ast.Node) int) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok {
+				texts.WriteString(text.Value)
+			}
+			return true
+		})
+	})
+	lines := regexp.MustCompile("\\blines?\\s+`([^`]+)`").FindAllStringSubmatch(page(t), -1)
+	for _, line := range lines {
+		if text := strings.Join(strings.Fields(line[1]), " "); !strings.Contains(texts.String(), `"`+text) {
+			t.Errorf("operations.md names the line %q, which no code writes", text)
+		}
+	}
+	if len(lines) < 15 {
+		t.Errorf("found %d lines", len(lines))
+	}
+}
+
 // warns reports whether a call writes a log line of level warn or error.
 func warns(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)

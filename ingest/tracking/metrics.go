@@ -33,7 +33,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_requests_total",
 			Help: "Requests to AI platforms that ended, or could not be sent, by platform, capture provider (none: " +
-				"the platform's API) and outcome: answered, or the class of the error.",
+				"the platform's API) and outcome: answered, with or without an overview, or the class of the error.",
 		}, []string{"platform", "provider", "outcome"}),
 		polls: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_polls_total",
