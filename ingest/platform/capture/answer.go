@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -26,9 +28,11 @@ type answer struct {
 	cost     string      // US dollars; "" leaves it to the list of prices
 	isAbsent bool        // the surface is proven to be missing from its page
 	products []event.Product
-	cards    []string // ids of products
-	indexes  []int64  // of references that are cited
-	err      error    // about the first part of an unknown form
+	cards    []string      // ids of products
+	indexes  []int64       // of references that are cited
+	lists    map[*any]bool // the first items of lists that were read
+	content  wire.Object   // the part of the payload that holds the answer
+	err      error         // about the first part of an unknown form
 }
 
 var htmlPage = regexp.MustCompile(`(?i)^\s*<(?:!doctype|html)\b`)
@@ -48,6 +52,7 @@ func (a *answer) read(payload []byte) (platform.Reply, error) {
 	case htmlPage.MatchString(a.text):
 		return platform.Reply{}, wire.ChangedShape("the text is a page of HTML")
 	}
+	a.countUnread("", map[string]any(a.content))
 	a.Write(withoutFurniture(strings.ToValidUTF8(a.text, "")))
 	reply, err := a.Reply(event.FinishComplete, a.model, nil, nil)
 	if err == nil {
@@ -125,11 +130,7 @@ func (a *answer) search(queries any) {
 // pages adds the pages of a list, which may be missing. A page is an address, or an object that has addresses and a
 // title under one of several names, such as "title|text". A page without an address is a changed shape.
 func (a *answer) pages(o wire.Object, path, addresses, titles string, add func(address, title string)) {
-	list, isList := o.Value(path).([]any)
-	if !isList && o.Value(path) != nil {
-		a.changed("%s is no list", path)
-	}
-	for i, page := range list {
+	for i, page := range a.list(o, path) {
 		urls := texts(page, addresses)
 		if len(urls) == 0 {
 			a.changed("%s[%d] has no field %s", path, i, addresses)
@@ -140,6 +141,52 @@ func (a *answer) pages(o wire.Object, path, addresses, titles string, add func(a
 			add(address, title)
 		}
 	}
+}
+
+// list returns a list, which may be missing.
+func (a *answer) list(o wire.Object, path string) []any {
+	list, isList := o.Value(path).([]any)
+	if !isList && o.Value(path) != nil {
+		a.changed("%s is no list", path)
+	}
+	if len(list) > 0 {
+		a.lists[&list[0]] = true
+	}
+	return list
+}
+
+// countUnread counts the lists of pages or cards that were not read and are not known to hold others: one of them may
+// be a list that was renamed. Without it an answer cannot be told from one that has no such list.
+func (a *answer) countUnread(name string, value any) {
+	if slices.Contains(a.request.ignored, name) {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		if kind := wire.Object(value).Kind(); slices.Contains(a.request.ignored, kind) {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			a.countUnread(name, value[name])
+		}
+	case []any:
+		switch {
+		case len(value) == 0 || a.lists[&value[0]]:
+		case slices.ContainsFunc(value, isPageOrCard):
+			a.PassOver(name)
+		default:
+			for _, item := range value {
+				a.countUnread(name, item)
+			}
+		}
+	}
+}
+
+func isPageOrCard(item any) bool {
+	address, _ := item.(string)
+	o, _ := item.(map[string]any)
+	isCard := text(o, "title", "name") != "" && pick(o, prices...) != nil
+	return isCard || platform.IsURL(cmp.Or(address, text(o, "url", "link", "href")))
 }
 
 // texts returns the texts in a value: itself, the items of a list, or what an object has under the first of several

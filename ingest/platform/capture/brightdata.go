@@ -22,6 +22,7 @@ var brightData = provider{
 	baseURL: "https://api.brightdata.com", authorize: wire.Bearer,
 	minPause: time.Minute, // 25 refusals for the rate in 5 minutes block an address; those of polls count, too
 	submit:   submitBrightData, read: readBrightData,
+	ignored: []string{"images"},
 	jobs: jobs{
 		job: "/datasets/v3/progress/", status: "status", result: "/datasets/v3/snapshot/%s?format=json",
 		states: map[string]state{
@@ -95,6 +96,7 @@ func readBrightData(a *answer) error {
 	case a.request.isOverview():
 		return a.readBrightDataOverview(record)
 	}
+	a.content = record
 	a.text, a.model = text(record, brightDataTexts...), record.Text("model")
 	citations := record.List("citations")
 	a.pages(record, "citations", "url", "title", func(address, title string) {
@@ -110,9 +112,10 @@ func readBrightData(a *answer) error {
 	}
 	a.search(record["web_search_query"])
 	a.search(record.Value("metadata.search_model_queries.queries"))
-	a.sellGroups(record, "shopping")
-	a.sellGroups(record, "shopping_data")
-	if len(a.text) < maxWall && signInPage.MatchString(a.text) && !a.HasPages() && !htmlPage.MatchString(a.text) {
+	a.sell(record, "shopping")
+	a.sell(record, "shopping_data")
+	isSignIn := len(a.text) < maxWall && signInPage.MatchString(a.text) && !htmlPage.MatchString(a.text)
+	if isSignIn && !a.HasPages() {
 		return a.unavailable("the answer is a page to sign in")
 	}
 	return nil
@@ -128,6 +131,7 @@ func (a *answer) readBrightDataOverview(page wire.Object) error {
 		return a.notShown(page)
 	}
 	overview := page.Object("ai_overview")
+	a.content = overview
 	a.text = a.blocks(overview.List("texts"))
 	a.pages(overview, "references", "href|link|url", "title|source", func(address, title string) {
 		title, _, _ = strings.Cut(title, ". Opens in new tab")

@@ -35,6 +35,8 @@ type provider struct {
 	// read reads the payload of submit or of a job. An error is paid at the list's price, unless its class is one of
 	// refusals.
 	read func(a *answer) error
+	// ignored names lists of pages and cards that no answer rests on, and kinds of items that hold such lists.
+	ignored []string
 }
 
 // account is an account at a provider.
@@ -204,7 +206,7 @@ func (c *Client) request(provider string, q platform.Question) (request, error) 
 // reply reads a payload, and adds what the reader does not know.
 func (r request) reply(payload []byte, pages int) (platform.Reply, error) {
 	pages = max(pages, 1)
-	a := answer{request: r}
+	a := answer{request: r, lists: map[*any]bool{}}
 	reply, err := a.read(payload)
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
 		failure.Raw = payload

@@ -17,6 +17,7 @@ var cloro = provider{
 	},
 	baseURL: "https://api.cloro.dev", authorize: wire.Bearer,
 	submit: submitCloro, read: readCloro,
+	ignored: []string{"relatedLinks", "images", "videos"},
 	jobs: jobs{
 		job: "/v1/async/task/", status: "task.status",
 		states: map[string]state{
@@ -64,6 +65,7 @@ func readCloro(a *answer) error {
 	if content == nil {
 		return wire.ChangedShape("the response is missing")
 	}
+	a.content = content
 	a.text, a.model = text(content, "markdown", "text"), content.Text("model")
 	a.pages(content, "citationPills", "url", "label|title", a.cite)
 	sources := a.cite
@@ -74,7 +76,7 @@ func readCloro(a *answer) error {
 	a.search(content["searchQueries"])
 	a.search(content["search_model_queries"])
 	for _, list := range []string{"shoppingCards", "shopping_cards", "inlineProducts"} {
-		a.sellGroups(content, list)
+		a.sell(content, list)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ var dataForSEO = provider{
 	},
 	baseURL: "https://api.dataforseo.com", authorize: wire.Basic, hasUser: true,
 	submit: submitDataForSEO, read: readDataForSEO,
+	ignored: []string{"chat_gpt_text", "chat_gpt_table", "chat_gpt_ad", "ai_overview_paid", "brand_entities", "images"},
 }
 
 // escapedKeyword writes the two characters that DataForSEO decodes.
@@ -89,13 +90,14 @@ func readDataForSEO(a *answer) error {
 
 // readDataForSEOChat reads the answer of a chat. Ads among its items are nothing.
 func (a *answer) readDataForSEOChat(result wire.Object) {
+	a.content = result
 	a.text, a.model = result.Text("markdown"), result.Text("model")
 	a.pages(result, "sources", "url", "title", a.cite)
 	a.pages(result, "search_results", "url", "title", a.consult)
 	a.search(result["fan_out_queries"])
 	for _, item := range result.List("items") {
 		if item.Kind() == "chat_gpt_products" {
-			a.sell(item.List("items"))
+			a.sell(item, "items")
 		}
 	}
 }
@@ -127,6 +129,7 @@ func (a *answer) readDataForSEOOverview(overview wire.Object) error {
 	if overview["asynchronous_ai_overview"] == true && overview["items"] == nil && overview["markdown"] == nil {
 		return a.unavailable("the overview was begun and not finished")
 	}
+	a.content = overview
 	var paragraphs []string
 	others := a.cite
 	for i, element := range overview.List("items") {
@@ -145,7 +148,10 @@ func (a *answer) readDataForSEOOverview(overview wire.Object) error {
 				}
 			}
 		case "ai_overview_shopping":
-			a.sell(element.List("items"))
+			a.sell(element, "items")
+		case "ai_overview_paid":
+		default:
+			a.PassOver(element.Kind())
 		}
 	}
 	a.pages(overview, "references", "url", "title|source", others)

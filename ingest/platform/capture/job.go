@@ -76,8 +76,8 @@ type jobs struct {
 	job      string                    // the path of a job, which its id ends
 	status   string                    // the field of a job with its status
 	states   map[string]state          // by status; one that is not listed is running
-	result   string                    // the path of its payload, with %s for its id; "": the job is the payload
-	isNotice func(payload []byte) bool // of a payload that comes later; nil: there are none
+	result   string                    // the path of a payload, with %s for the job's id; "": the job is the payload
+	isNotice func(payload []byte) bool // reports whether the payload comes later; nil: it never does
 	cancel   string                    // the path that ends a job, with %s for its id; "": it cannot be ended
 }
 
@@ -105,7 +105,7 @@ func (r request) fetch(ctx context.Context, jobID string) ([]byte, state, error)
 	case err != nil:
 		return nil, running, err
 	case state == failed:
-		return nil, failed, r.account.Unavailable("the job is %s: %s", status, cmp.Or(reason(job), "it gives no reason"))
+		return nil, failed, r.account.Unavailable("the job is %s: %s", status, cmp.Or(reason(job), "no reason"))
 	case state == ready && r.jobs.result == "":
 		return payload, ready, nil
 	case state != ready:

@@ -23,6 +23,7 @@ var oxylabs = provider{
 	},
 	baseURL: "https://data.oxylabs.io", authorize: wire.Basic, hasUser: true,
 	submit: submitOxylabs, read: readOxylabs,
+	ignored: []string{"top_sources", "images_results", "videos_results"},
 	jobs: jobs{ // which are pending before their beginning and after
 		job: "/v1/queries/", status: "status", result: "/v1/queries/%s/results",
 		states: map[string]state{"pending": queued, "done": ready, "faulted": failed},
@@ -84,6 +85,7 @@ func readOxylabs(a *answer) error {
 		parsed, _ := content.Number("parse_status_code")
 		return a.readOxylabsOverview(content, hasStatus && parsed == parsedByOxylabs)
 	}
+	a.content = content
 	a.text = text(content, "markdown_text", "answer_results_md", "response_text")
 	a.model = text(content, "llm_model", "model")
 	a.search(content["search_queries"])
@@ -125,6 +127,7 @@ func (a *answer) readOxylabsOverview(content wire.Object, isWhole bool) error {
 	default:
 		return a.notShown(results)
 	}
+	a.content = wire.Object{"ai_overviews": results["ai_overviews"]}
 	var paragraphs []string
 	for _, overview := range results.List("ai_overviews") {
 		for _, paragraph := range overview.List("answer_text") {

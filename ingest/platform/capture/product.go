@@ -15,21 +15,31 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// sell adds the shopping cards of a list, each once by its id. Positions count over all lists: where they begin anew,
-// the highest before is added.
-func (a *answer) sell(cards []wire.Object) {
-	highest, offset := 0, 0
-	for _, p := range a.products {
-		highest = max(highest, p.Position)
-	}
-	for i, card := range cards {
-		p, ok := product(card, a.request.Region)
-		id := number(card, "id")
-		if !ok || id != "" && slices.Contains(a.cards, id) {
+// sell adds the shopping cards of a list, which stand there or in groups, each once by its id. Positions count over all
+// lists: where they begin anew, the highest before is added.
+func (a *answer) sell(o wire.Object, path string) {
+	a.list(o, path)
+	offset := -1
+	for _, card := range o.List(path) {
+		if card["products"] != nil {
+			a.sell(card, "products")
 			continue
 		}
-		if i == 0 && p.Position <= highest {
-			offset = highest
+		p, ok := product(card, a.request.Region)
+		id := number(card, "id")
+		switch {
+		case !ok:
+			a.PassOver("card without a title")
+			continue
+		case id != "" && slices.Contains(a.cards, id):
+			continue
+		case offset < 0:
+			for _, earlier := range a.products {
+				offset = max(offset, earlier.Position)
+			}
+			if p.Position > offset {
+				offset = 0
+			}
 		}
 		if p.Position == 0 {
 			p.Position = len(a.products) + 1
@@ -38,22 +48,6 @@ func (a *answer) sell(cards []wire.Object) {
 		}
 		a.products, a.cards = append(a.products, p), append(a.cards, id)
 	}
-}
-
-// sellGroups adds the shopping cards of a list, which stand there or in groups.
-func (a *answer) sellGroups(o wire.Object, path string) {
-	if _, ok := o[path].([]any); !ok && o[path] != nil {
-		a.changed("%s is no list", path)
-	}
-	var cards []wire.Object
-	for _, card := range o.List(path) {
-		if group := card.List("products"); len(group) > 0 {
-			a.sell(group)
-			continue
-		}
-		cards = append(cards, card)
-	}
-	a.sell(cards)
 }
 
 // product returns a shopping card of any source; ok is false where it has no title. Sources name one thing differently,

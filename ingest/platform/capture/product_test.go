@@ -73,12 +73,12 @@ func TestCards(t *testing.T) {
 
 // Positions that begin anew in a list count on; a card without one follows the others.
 func TestPositionsCountOverAllLists(t *testing.T) {
-	a := answer{}
+	a := answer{lists: map[*any]bool{}}
 	for _, list := range []string{
 		`{"l":[{"title":"a","position":1},{"title":"b","position":2},{"position":3}]}`, `{"l":[{"title":"c","position":1},{"title":"d","position":2}]}`,
 		`{"l":[{"title":"e","position":7},{"title":"f"}]}`,
 	} {
-		a.sell(card(t, list).List("l"))
+		a.sell(card(t, list), "l")
 	}
 	var got []int
 	for _, p := range a.products {

@@ -19,6 +19,7 @@ var serpAPI = provider{
 	},
 	baseURL: "https://serpapi.com", authorize: wire.InQuery("api_key"),
 	submit: submitSerpAPI, read: readSerpAPI,
+	ignored: []string{"local_results", "related", "inline_images", "inline_videos"},
 }
 
 // serpOverview is the engine of the second page, which has an overview that the first deferred.
@@ -105,20 +106,23 @@ func (a *answer) readSerpContent(content wire.Object) error {
 	if err := a.Check(content, serpShape); err != nil {
 		return err
 	}
+	a.content = content
 	a.text = strings.TrimSpace(content.Text("header") + "\n\n" + a.blocks(content.List("text_blocks")))
-	references := content.List("references")
-	if len(a.indexes) > 0 && len(references) == 0 {
+	switch count := len(a.list(content, "references")); {
+	case count == 0 && len(a.indexes) > 0:
 		return wire.ChangedShape("blocks rest on references, and there are none")
+	case count > 0 && len(a.indexes) == 0:
+		a.PassOver("references that no block names")
 	}
-	for _, reference := range references {
+	for _, reference := range content.List("references") {
 		add := a.consult
 		if index, _ := reference.Number("index"); slices.Contains(a.indexes, index) {
 			add = a.cite
 		}
 		add(reference.Text("link"), reference.Text("title"))
 	}
-	a.sell(content.List("shopping_results"))
-	a.sell(content.List("products"))
+	a.sell(content, "shopping_results")
+	a.sell(content, "products")
 	return nil
 }
 
@@ -172,9 +176,7 @@ func (a *answer) bullets(items []wire.Object, bullet string) (lines []string) {
 // line returns the title and the text of a block or an item, and cites the pages that it rests on.
 func (a *answer) line(block wire.Object) string {
 	a.indexes = append(a.indexes, block.Numbers("reference_indexes")...)
-	for _, link := range block.List("snippet_links") {
-		a.cite(link.Text("link"), "")
-	}
+	a.pages(block, "snippet_links", "link", "", a.cite)
 	title, snippet := strings.TrimSpace(block.Text("title")), strings.TrimSpace(block.Text("snippet"))
 	if title != "" && snippet != "" && !strings.HasSuffix(title, ":") {
 		title += ":"

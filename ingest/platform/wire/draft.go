@@ -65,6 +65,9 @@ func (d *Draft) Search(query string) {
 	}
 }
 
+// PassOver counts an item of an unknown kind.
+func (d *Draft) PassOver(kind string) { d.unknown = append(d.unknown, kind) }
+
 // addOnce adds a URL once: where it stood first, with its first title. Text that is no URL is left out.
 func addOnce(list []platform.Citation, c platform.Citation) []platform.Citation {
 	c.URL = withoutSource(c.URL)
