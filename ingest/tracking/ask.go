@@ -258,6 +258,7 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 		a.fail(err)
 		return
 	}
+	fault.Pass(fault.Failed)
 	a.queue.retry(r)
 }
 

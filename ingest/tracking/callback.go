@@ -21,8 +21,8 @@ type Callbacks struct {
 	WebhookSecret string // with which Cloro signs its callbacks; "": they are not signed
 }
 
-// signs is the provider that signs its callbacks.
-const signs = "cloro"
+// Signing is the provider that signs its callbacks, which contain the whole capture.
+const Signing = "cloro"
 
 const (
 	tokenBytes   = 16              // of the MAC in an address
@@ -38,28 +38,34 @@ func (a *asker) callbackURL(r *queuedRun) string {
 
 // URL returns the address that a provider calls once it has the capture of a run.
 func (c *Callbacks) URL(provider string, run uuid.UUID) string {
-	return c.BaseURL + "/callbacks/" + provider + "/" + c.token(run)
+	return c.BaseURL + "/callbacks/" + provider + "/" + c.token(provider, run)
 }
 
-// token names a run and proves that we made it.
-func (c *Callbacks) token(run uuid.UUID) string {
-	mac := c.Ring.MAC("capture:" + run.String())
+// token names a run and proves that we made it for a provider.
+func (c *Callbacks) token(provider string, run uuid.UUID) string {
+	mac := c.Ring.MAC("capture:" + provider + ":" + run.String())
 	return hex.EncodeToString(run[:]) + hex.EncodeToString(mac[:tokenBytes])
 }
 
-// Check returns the run of a callback's token. timestamp and signature are headers; a wrong token or signature is a
-// problem of kind Unauthenticated, an old timestamp one of kind Invalid.
-func (c *Callbacks) Check(
-	provider, token, timestamp, signature string, body []byte, now time.Time,
-) (run uuid.UUID, err error) {
+// Run returns the run of a provider's token; false: the token is forged.
+func (c *Callbacks) Run(provider, token string) (run uuid.UUID, ok bool) {
 	decoded, err := hex.DecodeString(token)
 	if err == nil && len(decoded) == len(run)+tokenBytes {
 		copy(run[:], decoded)
 	}
-	if !hmac.Equal([]byte(token), []byte(c.token(run))) {
+	return run, hmac.Equal([]byte(token), []byte(c.token(provider, run)))
+}
+
+// Check returns the run of a callback. timestamp and signature are headers; a wrong token or signature is a problem of
+// kind Unauthenticated, an old timestamp one of kind Invalid.
+func (c *Callbacks) Check(
+	provider, token, timestamp, signature string, body []byte, now time.Time,
+) (run uuid.UUID, err error) {
+	run, ok := c.Run(provider, token)
+	if !ok {
 		return run, problem.New(problem.Unauthenticated, "the token of this address is wrong")
 	}
-	if provider != signs || c.WebhookSecret == "" {
+	if provider != Signing || c.WebhookSecret == "" {
 		return run, nil
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

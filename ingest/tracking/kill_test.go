@@ -1,6 +1,7 @@
 package tracking_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,9 @@ type process struct {
 // work starts a process, which dies at a point if one is given.
 func (e *environment) work(t testing.TB, at string) *process {
 	t.Helper()
-	text, err := json.Marshal(e.workerConfig)
+	config := e.workerConfig
+	config.HeartbeatTimeout = cmp.Or(config.HeartbeatTimeout, 4*time.Second) // another takes its job over soon
+	text, err := json.Marshal(config)
 	if err != nil {
 		t.Fatal(err)
 	}

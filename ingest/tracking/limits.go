@@ -21,9 +21,7 @@ import (
 )
 
 const (
-	leaseDuration = 30 * time.Second
-	leaseMargin   = 10 * time.Second // before its end a lease is no longer used
-	leaseInterval = 5 * time.Second  // between two renewals
+	leaseDuration = 30 * time.Second // a lease is renewed six times, and no longer used in its last third
 	leaseRetry    = time.Second      // after an empty lease or an error
 	leaseIdle     = time.Minute      // after its last request an account's lease is not renewed
 
@@ -51,7 +49,7 @@ type rateLimits struct {
 	log    *slog.Logger
 	holder uuid.UUID
 
-	firstPause time.Duration // the constant, but in tests
+	leaseDuration, firstPause time.Duration // the constants, but in tests
 
 	mu          sync.Mutex
 	accounts    map[string]*rateLimit
@@ -61,7 +59,8 @@ type rateLimits struct {
 func newRateLimits(db *postgres.DB, log *slog.Logger) *rateLimits {
 	return &rateLimits{
 		db: db, log: log, holder: uuid.Must(uuid.NewV4()),
-		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1), firstPause: firstPause,
+		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1),
+		leaseDuration: leaseDuration, firstPause: firstPause,
 	}
 }
 
@@ -317,9 +316,9 @@ func (b *bucket) set(now time.Time, capacity, perMinute float64) {
 
 // run renews leases until ctx ends, and then releases them.
 func (l *rateLimits) run(ctx context.Context) {
-	failing := false
+	failing, renewal := false, l.leaseDuration/6
 	for ctx.Err() == nil {
-		limited, done := context.WithTimeout(ctx, leaseInterval) // a connection may be lost without a sign
+		limited, done := context.WithTimeout(ctx, renewal) // a connection may be lost without a sign
 		empty, err := l.renew(limited)
 		done()
 		if err != nil && !failing && ctx.Err() == nil {
@@ -327,7 +326,7 @@ func (l *rateLimits) run(ctx context.Context) {
 				"next", "check that postgres answers")
 		}
 		failing = err != nil
-		interval := leaseInterval
+		interval := renewal
 		if empty || failing {
 			interval = leaseRetry
 		}
@@ -338,7 +337,7 @@ func (l *rateLimits) run(ctx context.Context) {
 		case <-time.After(interval):
 		}
 	}
-	releasing, done := context.WithTimeout(context.WithoutCancel(ctx), leaseInterval)
+	releasing, done := context.WithTimeout(context.WithoutCancel(ctx), renewal)
 	defer done()
 	_, err := l.renew(releasing) // stores what was learnt
 	if err = errors.Join(err, l.db.ReleasePlatforms(releasing, l.holder)); err != nil {
@@ -370,11 +369,11 @@ func (l *rateLimits) renew(ctx context.Context) (empty bool, err error) {
 		limits := func(stored postgres.PlatformAccount) postgres.PlatformLease {
 			return limit.largest(settings, stored)
 		}
-		lease, stored, err := l.db.LeasePlatform(ctx, learnt, l.holder, limits, inFlight, leaseDuration)
+		lease, stored, err := l.db.LeasePlatform(ctx, learnt, l.holder, limits, inFlight, l.leaseDuration)
 		if err != nil {
 			return empty, err
 		}
-		limit.setLease(lease, stored, began.Add(leaseDuration-leaseMargin))
+		limit.setLease(lease, stored, began.Add(l.leaseDuration*2/3))
 		empty = empty || lease.InFlight == 0 || lease.RequestsPerMinute == 0 || lease.TokensPerMinute == 0
 	}
 	return empty, nil

@@ -50,8 +50,11 @@ const (
 // TrackingPoints are all of these. A process that tracks nothing passes none of them.
 var TrackingPoints = []Point{Claimed, Asked, Answered, Appended, Marked}
 
-// Accepted is a point of the run of a consumer surface, between these: the job of a capture provider is stored.
-const Accepted Point = "accepted"
+// The points of the run of a consumer surface, between these.
+const (
+	Accepted Point = "accepted" // the job of a capture provider is stored
+	Failed   Point = "failed"   // its failure is stored, and the next provider not asked
+)
 
 // The points of a delivery of an event.
 const (
@@ -86,7 +89,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints, []Point{Accepted})
+	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints, []Point{Accepted, Failed})
 	if err != nil || n < 1 || !slices.Contains(all, Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}

@@ -25,6 +25,8 @@ type Surface struct {
 	Compress  bool   // with br or gzip, as the client accepts
 	Secret    bool   // its paths hold secrets, which neither logs nor spans show
 
+	// LimitOf gives a path a limit of its own, in place of BodyLimit; nil: none has one.
+	LimitOf func(path string) int
 	// Error gives an error its status and its body, HTML or a value for JSON, and adds headers to c; nil is PlainError.
 	Error     func(c *fiber.Ctx, err error) (status int, body any)
 	ErrorType string // Content-Type of errors; "": application/json
@@ -91,7 +93,12 @@ func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConf
 	if err := uri.Parse(nil, header.RequestURI()); err != nil {
 		return fasthttp.RequestConfig{}
 	}
-	return fasthttp.RequestConfig{MaxRequestBodySize: s.surfaceOf(string(uri.Path())).BodyLimit}
+	path := string(uri.Path())
+	surface := s.surfaceOf(path)
+	if surface.LimitOf != nil {
+		return fasthttp.RequestConfig{MaxRequestBodySize: surface.LimitOf(path)}
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: surface.BodyLimit}
 }
 
 // refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with

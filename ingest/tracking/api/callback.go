@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -11,11 +12,11 @@ import (
 
 const (
 	callbackPrefix = "/callbacks"
-	noticeLimit    = 64 << 10
-	captureLimit   = 4 << 20 // a larger one is refused, and found by polling
+	noticeLimit    = 64 << 10 // bytes of a callback
+	captureLimit   = 32 << 20 // of one with a capture, whose token is right
 )
 
-// MountCallbacks adds the routes that capture providers call. Cloro's callbacks have the whole capture in them.
+// MountCallbacks adds the routes that capture providers call.
 func (s *Server) MountCallbacks(server *httpd.Server, callbacks *tracking.Callbacks) {
 	look := func(c *fiber.Ctx) error {
 		run, err := callbacks.Check(c.Params("provider"), c.Params("token"), c.Get("X-Cloro-Timestamp"),
@@ -26,11 +27,15 @@ func (s *Server) MountCallbacks(server *httpd.Server, callbacks *tracking.Callba
 		s.jobs.Look(run)
 		return c.SendStatus(http.StatusOK)
 	}
-	notice := httpd.Surface{Prefix: callbackPrefix, BodyLimit: noticeLimit, Secret: true, Error: s.errorBody}
-	capture := notice
-	capture.Prefix, capture.BodyLimit = callbackPrefix+"/cloro", captureLimit
-	server.Mount(capture)
-	routes := server.Mount(notice)
+	limit := func(path string) int {
+		token, isSigning := strings.CutPrefix(path, callbackPrefix+"/"+tracking.Signing+"/")
+		if _, ok := callbacks.Run(tracking.Signing, token); isSigning && ok {
+			return captureLimit
+		}
+		return noticeLimit
+	}
+	routes := server.Mount(httpd.Surface{
+		Prefix: callbackPrefix, BodyLimit: noticeLimit, LimitOf: limit, Secret: true, Error: s.errorBody})
 	routes.Post("/:provider/:token", look)
 	routes.Get("/:provider/:token", look)
 }
