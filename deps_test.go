@@ -75,7 +75,7 @@ var dependencies = []dependency{
 	{"golang.org/x/tools", []string{"internal/testkit"}, "a case of the conformance test, a file each"},
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
-	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
+	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd", "internal/testkit"}, "processes, locks and memory of the engines; a look at a client's socket"},
 	{"github.com/go-co-op/gocron/v2", []string{"internal/timetable"}, "when a scheduled task is due"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/config", "internal/bench"}, "flags, their environment and their help"},
 	{"github.com/schollz/progressbar/v3", []string{"internal/cli"}, "a bar is shown by the command line alone"},

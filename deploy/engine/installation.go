@@ -104,25 +104,39 @@ func npmPackage(engine string) (string, error) {
 	return dir, nil
 }
 
-// apacheLibs finds the directory of Apache Kafka's jars and compares their names, which include versions, with the lock
-// file. `make kafka-apache` has compared their content.
-func apacheLibs() (string, error) {
+// apacheLibs finds the directory of Apache Kafka's jars.
+func apacheLibs() (string, error) { return jars("kafka-apache", "apache/libs", "pom.sha256") }
+
+// ZooKeeperLibs finds the directory of the jars of the ZooKeeper of tests.
+func ZooKeeperLibs() (string, error) {
+	return jars("zookeeper", "zookeeper/libs", "zookeeper/pom.sha256")
+}
+
+// jars finds a directory of jars and compares their names, which include versions, with the lock file. The target of
+// make that fetches them has compared their content.
+func jars(target, directory, lockFile string) (string, error) {
 	in, err := findInstallation()
 	if err != nil {
 		return "", err
 	}
-	libs := filepath.Join(string(in), "apache", "libs")
-	lock, err := os.ReadFile(filepath.Join(string(in), "pom.sha256"))
+	libs := filepath.Join(string(in), filepath.FromSlash(directory))
+	lock, err := os.ReadFile(filepath.Join(string(in), filepath.FromSlash(lockFile)))
 	if err != nil {
-		return "", fmt.Errorf("find engine kafka-apache: %w", err)
+		return "", fmt.Errorf("find engine %s: %w", target, err)
 	}
 	for line := range strings.Lines(string(lock)) {
 		_, jar, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		if _, err := os.Stat(filepath.Join(libs, jar)); err != nil {
-			return "", fmt.Errorf("find engine kafka-apache: %s is not in %s; run: make kafka-apache", jar, libs)
+			return "", fmt.Errorf("find engine %s: %s is not in %s; run: make %[1]s", target, jar, libs)
 		}
 	}
 	return libs, nil
+}
+
+// ClickHouseLibrary finds the library of the ClickHouse engine.
+func ClickHouseLibrary() (string, error) {
+	pkg, err := npmPackage("clickhouse")
+	return filepath.Join(pkg, "libchdb.so"), err
 }
 
 func readJSON(path string, into any) error {

@@ -58,6 +58,29 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 	return p, nil
 }
 
+// Process is a child process that does not outlive this process.
+type Process = process
+
+// StartProcess starts a program of tests in a directory of its own, and waits until it is ready.
+func StartProcess(
+	ctx context.Context, name, dir string, cmd *exec.Cmd, ready func(context.Context) error,
+) (*Process, error) {
+	logs := ""
+	lock, err := lockDirs(ctx, &dir, &logs)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Dir = dir
+	p, err := startProcess(name, logs, lock, syscall.SIGKILL, cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.awaitReady(ctx, ready); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, p.lastLines())
+	}
+	return p, nil
+}
+
 // openLog opens a log for appending. It renames a large one first, so that both stay bounded over many starts.
 func openLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

@@ -32,7 +32,7 @@ func Main() {
 	var err error
 	switch os.Args[1] {
 	case clickHouseChild:
-		err = runClickHouse(os.Args[2], os.Args[3:])
+		err = RunClickHouse(os.Args[2], os.Args[3:], nil)
 	case execChild:
 		var as execAs
 		if err = json.Unmarshal([]byte(os.Args[2]), &as); err == nil {
@@ -64,10 +64,10 @@ func selfCommand(args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// runClickHouse loads the engine's library and runs its command line, which returns when its query is killed (see
+// RunClickHouse loads the engine's library and runs its command line, which returns when its query is killed (see
 // ClickHouse.Stop). The engine also ends when stdin does, since then the parent has died. It ignores the signals that a
-// supervisor sends to every process: the parent still has rows to insert.
-func runClickHouse(library string, args []string) error {
+// supervisor sends to every process: the parent still has rows to insert. Tests may change the loaded library first.
+func RunClickHouse(library string, args []string, change func() error) error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -82,6 +82,11 @@ func runClickHouse(library string, args []string) error {
 	}
 	if err := restrict(library); err != nil {
 		return err
+	}
+	if change != nil {
+		if err := change(); err != nil {
+			return err
+		}
 	}
 	var queryCmdline func(argc int32, argv unsafe.Pointer) uintptr
 	purego.RegisterLibFunc(&queryCmdline, lib, "chdb_query_cmdline")

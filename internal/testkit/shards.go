@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
 // Cluster is the name of the cluster of ClickHouseShards.
@@ -41,7 +41,7 @@ var shards = sync.OnceValues(func() (servers []string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	ports, err := freePorts(ctx, 2)
+	ports, err := replica.FreePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +74,4 @@ func (e *engines) startShard(ctx context.Context, dir string, port int, ports []
 	}
 	a, err := e.startClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
 	return a["clickhouse"], err
-}
-
-// freePorts are ports without a listener.
-func freePorts(ctx context.Context, n int) (ports []int, err error) {
-	for range n {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // held until all are chosen
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }

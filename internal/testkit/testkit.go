@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
 const (
@@ -35,6 +36,7 @@ const (
 // Main runs the tests of a binary and stops the engines that they started. It does not return.
 func Main(m *testing.M) {
 	engine.Main()
+	replica.Main()
 	err := saveTime()
 	code := 1
 	if err == nil {
