@@ -111,32 +111,23 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
-	var labels []clickhouse.Sentiment
 	window := clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}
 	err := a.runAll(ctx, fetch(&entities, clickhouse.EntityVisibility, filter),
-		fetch(&degraded, clickhouse.DegradedPlatforms, window.RunFilter()),
-		fetch(&labels, clickhouse.Sentiments, filter))
+		fetch(&degraded, clickhouse.DegradedPlatforms, window.RunFilter()))
 	if err != nil {
 		return nil, err
 	}
 	degradedByGroup := byGroup(degraded, filter.GroupBy, func(p clickhouse.DegradedPlatform) string { return p.Group })
-	tonesByGroup := map[string]tones{}
-	for _, s := range labels {
-		if s.IsBrand {
-			tonesByGroup[s.Group] = tones{s.PositivePct, s.NeutralPct, s.NegativePct, s.Labelled}
-		}
-	}
 	var groups []group[summaryFigures]
 	for key, rows := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		brand, competitors := rows[0], rows[1:]
-		totals := totalsOf(brand, tonesByGroup[key])
-		figures := summaryFigures{totals, topByMentions(competitors), slugsOf(degradedByGroup[key])}
+		figures := summaryFigures{totalsOf(brand), topByMentions(competitors), slugsOf(degradedByGroup[key])}
 		groups = append(groups, group[summaryFigures]{key, brand.Answers, figures})
 	}
 	return groups, nil
 }
 
-func totalsOf(v clickhouse.Entity, t tones) summaryTotals {
+func totalsOf(v clickhouse.Entity) summaryTotals {
 	return summaryTotals{
 		ResultCount: v.Answers, AvgVisibility: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
 		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount, VisibilityRatePct: v.VisibilityRatePct,
@@ -144,7 +135,7 @@ func totalsOf(v clickhouse.Entity, t tones) summaryTotals {
 		PositionFactor: v.PositionFactor, Interval: intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
 		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
 		NotShown: v.NotShown, ShownRatePct: v.ShownPct, ShownRate: newInterval(v.ShownLow, v.ShownHigh),
-		Sentiment: t,
+		Sentiment: tones{v.PositivePct, v.NeutralPct, v.NegativePct, v.Labelled},
 	}
 }
 

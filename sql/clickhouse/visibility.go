@@ -177,6 +177,10 @@ type Entity struct {
 	Rank        *uint64  `ch:"rank"`         // by mention rate; entities with the same rate share it
 	VoicePct    *float64 `ch:"sov_pct"`      // of all mentions
 	RateGap
+	Labelled    int64    `ch:"labelled"`     // answers that mention it and have a label; the tones are shares of them
+	PositivePct *float64 `ch:"positive_pct"` // nil without labels
+	NeutralPct  *float64 `ch:"neutral_pct"`
+	NegativePct *float64 `ch:"negative_pct"`
 }
 
 // RateGap is the mention rate of the brand minus the rate of another entity over the same answers, in points. The gap

@@ -58,25 +58,27 @@ WITH
             sum(prompts.visibility)                                           AS visibility,
             sum(prompts.rivals_named)                                         AS rivals_named,
             sum(prompts.rivals_visibility)                                    AS rivals_visibility,
-            answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
-            answerscope_ratio(100 * mention_answers, answers) AS rate,
-            answerscope_margin(
-                prompt_count,
-                answers,
-                score,
-                sum(points * points),
-                sum(points * prompts.answers),
-                sum(prompts.answers * prompts.answers) AS nn) AS margin,
-            answerscope_margin(
-                prompt_count,
-                answers,
-                rate,
-                10000 * sum(prompts.mention_answers * prompts.mention_answers),
-                100 * sum(prompts.mention_answers * prompts.answers),
-                nn) AS rate_margin
+            sum(points * points)                                              AS yy,
+            sum(points * prompts.answers)                                     AS yn,
+            sum(prompts.answers * prompts.answers)                            AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers)    AS mm, -- an answer that mentions it has 100 points
+            100 * sum(prompts.mention_answers * prompts.answers)              AS mn
         FROM prompts
         GROUP BY group_key, bucket
         HAVING answers + given_up + not_shown > 0
+    ),
+    measured AS
+    (
+        SELECT *,
+            [
+                answerscope_score(answers, mention_answers, citation_answers, inverse_position),
+                answerscope_ratio(100 * mention_answers, answers)
+            ] AS means,
+            arrayMap(
+                (mean, y, z) -> answerscope_interval(
+                    notEmpty({prompts:Array(UUID)}), prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, y, z, nn), 0),
+                means, [yy, mm], [yn, mn]) AS intervals
+        FROM buckets
     )
 SELECT
     group_key,
@@ -94,12 +96,12 @@ SELECT
     answerscope_round(answerscope_ratio(visibility, answers), 1)                     AS avg_visibility,
     answerscope_round(answerscope_ratio(rivals_visibility, rivals_named), 1)         AS avg_competitor_score,
     answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
-    answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
-    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high
-FROM buckets
+    answerscope_round(means[1], 1)                                                   AS ai_visibility_score,
+    intervals[1][1]                                                                  AS interval_low,
+    intervals[1][2]                                                                  AS interval_high,
+    answerscope_round(means[2], 1)                                                   AS mention_rate_pct,
+    intervals[2][1]                                                                  AS mention_rate_low,
+    intervals[2][2]                                                                  AS mention_rate_high
+FROM measured
 ORDER BY group_key, bucket
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -59,29 +59,35 @@ WITH
             max(entities.prompt_count) AS prompt_count,
             max(entities.answers)      AS answers,
             max(entities.nn)           AS nn,
-            own.1                      AS mention_answers,
-            answerscope_ratio(100 * mention_answers, answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, own.2, own.3, nn) AS rate_margin,
-            answerscope_ratio(100 * (mention_answers - leader.3), answers) AS gap,
-            answerscope_margin(prompt_count, answers, gap, own.2 - 2 * leader.6 + leader.4, own.3 - leader.5, nn) AS gap_margin
+            own.1                      AS mention_answers
         FROM entities
         GROUP BY brand_id
         HAVING answers > 0
+    ),
+    measured AS
+    (
+        SELECT *,
+            [answerscope_ratio(100 * mention_answers, answers), answerscope_ratio(100 * (mention_answers - leader.3), answers)] AS means,
+            arrayMap(
+                (mean, yy, yn, lowest) -> answerscope_interval(
+                    false, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), lowest),
+                means, [own.2, own.2 - 2 * leader.6 + leader.4], [own.3, own.3 - leader.5], [0, -100]) AS intervals
+        FROM brands
     )
 SELECT
     brand_id,
     answers,
     mention_answers,
-    answerscope_round(rate, 1)                                                        AS mention_rate_pct,
-    answerscope_within(false, prompt_count, answers, rate, rate_margin, -1)           AS mention_rate_low,
-    answerscope_within(false, prompt_count, answers, rate, rate_margin, 1)            AS mention_rate_high,
-    leader.1                                                                          AS leader_id,
-    leader.2                                                                          AS leader_name,
-    answerscope_round(answerscope_ratio(100 * leader.3, answers), 1)                  AS leader_rate_pct,
-    answerscope_round(gap, 1)                                                         AS rate_gap,
-    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                         AS rate_gap_low,
-    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                          AS rate_gap_high,
-    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                              AS rate_gap_verdict
-FROM brands
+    answerscope_round(means[1], 1)                                         AS mention_rate_pct,
+    intervals[1][1]                                                        AS mention_rate_low,
+    intervals[1][2]                                                        AS mention_rate_high,
+    leader.1                                                               AS leader_id,
+    leader.2                                                               AS leader_name,
+    answerscope_round(answerscope_ratio(100 * leader.3, answers), 1)       AS leader_rate_pct,
+    answerscope_round(means[2], 1)                                         AS rate_gap,
+    intervals[2][1]                                                        AS rate_gap_low,
+    intervals[2][2]                                                        AS rate_gap_high,
+    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                   AS rate_gap_verdict
+FROM measured
 ORDER BY brand_id
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

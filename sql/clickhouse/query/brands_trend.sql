@@ -27,7 +27,8 @@ WITH
             sum(asked)                              AS answers,
             countIf(asked > 0)                      AS prompt_count,
             answerscope_ratio(100 * sum(named), answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, 10000 * sum(named * named), 100 * sum(named * asked), sum(asked * asked)) AS margin
+            answerscope_margin(prompt_count, answers, rate, 10000 * sum(named * named), 100 * sum(named * asked), sum(asked * asked)) AS margin,
+            answerscope_interval(false, prompt_count, answers, rate, margin, 0) AS ends
         FROM prompts
         GROUP BY brand_id, day
         HAVING answers > 0
@@ -36,9 +37,9 @@ SELECT
     brand_id,
     day,
     answers,
-    answerscope_round(rate, 1)                                         AS mention_rate_pct,
-    answerscope_within(false, prompt_count, answers, rate, margin, -1) AS mention_rate_low,
-    answerscope_within(false, prompt_count, answers, rate, margin, 1)  AS mention_rate_high
+    answerscope_round(rate, 1) AS mention_rate_pct,
+    ends[1]                    AS mention_rate_low,
+    ends[2]                    AS mention_rate_high
 FROM days
 ORDER BY brand_id, day
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

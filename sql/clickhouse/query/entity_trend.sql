@@ -1,6 +1,7 @@
 -- entity_trend: the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity.
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. sov_pct is the share of all mentions of the bucket.
 WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors FINAL
@@ -68,10 +69,14 @@ WITH
             own.2 AS mention_answers,
             own.3 AS mentions,
             own.4 AS citations,
-            answerscope_score(answers, mention_answers, own.5, own.6) AS score,
-            answerscope_margin(prompt_count, answers, score, own.7, own.8, nn) AS margin,
-            answerscope_ratio(100 * mention_answers, answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, own.9, own.10, nn) AS rate_margin
+            [
+                answerscope_score(answers, mention_answers, own.5, own.6),
+                answerscope_ratio(100 * mention_answers, answers)
+            ] AS means,
+            arrayMap(
+                (mean, yy, yn) -> answerscope_interval(
+                    of_prompt, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), 0),
+                means, [own.7, own.9], [own.8, own.10]) AS intervals
         FROM
         (
             SELECT
@@ -95,12 +100,12 @@ SELECT
     mention_answers,
     mentions,
     citations,
-    answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
-    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
+    answerscope_round(means[1], 1) AS ai_visibility_score,
+    intervals[1][1] AS interval_low,
+    intervals[1][2] AS interval_high,
+    answerscope_round(means[2], 1) AS mention_rate_pct,
+    intervals[2][1] AS mention_rate_low,
+    intervals[2][2] AS mention_rate_high,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY bucket)), 1) AS sov_pct
 FROM measured
 ORDER BY is_brand DESC, name, entity_id, bucket

@@ -4,7 +4,9 @@
 -- both; seen are the answers of the platforms that had none at least once in the window, whatever else is filtered.
 -- rate_gap is the rate of the brand less that of the entity, paired by prompt: its verdict says where the brand is. NULL with prompts, since
 -- nothing is paired within one.
+-- labelled are the answers that name the entity and have a label, of which the tones are shares.
 WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors FINAL
@@ -13,38 +15,26 @@ WITH
           AND NOT deleted
     ) AS live,
     (
-        SELECT groupArray(slug)
-        FROM
-        (
-            SELECT lower(platform) AS slug
-            FROM answer_daily
-            WHERE organization_id = {organization_id:UUID}
-              AND brand_id = {brand_id:UUID}
-              AND day BETWEEN {date_from:Date} AND {date_to:Date}
-              AND not_shown != 0
-            GROUP BY slug
-            HAVING sum(not_shown) > 0
-        )
+        SELECT sumMap([(brand_id, lower(platform))], [not_shown]).1
+        FROM answer_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND not_shown != 0
     ) AS hiding,
-    prompts AS
+    answered AS
     (
         SELECT
             answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
-            entity_id,
             prompt_id,
-            sum(entity_prompt_daily.answers)          AS asked, -- only the brand's row, which every prompt has, has answers
-            sum(entity_prompt_daily.not_shown)        AS not_shown,
-            sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
-            sum(entity_prompt_daily.mention_answers)  AS mention_answers,
-            sum(entity_prompt_daily.citation_answers) AS citation_answers,
-            sum(entity_prompt_daily.inverse_position) AS inverse_position,
-            sum(entity_prompt_daily.positions)        AS positions,
-            sum(entity_prompt_daily.mentions)         AS mentions,
-            sum(entity_prompt_daily.citations)        AS citations,
-            sum(entity_prompt_daily.visibility)       AS visibility,
-            answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
-            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt,
-            sumIf(mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
+            entity_id,
+            sum(entity_prompt_daily.answers)   AS answers, -- only the brand's row, which every prompt has, has answers
+            sum(entity_prompt_daily.not_shown) AS not_shown,
+            sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
+            [
+                sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations),
+                sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)
+            ] AS sums
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -56,112 +46,103 @@ WITH
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
           AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
-        GROUP BY group_key, entity_id, prompt_id
+        GROUP BY group_key, prompt_id, entity_id
+    ),
+    prompts AS
+    (
+        SELECT
+            group_key,
+            sum(answered.answers)   AS answers,
+            sum(answered.not_shown) AS not_shown,
+            sum(answered.seen)      AS seen,
+            groupArray(entity_id)   AS ids,
+            groupArray(sums)        AS all_sums,
+            sumIf(sums[1], entity_id = {brand_id:UUID}) AS brand_named
+        FROM answered
+        GROUP BY group_key, prompt_id
+        UNION ALL -- without groups there is a row also without answers
+        SELECT '', 0, 0, 0, [], [], 0
+        WHERE {group_by:String} = ''
     ),
     entities AS
     (
+        -- A prompt has each entity, with zeros where nothing names or cites it.
+        WITH
+            all_sums[indexOf(ids, entity.1)] AS counts,
+            [
+                answerscope_points(counts[1], counts[2], counts[3]),
+                100. * counts[1], -- an answer that mentions it has 100 points
+                100. * (brand_named - counts[1])
+            ] AS points
         SELECT
             group_key,
-            entity_id,
-            countIf(asked > 0)                                                AS prompt_count,
-            countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
-            sum(asked)                                                        AS answers,
-            sum(prompts.not_shown)                                            AS not_shown,
-            sum(prompts.seen)                                                 AS seen,
-            sum(prompts.mention_answers)                                     AS mention_answers,
-            sum(prompts.citation_answers)                                    AS citation_answers,
-            sum(prompts.inverse_position)                                    AS inverse_position,
-            sum(prompts.positions)                                           AS positions,
-            sum(prompts.mentions)                                            AS mentions,
-            sum(prompts.citations)                                           AS citations,
-            sum(prompts.visibility)                                          AS visibility,
-            sum(points * points)                                              AS yy,
-            sum(points * asked_of_prompt)                                     AS yn,
-            sum(asked * asked)                                                AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers)    AS mm, -- an answer that mentions it has 100 points
-            100 * sum(prompts.mention_answers * asked_of_prompt)              AS mn,
-            10000 * sum(prompts.mention_answers * brand_named)                AS mb
+            entity,
+            countIf(prompts.answers > 0)                                     AS prompt_count,
+            countIf(counts[1] + counts[2] > 0)                               AS visible_prompts,
+            sum(prompts.answers)                                             AS answers,
+            sum(prompts.not_shown)                                           AS not_shown,
+            sum(prompts.seen)                                                AS seen,
+            sum(prompts.answers * prompts.answers)                           AS nn,
+            sumForEach(counts)                                               AS sums,
+            arrayMap(y -> answerscope_ratio(y, answers), sumForEach(points)) AS means,
+            sumForEach(arrayMap(y -> y * y, points))                         AS yy,
+            sumForEach(arrayMap(y -> y * prompts.answers, points))           AS yn
         FROM prompts
-        GROUP BY group_key, entity_id
-        UNION ALL -- without groups there is a row also without answers
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        WHERE {group_by:String} = ''
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+        GROUP BY group_key, entity
     ),
     measured AS
     (
-        -- All have the answers and prompts of the brand's row; an entity without a row has zeros.
-        SELECT
-            group_key,
-            entity.1 AS entity_id,
-            entity.2 AS name,
-            answers,
-            not_shown,
-            seen,
-            prompt_count,
-            arrayFirst(row -> row.1 = entity.1, found) AS own,
-            own.2 AS visible_prompts,
-            own.3 AS mention_answers,
-            own.4 AS citation_answers,
-            own.5 AS inverse_position,
-            own.6 AS mentions,
-            own.7 AS citations,
-            own.8 AS visibility,
-            answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
-            own.9 AS positions,
-            answerscope_margin(prompt_count, answers, score, own.10, own.11, nn) AS margin,
-            answerscope_ratio(100 * mention_answers, answers) AS rate,
-            answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin,
+        SELECT *,
+            arrayMap((mean, y, z) -> answerscope_margin(prompt_count, answers, mean, y, z, nn), means, yy, yn) AS margins,
+            arrayMap(
+                (mean, margin, lowest) -> answerscope_interval(of_prompt, prompt_count, answers, mean, margin, lowest),
+                means, margins, [0, 0, -100]) AS intervals,
             answerscope_ratio(100 * seen, seen + not_shown) AS shown,
-            arrayFirst(row -> row.1 = {brand_id:UUID}, found) AS brand,
-            if(notEmpty({prompts:Array(UUID)}), NULL, answerscope_ratio(100 * (brand.3 - mention_answers), answers)) AS gap,
-            answerscope_margin(prompt_count, answers, gap, brand.12 - 2 * own.14 + own.12, brand.13 - own.13, nn) AS gap_margin
-        FROM
-        (
-            SELECT
-                group_key,
-                max(entities.answers)      AS answers,
-                max(entities.not_shown)    AS not_shown,
-                max(entities.seen)         AS seen,
-                max(entities.prompt_count) AS prompt_count,
-                max(entities.nn)           AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
-            FROM entities
-            GROUP BY group_key
-        ) AS grouped
-        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+            arrayMap(
+                z -> if(seen + not_shown < 5, NULL, answerscope_round(answerscope_wilson(seen, seen + not_shown, z), 1)),
+                [-1.96, 1.96]) AS shown_ends,
+            arraySlice(sums, 8) AS labels,
+            arraySum(labels) AS labelled,
+            arrayMap(y -> answerscope_round(answerscope_ratio(100 * y, labelled), 1), labels) AS tones
+        FROM entities
     )
 SELECT
     group_key,
-    entity_id,
-    CAST(entity_id = {brand_id:UUID} AS Bool) AS is_brand,
-    name,
+    entity.1                                                                        AS entity_id,
+    CAST(entity_id = {brand_id:UUID} AS Bool)                                       AS is_brand,
+    entity.2                                                                        AS name,
     answers,
     not_shown,
-    mention_answers,
-    citation_answers,
-    mentions,
-    citations,
+    sums[1]                                                                         AS mention_answers,
+    sums[2]                                                                         AS citation_answers,
+    sums[5]                                                                         AS mentions,
+    sums[6]                                                                         AS citations,
     prompt_count,
     visible_prompts,
-    answerscope_round(answerscope_ratio(100 * visible_prompts, prompt_count), 1)     AS visibility_rate_pct,
-    answerscope_round(answerscope_ratio(visibility, answers), 1)                     AS avg_visibility,
-    answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
-    answerscope_round(answerscope_ratio(positions, mention_answers), 1)              AS avg_position,
-    answerscope_round(score, 1)                                                      AS ai_visibility_score,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, -1) AS interval_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, score, margin, 1) AS interval_high,
-    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, -1) AS mention_rate_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, answers, rate, rate_margin, 1) AS mention_rate_high,
-    answerscope_round(shown, 1)                                                      AS shown_pct,
-    answerscope_within(true, 0, seen + not_shown, shown, 0, -1)                      AS shown_low,
-    answerscope_within(true, 0, seen + not_shown, shown, 0, 1)                       AS shown_high,
+    answerscope_round(answerscope_ratio(100 * visible_prompts, prompt_count), 1)    AS visibility_rate_pct,
+    answerscope_round(answerscope_ratio(sums[7], answers), 1)                       AS avg_visibility,
+    answerscope_round(answerscope_ratio(sums[3] / 5354228880, answers), 4)          AS position_factor,
+    answerscope_round(answerscope_ratio(sums[4], mention_answers), 1)               AS avg_position,
+    answerscope_round(means[1], 1)                                                  AS ai_visibility_score,
+    intervals[1][1]                                                                 AS interval_low,
+    intervals[1][2]                                                                 AS interval_high,
+    answerscope_round(means[2], 1)                                                  AS mention_rate_pct,
+    intervals[2][1]                                                                 AS mention_rate_low,
+    intervals[2][2]                                                                 AS mention_rate_high,
+    answerscope_round(shown, 1)                                                     AS shown_pct,
+    shown_ends[1]                                                                   AS shown_low,
+    shown_ends[2]                                                                   AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
     answerscope_round(answerscope_ratio(100 * mentions, sum(mentions) OVER (PARTITION BY group_key)), 1) AS sov_pct,
-    answerscope_round(gap, 1)                                                        AS rate_gap,
-    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                        AS rate_gap_low,
-    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                         AS rate_gap_high,
-    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                             AS rate_gap_verdict
+    if(of_prompt, NULL, answerscope_round(means[3], 1))                             AS rate_gap,
+    if(of_prompt, NULL, intervals[3][1])                                            AS rate_gap_low,
+    if(of_prompt, NULL, intervals[3][2])                                            AS rate_gap_high,
+    answerscope_gap_verdict(rate_gap_low, rate_gap_high)                            AS rate_gap_verdict,
+    labelled,
+    tones[1]                                                                        AS positive_pct,
+    tones[2]                                                                        AS neutral_pct,
+    tones[3]                                                                        AS negative_pct
 FROM measured
 WHERE {group_by:String} = '' OR answers + not_shown > 0
 ORDER BY group_key, is_brand DESC, name

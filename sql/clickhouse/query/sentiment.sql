@@ -2,6 +2,7 @@
 -- Shares are of the labelled ones: the positive, neutral and negative. Their intervals are clustered by prompt, NULL under 5 prompts with
 -- labelled answers. answers are all of the group. Without groups the rows exist also without answers.
 WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name))
         FROM dimension_competitors FINAL
@@ -65,7 +66,10 @@ WITH
             own.4 AS labelled,
             own.5 AS prompt_count,
             arrayMap(y -> answerscope_ratio(100 * y, labelled), counts) AS shares,
-            arrayMap((share, yy, yn) -> answerscope_margin(prompt_count, labelled, share, yy, yn, own.6), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS margins
+            arrayMap(
+                (share, yy, yn) -> answerscope_interval(
+                    of_prompt, prompt_count, labelled, share, answerscope_margin(prompt_count, labelled, share, yy, yn, own.6), 0),
+                shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
         FROM
         (
             SELECT
@@ -90,14 +94,14 @@ SELECT
     counts[2] AS neutral,
     counts[3] AS negative,
     answerscope_round(shares[1], 1) AS positive_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[1], margins[1], -1) AS positive_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[1], margins[1], 1) AS positive_high,
+    intervals[1][1] AS positive_low,
+    intervals[1][2] AS positive_high,
     answerscope_round(shares[2], 1) AS neutral_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[2], margins[2], -1) AS neutral_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[2], margins[2], 1) AS neutral_high,
+    intervals[2][1] AS neutral_low,
+    intervals[2][2] AS neutral_high,
     answerscope_round(shares[3], 1) AS negative_pct,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[3], margins[3], -1) AS negative_low,
-    answerscope_within(notEmpty({prompts:Array(UUID)}), prompt_count, labelled, shares[3], margins[3], 1) AS negative_high
+    intervals[3][1] AS negative_low,
+    intervals[3][2] AS negative_high
 FROM measured
 WHERE {group_by:String} = '' OR answers > 0
 ORDER BY group_key, is_brand DESC, name

@@ -57,7 +57,8 @@ WITH
             places_sum[nth] AS places,
             merchants,
             answerscope_ratio(100 * lists, all_lists) AS share,
-            answerscope_margin(prompt_count, all_lists, share, yy[nth], yn[nth], nn) AS margin
+            answerscope_margin(prompt_count, all_lists, share, yy[nth], yn[nth], nn) AS margin,
+            answerscope_interval(false, prompt_count, all_lists, share, margin, 0) AS ends
         FROM
         (
             SELECT
@@ -81,8 +82,8 @@ SELECT
     prompt_count,
     lists,
     answerscope_round(share, 1)                                                   AS share_pct,
-    answerscope_within(false, prompt_count, all_lists, share, margin, -1)         AS share_low,
-    answerscope_within(false, prompt_count, all_lists, share, margin, 1)          AS share_high,
+    ends[1]                                                                       AS share_low,
+    ends[2]                                                                       AS share_high,
     answerscope_round(answerscope_ratio(places, lists), 1)                        AS avg_position,
     length(merchants)                                                             AS merchant_count,
     toUInt64(arrayCount(

@@ -107,10 +107,14 @@ WITH
             prompt_count,
             entities[nth] AS entity,
             summed.named[nth] AS mention_answers,
-            answerscope_ratio(100 * mention_answers, citing_answers) AS rate,
-            answerscope_margin(prompt_count, citing_answers, rate, yy[nth], yn[nth], nn) AS margin,
-            answerscope_ratio(100 * (summed.named[1] - mention_answers), citing_answers) AS gap,
-            answerscope_margin(prompt_count, citing_answers, gap, yy[1] - 2 * yb[nth] + yy[nth], yn[1] - yn[nth], nn) AS gap_margin
+            [
+                answerscope_ratio(100 * mention_answers, citing_answers),
+                answerscope_ratio(100 * (summed.named[1] - mention_answers), citing_answers)
+            ] AS means,
+            arrayMap(
+                (mean, y, z, lowest) -> answerscope_interval(
+                    false, prompt_count, citing_answers, mean, answerscope_margin(prompt_count, citing_answers, mean, y, z, nn), lowest),
+                means, [yy[nth], yy[1] - 2 * yb[nth] + yy[nth]], [yn[nth], yn[1] - yn[nth]], [0, -100]) AS intervals
         FROM summed
         ARRAY JOIN arrayEnumerate(entities) AS nth
     )
@@ -125,12 +129,12 @@ SELECT
     CAST(entity_id = {brand_id:UUID} AS Bool)                                          AS is_brand,
     entity.2                                                                           AS name,
     mention_answers,
-    answerscope_round(rate, 1)                                                         AS mention_rate_pct,
-    answerscope_within(false, prompt_count, citing_answers, rate, margin, -1)          AS mention_rate_low,
-    answerscope_within(false, prompt_count, citing_answers, rate, margin, 1)           AS mention_rate_high,
-    answerscope_round(gap, 1)                                                          AS rate_gap,
-    answerscope_within_gap(prompt_count, gap, gap_margin, -1)                          AS rate_gap_low,
-    answerscope_within_gap(prompt_count, gap, gap_margin, 1)                           AS rate_gap_high,
+    answerscope_round(means[1], 1)                                                     AS mention_rate_pct,
+    intervals[1][1]                                                                    AS mention_rate_low,
+    intervals[1][2]                                                                    AS mention_rate_high,
+    answerscope_round(means[2], 1)                                                     AS rate_gap,
+    intervals[2][1]                                                                    AS rate_gap_low,
+    intervals[2][2]                                                                    AS rate_gap_high,
     answerscope_gap_verdict(rate_gap_low, rate_gap_high)                               AS rate_gap_verdict
 FROM measured
 ORDER BY citing_answers DESC, domain, is_brand DESC, sum(mention_answers) OVER (PARTITION BY entity_id) DESC, name

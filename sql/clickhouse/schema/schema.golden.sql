@@ -16,6 +16,9 @@ CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_i
 -- answerscope_holds
 CREATE FUNCTION answerscope_holds AS (text, name) -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])')));
 
+-- answerscope_interval
+CREATE FUNCTION answerscope_interval AS (of_prompt, k, n, mean, margin, lowest) -> arrayMap(side -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(lowest, mean + (side * margin)))), 1), [-1, 1]);
+
 -- answerscope_margin
 CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((answerscope_critical_t(k - 1) * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
 
@@ -35,7 +38,7 @@ CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, invers
 CREATE FUNCTION answerscope_ratio AS (part, whole) -> (part / nullIf(whole, 0));
 
 -- answerscope_round
-CREATE FUNCTION answerscope_round AS (x, digits) -> (round(x + (sign(x) * 1e-9), digits) + 0);
+CREATE FUNCTION answerscope_round AS (x, digits) -> (round(x * 1.00000000001, digits) + 0);
 
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
@@ -47,20 +50,14 @@ CREATE FUNCTION answerscope_served AS (served_model, provider) -> trimLeft(conca
 CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed);
 
 -- answerscope_wilson
-CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
-
--- answerscope_within
-CREATE FUNCTION answerscope_within AS (of_prompt, k, n, mean, margin, side) -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(0, mean + (side * margin)))), 1);
-
--- answerscope_within_gap
-CREATE FUNCTION answerscope_within_gap AS (k, gap, margin, side) -> answerscope_round(if(k < 5, NULL, least(100, greatest(-100, gap + (side * margin)))), 1);
+CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + 1.9208) + (z * sqrt(((x * (n - x)) / n) + 0.9604)))) / (n + 3.8416));
 
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*');
 
 -- advice_cards
 CREATE VIEW advice_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [8a9f17106840]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [c163a446fafe]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -84,7 +81,7 @@ LIMIT 10000;
 
 -- advice_name_counts
 CREATE VIEW advice_name_counts
-COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [59cd12259fe1]'
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [b70ff0f58e5b]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -103,7 +100,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [fa2dbbf02559]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [3a5616e97050]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -170,7 +167,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_pages
 CREATE VIEW advice_pages
-COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [3fb4f60bd8bc]'
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [0f26fafceebd]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
@@ -202,7 +199,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [a5a85e3a4cce]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [5e6f9d474031]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -221,7 +218,7 @@ ORDER BY
 
 -- advice_texts
 CREATE VIEW advice_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [f63b004f1c51]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [50aa3677d0f4]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -260,7 +257,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [bb8a6e00c2ab]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [4d37f6f800d5]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -312,7 +309,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [fb9831fe2dab]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [203890dda0d5]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -372,7 +369,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [2c5b86e4dcdd]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [05dbddd96b96]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -438,7 +435,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [262e11e21718]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [fea83fa62285]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -480,7 +477,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [0a154f40f9e1]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [44f9c0e33eb0]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -530,7 +527,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [5ebb28617e6e]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [e637d9b0dd6c]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -601,15 +598,15 @@ SELECT
     max(sum(entries.answers)) OVER () AS answers,
     sum(entries.citations) AS citations,
     multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
-    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
-    round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
+    round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
+    round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
     countIf(facet = 'domain') OVER () AS domains,
     countIf(facet = 'url') OVER () AS urls,
     if(facet = 'total', types, []) AS source_types,
     if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
-    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
     if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
-    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
+    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
 FROM entries
 GROUP BY
     GROUPING SETS (
@@ -825,7 +822,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [a77dcb2f7ec6]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [f9db23cd7c7a]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -966,7 +963,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [e0fb5efae90a]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [601fe1c346ee]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1019,15 +1016,24 @@ AS WITH
             sum(prompts.visibility) AS visibility,
             sum(prompts.rivals_named) AS rivals_named,
             sum(prompts.rivals_visibility) AS rivals_visibility,
-            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+            sum(points * points) AS yy,
+            sum(points * prompts.answers) AS yn,
+            sum(prompts.answers * prompts.answers) AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            100 * sum(prompts.mention_answers * prompts.answers) AS mn
         FROM prompts
         GROUP BY
             group_key,
             bucket
         HAVING ((answers + given_up) + not_shown) > 0
+    ),
+    measured AS
+    (
+        SELECT
+            *,
+            [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
+            arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+        FROM buckets
     )
 SELECT
     group_key,
@@ -1041,17 +1047,17 @@ SELECT
     citations,
     prompt_count,
     visible_prompts,
-    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
-    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-    round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
-    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
-    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
-FROM buckets
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
+    round((visibility / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) * 1.00000000001, 1) + 0 AS avg_competitor_score,
+    round(((inverse_position / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+    round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+    (intervals[1])[1] AS interval_low,
+    (intervals[1])[2] AS interval_high,
+    round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    (intervals[2])[1] AS mention_rate_low,
+    (intervals[2])[2] AS mention_rate_high
+FROM measured
 ORDER BY
     group_key ASC,
     bucket ASC
@@ -1085,7 +1091,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [aa7c03009994]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [6c9c0bbb5f7d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1151,10 +1157,11 @@ FROM
                 sum(prompts.visibility) AS visibility,
                 sum(prompts.rivals_named) AS rivals_named,
                 sum(prompts.rivals_visibility) AS rivals_visibility,
-                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+                sum(points * points) AS yy,
+                sum(points * prompts.answers) AS yn,
+                sum(prompts.answers * prompts.answers) AS nn,
+                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                100 * sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1162,6 +1169,14 @@ FROM
                 group_key,
                 bucket
             HAVING ((answers + given_up) + not_shown) > 0
+        ),
+        measured AS
+        (
+            SELECT
+                *,
+                [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+            FROM buckets
         )
     SELECT
         organization_id,
@@ -1177,17 +1192,17 @@ FROM
         citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
-        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
-    FROM buckets
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) * 1.00000000001, 1) + 0 AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+        round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+        (intervals[1])[1] AS interval_low,
+        (intervals[1])[2] AS interval_high,
+        round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+        (intervals[2])[1] AS mention_rate_low,
+        (intervals[2])[2] AS mention_rate_high
+    FROM measured
     ORDER BY
         group_key ASC,
         bucket ASC
@@ -1232,7 +1247,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [762171e65a05]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [fcce66ed770b]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1298,10 +1313,11 @@ FROM
                 sum(prompts.visibility) AS visibility,
                 sum(prompts.rivals_named) AS rivals_named,
                 sum(prompts.rivals_visibility) AS rivals_visibility,
-                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
+                sum(points * points) AS yy,
+                sum(points * prompts.answers) AS yn,
+                sum(prompts.answers * prompts.answers) AS nn,
+                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                100 * sum(prompts.mention_answers * prompts.answers) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1309,6 +1325,14 @@ FROM
                 group_key,
                 bucket
             HAVING ((answers + given_up) + not_shown) > 0
+        ),
+        measured AS
+        (
+            SELECT
+                *,
+                [(((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
+                arrayMap((mean, y, z) -> arrayMap(side -> (round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy, mm], [yn, mn]) AS intervals
+            FROM buckets
         )
     SELECT
         organization_id,
@@ -1324,17 +1348,17 @@ FROM
         citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
-        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high
-    FROM buckets
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) * 1.00000000001, 1) + 0 AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+        round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+        (intervals[1])[1] AS interval_low,
+        (intervals[1])[2] AS interval_high,
+        round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+        (intervals[2])[1] AS mention_rate_low,
+        (intervals[2])[2] AS mention_rate_high
+    FROM measured
     ORDER BY
         group_key ASC,
         bucket ASC
@@ -1353,7 +1377,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [7bd30a918606]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [57ce91306d0b]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1405,36 +1429,40 @@ AS WITH
             max(entities.prompt_count) AS prompt_count,
             max(entities.answers) AS answers,
             max(entities.nn) AS nn,
-            own.1 AS mention_answers,
-            (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.2) - ((2 * rate) * (own.3))) + ((rate * rate) * nn)) - (1e-12 * (own.2))))) / answers AS rate_margin,
-            (100 * (mention_answers - (leader.3))) / nullIf(answers, 0) AS gap,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((own.2) - (2 * (leader.6))) + (leader.4)) - ((2 * gap) * ((own.3) - (leader.5)))) + ((gap * gap) * nn)) - (1e-12 * (((own.2) - (2 * (leader.6))) + (leader.4)))))) / answers AS gap_margin
+            own.1 AS mention_answers
         FROM entities
         GROUP BY brand_id
         HAVING answers > 0
+    ),
+    measured AS
+    (
+        SELECT
+            *,
+            [(100 * mention_answers) / nullIf(answers, 0), (100 * (mention_answers - (leader.3))) / nullIf(answers, 0)] AS means,
+            arrayMap((mean, yy, yn, lowest) -> arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.2, ((own.2) - (2 * (leader.6))) + (leader.4)], [own.3, (own.3) - (leader.5)], [0, -100]) AS intervals
+        FROM brands
     )
 SELECT
     brand_id,
     answers,
     mention_answers,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
+    round((means[1]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    (intervals[1])[1] AS mention_rate_low,
+    (intervals[1])[2] AS mention_rate_high,
     leader.1 AS leader_id,
     leader.2 AS leader_name,
-    round(((100 * (leader.3)) / nullIf(answers, 0)) + (sign((100 * (leader.3)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS leader_rate_pct,
-    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+    round(((100 * (leader.3)) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS leader_rate_pct,
+    round((means[2]) * 1.00000000001, 1) + 0 AS rate_gap,
+    (intervals[2])[1] AS rate_gap_low,
+    (intervals[2])[2] AS rate_gap_high,
     multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
-FROM brands
+FROM measured
 ORDER BY brand_id ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [c559fcd997ab]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [55ce983f6e9f]'
 AS WITH
     prompts AS
     (
@@ -1459,7 +1487,8 @@ AS WITH
             sum(asked) AS answers,
             countIf(asked > 0) AS prompt_count,
             (100 * sum(named)) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(named * named)) - ((2 * rate) * (100 * sum(named * asked)))) + ((rate * rate) * sum(asked * asked))) - (1e-12 * (10000 * sum(named * named)))))) / answers AS margin
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(named * named)) - ((2 * rate) * (100 * sum(named * asked)))) + ((rate * rate) * sum(asked * asked))) - (1e-12 * (10000 * sum(named * named)))))) / answers AS margin,
+            arrayMap(side -> (round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, rate + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]) AS ends
         FROM prompts
         GROUP BY
             brand_id,
@@ -1470,9 +1499,9 @@ SELECT
     brand_id,
     day,
     answers,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin)))) + (sign(multiIf(if(false, answers, prompt_count) < 5, NULL, false, (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_high
+    round(rate * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    ends[1] AS mention_rate_low,
+    ends[2] AS mention_rate_high
 FROM days
 ORDER BY
     brand_id ASC,
@@ -1481,7 +1510,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [b5d5ba1cb513]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [a14234c0268b]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1494,7 +1523,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [c905be13256b]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [f0e5c270c3e1]'
 AS SELECT
     id,
     prompt_text,
@@ -1522,7 +1551,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [20485e1c0681]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [0bed4ae67d1d]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1560,14 +1589,14 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [47ba0ffd91b4]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [870b7e646076]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
     bucket,
     type AS source_type,
     sum(counted) AS citations,
-    round(((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) + (sign((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS citations_pct,
+    round(((100 * citations) / nullIf(sum(citations) OVER (PARTITION BY bucket), 0)) * 1.00000000001, 1) + 0 AS citations_pct,
     if(sum(kept) = citations, sum(citing), NULL) AS citing_answers
 FROM
 (
@@ -1706,7 +1735,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [67fc39887fdc]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [fa882d13f299]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1736,15 +1765,15 @@ SELECT
     max(sum(entries.answers)) OVER () AS answers,
     sum(entries.citations) AS citations,
     multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
-    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
-    round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
+    round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
+    round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
     countIf(facet = 'domain') OVER () AS domains,
     countIf(facet = 'url') OVER () AS urls,
     if(facet = 'total', types, []) AS source_types,
     if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
-    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+    arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
     if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
-    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
+    arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
 FROM entries
 GROUP BY
     GROUPING SETS (
@@ -1786,7 +1815,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [3324c07a3a6a]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [de7c0bab5add]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1830,15 +1859,15 @@ FROM
         max(sum(entries.answers)) OVER (PARTITION BY organization_id, brand_id) AS answers,
         sum(entries.citations) AS citations,
         multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
-        round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
-        round((citations / nullIf(answers, 0)) + (sign(citations / nullIf(answers, 0)) * 1e-9), 1) + 0 AS citations_per_answer,
+        round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
+        round((citations / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS citations_per_answer,
         countIf(facet = 'domain') OVER (PARTITION BY organization_id, brand_id) AS domains,
         countIf(facet = 'url') OVER (PARTITION BY organization_id, brand_id) AS urls,
         if(facet = 'total', types, []) AS source_types,
         if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (PARTITION BY organization_id, brand_id), []) AS domains_by_type,
-        arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) + (sign((100 * n) / nullIf(domains, 0)) * 1e-9), 1) + 0), domains_by_type) AS pct_by_type,
+        arrayMap(n -> (round(((100 * n) / nullIf(domains, 0)) * 1.00000000001, 1) + 0), domains_by_type) AS pct_by_type,
         if(facet = 'total', arrayResize(sumForEach(arrayMap(type -> if(entries.type = type, entries.citations, 0), types)), length(types)), []) AS citations_by_type,
-        arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) + (sign((100 * n) / nullIf(citations, 0)) * 1e-9), 1) + 0), citations_by_type) AS citations_pct_by_type
+        arrayMap(n -> (round(((100 * n) / nullIf(citations, 0)) * 1.00000000001, 1) + 0), citations_by_type) AS citations_pct_by_type
     FROM entries
     GROUP BY
         GROUPING SETS (
@@ -1941,7 +1970,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [86ef9a8036d7]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [e62075894820]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -2062,7 +2091,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [cb0286a29db2]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [9a39f390d9ab]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2144,7 +2173,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [fcbd5cd097a3]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [b8ea0d8eb34c]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -2158,7 +2187,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [a1b7cd150b53]'
+COMMENT 'the last dead letter of each partition. [bab92e33e174]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2189,7 +2218,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [0325069bc840]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [588b60aa29ef]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2208,7 +2237,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [e27562fc297f]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [f3d90faf9a5e]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2253,7 +2282,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [4d4c6a6eb15f]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [19bb9b9d9aa8]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2274,7 +2303,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [f4dd09525a30]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [e182acdb3f1d]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2484,8 +2513,9 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [4fd80f308c98]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [113dfe977992]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors
@@ -2547,10 +2577,8 @@ AS WITH
             own.2 AS mention_answers,
             own.3 AS mentions,
             own.4 AS citations,
-            (((60 * mention_answers) + (25 * (own.5))) + ((15 * (own.6)) / 5354228880)) / nullIf(answers, 0) AS score,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.7) - ((2 * score) * (own.8))) + ((score * score) * nn)) - (1e-12 * (own.7))))) / answers AS margin,
-            (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * rate) * (own.10))) + ((rate * rate) * nn)) - (1e-12 * (own.9))))) / answers AS rate_margin
+            [(((60 * mention_answers) + (25 * (own.5))) + ((15 * (own.6)) / 5354228880)) / nullIf(answers, 0), (100 * mention_answers) / nullIf(answers, 0)] AS means,
+            arrayMap((mean, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(0, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * mean) * yn)) + ((mean * mean) * nn)) - (1e-12 * yy)))) / answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [own.7, own.9], [own.8, own.10]) AS intervals
         FROM
         (
             SELECT
@@ -2574,13 +2602,13 @@ SELECT
     mention_answers,
     mentions,
     citations,
-    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
-    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) * 1e-9), 1) + 0 AS sov_pct
+    round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+    (intervals[1])[1] AS interval_low,
+    (intervals[1])[2] AS interval_high,
+    round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    (intervals[2])[1] AS mention_rate_low,
+    (intervals[2])[2] AS mention_rate_high,
+    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY bucket), 0)) * 1.00000000001, 1) + 0 AS sov_pct
 FROM measured
 ORDER BY
     is_brand DESC,
@@ -2591,8 +2619,9 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [276c2764ee1c]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [776026dacf41]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors
@@ -2600,167 +2629,125 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
     (
-        SELECT groupArray(slug)
-        FROM
-        (
-            SELECT lower(platform) AS slug
-            FROM answer_daily
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
-            GROUP BY slug
-            HAVING sum(not_shown) > 0
-        )
+        SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
+        FROM answer_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (not_shown != 0)
     ) AS hiding,
-    prompts AS
+    answered AS
     (
         SELECT
             if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-            entity_id,
             prompt_id,
-            sum(entity_prompt_daily.answers) AS asked,
+            entity_id,
+            sum(entity_prompt_daily.answers) AS answers,
             sum(entity_prompt_daily.not_shown) AS not_shown,
-            sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
-            sum(entity_prompt_daily.mention_answers) AS mention_answers,
-            sum(entity_prompt_daily.citation_answers) AS citation_answers,
-            sum(entity_prompt_daily.inverse_position) AS inverse_position,
-            sum(entity_prompt_daily.positions) AS positions,
-            sum(entity_prompt_daily.mentions) AS mentions,
-            sum(entity_prompt_daily.citations) AS citations,
-            sum(entity_prompt_daily.visibility) AS visibility,
-            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt,
-            sumIf(mention_answers, entity_id = {brand_id:UUID}) OVER (PARTITION BY group_key, prompt_id) AS brand_named
+            sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
+            [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
         FROM entity_prompt_daily
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
-            entity_id,
-            prompt_id
+            prompt_id,
+            entity_id
     ),
-    entities AS
+    prompts AS
     (
         SELECT
             group_key,
-            entity_id,
-            countIf(asked > 0) AS prompt_count,
-            countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
-            sum(asked) AS answers,
-            sum(prompts.not_shown) AS not_shown,
-            sum(prompts.seen) AS seen,
-            sum(prompts.mention_answers) AS mention_answers,
-            sum(prompts.citation_answers) AS citation_answers,
-            sum(prompts.inverse_position) AS inverse_position,
-            sum(prompts.positions) AS positions,
-            sum(prompts.mentions) AS mentions,
-            sum(prompts.citations) AS citations,
-            sum(prompts.visibility) AS visibility,
-            sum(points * points) AS yy,
-            sum(points * asked_of_prompt) AS yn,
-            sum(asked * asked) AS nn,
-            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn,
-            10000 * sum(prompts.mention_answers * brand_named) AS mb
-        FROM prompts
+            sum(answered.answers) AS answers,
+            sum(answered.not_shown) AS not_shown,
+            sum(answered.seen) AS seen,
+            groupArray(entity_id) AS ids,
+            groupArray(sums) AS all_sums,
+            sumIf(sums[1], entity_id = {brand_id:UUID}) AS brand_named
+        FROM answered
         GROUP BY
             group_key,
-            entity_id
+            prompt_id
         UNION ALL
         SELECT
             '',
-            toUUID('00000000-0000-0000-0000-000000000000'),
             0,
             0,
             0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
+            [],
+            [],
             0
         WHERE {group_by:String} = ''
+    ),
+    entities AS
+    (
+        WITH
+            all_sums[indexOf(ids, entity.1)] AS counts,
+            [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
+        SELECT
+            group_key,
+            entity,
+            countIf(prompts.answers > 0) AS prompt_count,
+            countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
+            sum(prompts.answers) AS answers,
+            sum(prompts.not_shown) AS not_shown,
+            sum(prompts.seen) AS seen,
+            sum(prompts.answers * prompts.answers) AS nn,
+            sumForEach(counts) AS sums,
+            arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
+            sumForEach(arrayMap(y -> (y * y), points)) AS yy,
+            sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
+        FROM prompts
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+        GROUP BY
+            group_key,
+            entity
     ),
     measured AS
     (
         SELECT
-            group_key,
-            entity.1 AS entity_id,
-            entity.2 AS name,
-            answers,
-            not_shown,
-            seen,
-            prompt_count,
-            arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
-            own.2 AS visible_prompts,
-            own.3 AS mention_answers,
-            own.4 AS citation_answers,
-            own.5 AS inverse_position,
-            own.6 AS mentions,
-            own.7 AS citations,
-            own.8 AS visibility,
-            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            own.9 AS positions,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
-            (100 * mention_answers) / nullIf(answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
+            *,
+            arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
+            arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
             (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
-            arrayFirst(row -> ((row.1) = {brand_id:UUID}), found) AS brand,
-            if(notEmpty({prompts:Array(UUID)}), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
-        FROM
-        (
-            SELECT
-                group_key,
-                max(entities.answers) AS answers,
-                max(entities.not_shown) AS not_shown,
-                max(entities.seen) AS seen,
-                max(entities.prompt_count) AS prompt_count,
-                max(entities.nn) AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
-            FROM entities
-            GROUP BY group_key
-        ) AS grouped
-        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
+            arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
+            arraySlice(sums, 8) AS labels,
+            arraySum(labels) AS labelled,
+            arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
+        FROM entities
     )
 SELECT
     group_key,
-    entity_id,
+    entity.1 AS entity_id,
     CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
-    name,
+    entity.2 AS name,
     answers,
     not_shown,
-    mention_answers,
-    citation_answers,
-    mentions,
-    citations,
+    sums[1] AS mention_answers,
+    sums[2] AS citation_answers,
+    sums[5] AS mentions,
+    sums[6] AS citations,
     prompt_count,
     visible_prompts,
-    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
-    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
-    round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
-    round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), answers, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
-    round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
-    round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
-    round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
+    round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+    round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+    round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+    round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+    (intervals[1])[1] AS interval_low,
+    (intervals[1])[2] AS interval_high,
+    round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    (intervals[2])[1] AS mention_rate_low,
+    (intervals[2])[2] AS mention_rate_high,
+    round(shown * 1.00000000001, 1) + 0 AS shown_pct,
+    shown_ends[1] AS shown_low,
+    shown_ends[2] AS shown_high,
     if(answers = 0, NULL, rank() OVER (PARTITION BY group_key ORDER BY mention_answers DESC)) AS rank,
-    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
-    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
-    multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+    round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY group_key), 0)) * 1.00000000001, 1) + 0 AS sov_pct,
+    if(of_prompt, NULL, round((means[3]) * 1.00000000001, 1) + 0) AS rate_gap,
+    if(of_prompt, NULL, (intervals[3])[1]) AS rate_gap_low,
+    if(of_prompt, NULL, (intervals[3])[2]) AS rate_gap_high,
+    multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict,
+    labelled,
+    tones[1] AS positive_pct,
+    tones[2] AS neutral_pct,
+    tones[3] AS negative_pct
 FROM measured
 WHERE ({group_by:String} = '') OR ((answers + not_shown) > 0)
 ORDER BY
@@ -2805,9 +2792,13 @@ CREATE VIEW entity_visibility_last_30_days
     `rate_gap` Nullable(Float64),
     `rate_gap_low` Nullable(Float64),
     `rate_gap_high` Nullable(Float64),
-    `rate_gap_verdict` String
+    `rate_gap_verdict` String,
+    `labelled` Int64,
+    `positive_pct` Nullable(Float64),
+    `neutral_pct` Nullable(Float64),
+    `negative_pct` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [92b950067feb]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [ed2ac37416de]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2816,6 +2807,7 @@ AS SELECT
 FROM
 (
     WITH
+        notEmpty(CAST([], 'Array(UUID)')) AS of_prompt,
         (
             SELECT groupArray((id, name, brand_id))
             FROM dimension_competitors
@@ -2823,164 +2815,129 @@ FROM
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
         ) AS live,
         (
-            SELECT groupArray(slug)
-            FROM
-            (
-                SELECT lower(platform) AS slug
-                FROM answer_daily
-                WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
-                GROUP BY
-                    organization_id,
-                    brand_id,
-                    slug
-                HAVING sum(not_shown) > 0
-            )
+            SELECT (sumMap([(brand_id, lower(platform))], [not_shown])).1
+            FROM answer_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (not_shown != 0)
         ) AS hiding,
-        prompts AS
+        answered AS
         (
             SELECT
                 organization_id,
                 brand_id,
                 if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
-                entity_id,
                 prompt_id,
-                sum(entity_prompt_daily.answers) AS asked,
+                entity_id,
+                sum(entity_prompt_daily.answers) AS answers,
                 sum(entity_prompt_daily.not_shown) AS not_shown,
-                sumIf(entity_prompt_daily.answers, has(hiding, lower(platform))) AS seen,
-                sum(entity_prompt_daily.mention_answers) AS mention_answers,
-                sum(entity_prompt_daily.citation_answers) AS citation_answers,
-                sum(entity_prompt_daily.inverse_position) AS inverse_position,
-                sum(entity_prompt_daily.positions) AS positions,
-                sum(entity_prompt_daily.mentions) AS mentions,
-                sum(entity_prompt_daily.citations) AS citations,
-                sum(entity_prompt_daily.visibility) AS visibility,
-                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-                sum(asked) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked_of_prompt,
-                sumIf(mention_answers, entity_id = brand_id) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS brand_named
+                sumIf(entity_prompt_daily.answers, has(hiding, (brand_id, lower(platform)))) AS seen,
+                [sum(mention_answers), sum(citation_answers), sum(inverse_position), sum(positions), sum(mentions), sum(citations), sum(visibility), sum(positive_answers), sum(neutral_answers), sum(negative_answers)] AS sums
             FROM entity_prompt_daily
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
-                entity_id,
-                prompt_id
+                prompt_id,
+                entity_id
         ),
-        entities AS
+        prompts AS
         (
             SELECT
                 organization_id,
                 brand_id,
                 group_key,
-                entity_id,
-                countIf(asked > 0) AS prompt_count,
-                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
-                sum(asked) AS answers,
-                sum(prompts.not_shown) AS not_shown,
-                sum(prompts.seen) AS seen,
-                sum(prompts.mention_answers) AS mention_answers,
-                sum(prompts.citation_answers) AS citation_answers,
-                sum(prompts.inverse_position) AS inverse_position,
-                sum(prompts.positions) AS positions,
-                sum(prompts.mentions) AS mentions,
-                sum(prompts.citations) AS citations,
-                sum(prompts.visibility) AS visibility,
-                sum(points * points) AS yy,
-                sum(points * asked_of_prompt) AS yn,
-                sum(asked * asked) AS nn,
-                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
-                100 * sum(prompts.mention_answers * asked_of_prompt) AS mn,
-                10000 * sum(prompts.mention_answers * brand_named) AS mb
-            FROM prompts
+                sum(answered.answers) AS answers,
+                sum(answered.not_shown) AS not_shown,
+                sum(answered.seen) AS seen,
+                groupArray(entity_id) AS ids,
+                groupArray(sums) AS all_sums,
+                sumIf(sums[1], entity_id = brand_id) AS brand_named
+            FROM answered
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
-                entity_id
+                prompt_id
         ),
-        measured AS
+        entities AS
         (
+            WITH
+                all_sums[indexOf(ids, entity.1)] AS counts,
+                [((60 * (counts[1])) + (25 * (counts[2]))) + ((15 * (counts[3])) / 5354228880), 100. * (counts[1]), 100. * (brand_named - (counts[1]))] AS points
             SELECT
                 organization_id,
                 brand_id,
                 group_key,
-                entity.1 AS entity_id,
-                entity.2 AS name,
-                answers,
-                not_shown,
-                seen,
-                prompt_count,
-                arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
-                own.2 AS visible_prompts,
-                own.3 AS mention_answers,
-                own.4 AS citation_answers,
-                own.5 AS inverse_position,
-                own.6 AS mentions,
-                own.7 AS citations,
-                own.8 AS visibility,
-                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                own.9 AS positions,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
-                (100 * mention_answers) / nullIf(answers, 0) AS rate,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin,
-                (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
-                arrayFirst(row -> ((row.1) = brand_id), found) AS brand,
-                if(notEmpty(CAST([], 'Array(UUID)')), NULL, (100 * ((brand.3) - mention_answers)) / nullIf(answers, 0)) AS gap,
-                (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((brand.12) - (2 * (own.14))) + (own.12)) - ((2 * gap) * ((brand.13) - (own.13)))) + ((gap * gap) * nn)) - (1e-12 * (((brand.12) - (2 * (own.14))) + (own.12)))))) / answers AS gap_margin
-            FROM
-            (
-                SELECT
-                    organization_id,
-                    brand_id,
-                    group_key,
-                    max(entities.answers) AS answers,
-                    max(entities.not_shown) AS not_shown,
-                    max(entities.seen) AS seen,
-                    max(entities.prompt_count) AS prompt_count,
-                    max(entities.nn) AS nn,
-                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn, mb)) AS found
-                FROM entities
-                GROUP BY
-                    organization_id,
-                    brand_id,
-                    group_key
-            ) AS grouped
+                entity,
+                countIf(prompts.answers > 0) AS prompt_count,
+                countIf(((counts[1]) + (counts[2])) > 0) AS visible_prompts,
+                sum(prompts.answers) AS answers,
+                sum(prompts.not_shown) AS not_shown,
+                sum(prompts.seen) AS seen,
+                sum(prompts.answers * prompts.answers) AS nn,
+                sumForEach(counts) AS sums,
+                arrayMap(y -> (y / nullIf(answers, 0)), sumForEach(points)) AS means,
+                sumForEach(arrayMap(y -> (y * y), points)) AS yy,
+                sumForEach(arrayMap(y -> (y * prompts.answers), points)) AS yn
+            FROM prompts
             ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                entity
+        ),
+        measured AS
+        (
+            SELECT
+                *,
+                arrayMap((mean, y, z) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / answers), means, yy, yn) AS margins,
+                arrayMap((mean, margin, lowest) -> arrayMap(side -> (round(multiIf(if(of_prompt, answers, prompt_count) < 5, NULL, of_prompt, (100 * ((((answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((answers * mean) / 100) * (answers - ((answers * mean) / 100))) / answers) + 0.9604)))) / (answers + 3.8416), least(100, greatest(lowest, mean + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]), means, margins, [0, 0, -100]) AS intervals,
+                (100 * seen) / nullIf(seen + not_shown, 0) AS shown,
+                arrayMap(z -> if((seen + not_shown) < 5, NULL, round(((100 * ((seen + 1.9208) + (z * sqrt(((seen * ((seen + not_shown) - seen)) / (seen + not_shown)) + 0.9604)))) / ((seen + not_shown) + 3.8416)) * 1.00000000001, 1) + 0), [-1.96, 1.96]) AS shown_ends,
+                arraySlice(sums, 8) AS labels,
+                arraySum(labels) AS labelled,
+                arrayMap(y -> (round(((100 * y) / nullIf(labelled, 0)) * 1.00000000001, 1) + 0), labels) AS tones
+            FROM entities
         )
     SELECT
         organization_id,
         brand_id,
         group_key,
-        entity_id,
+        entity.1 AS entity_id,
         CAST(entity_id = brand_id, 'Bool') AS is_brand,
-        name,
+        entity.2 AS name,
         answers,
         not_shown,
-        mention_answers,
-        citation_answers,
-        mentions,
-        citations,
+        sums[1] AS mention_answers,
+        sums[2] AS citation_answers,
+        sums[5] AS mentions,
+        sums[6] AS citations,
         prompt_count,
         visible_prompts,
-        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + (sign((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1e-9), 1) + 0 AS visibility_rate_pct,
-        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + (sign((inverse_position / 5354228880) / nullIf(answers, 0)) * 1e-9), 4) + 0 AS position_factor,
-        round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
-        round(score + (sign(score) * 1e-9), 1) + 0 AS ai_visibility_score,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, score + (-1 * margin))))) * 1e-9), 1) + 0 AS interval_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * score) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * score) / 100) * (answers - ((answers * score) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, score + (1 * margin))))) * 1e-9), 1) + 0 AS interval_high,
-        round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-        round(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin)))) + (sign(multiIf(if(notEmpty(CAST([], 'Array(UUID)')), answers, prompt_count) < 5, NULL, notEmpty(CAST([], 'Array(UUID)')), (100 * ((((answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((answers * rate) / 100) * (answers - ((answers * rate) / 100))) / answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * rate_margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
-        round(shown + (sign(shown) * 1e-9), 1) + 0 AS shown_pct,
-        round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / ((seen + not_shown) + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, shown + (-1 * 0))))) * 1e-9), 1) + 0 AS shown_low,
-        round(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0)))) + (sign(multiIf(if(true, seen + not_shown, 0) < 5, NULL, true, (100 * (((((seen + not_shown) * shown) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt((((((seen + not_shown) * shown) / 100) * ((seen + not_shown) - (((seen + not_shown) * shown) / 100))) / (seen + not_shown)) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / ((seen + not_shown) + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, shown + (1 * 0))))) * 1e-9), 1) + 0 AS shown_high,
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) * 1.00000000001, 1) + 0 AS visibility_rate_pct,
+        round(((sums[7]) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((((sums[3]) / 5354228880) / nullIf(answers, 0)) * 1.00000000001, 4) + 0 AS position_factor,
+        round(((sums[4]) / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
+        round((means[1]) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+        (intervals[1])[1] AS interval_low,
+        (intervals[1])[2] AS interval_high,
+        round((means[2]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+        (intervals[2])[1] AS mention_rate_low,
+        (intervals[2])[2] AS mention_rate_high,
+        round(shown * 1.00000000001, 1) + 0 AS shown_pct,
+        shown_ends[1] AS shown_low,
+        shown_ends[2] AS shown_high,
         if(answers = 0, NULL, rank() OVER (PARTITION BY organization_id, brand_id, group_key ORDER BY mention_answers DESC)) AS rank,
-        round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) + (sign((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1e-9), 1) + 0 AS sov_pct,
-        round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-        round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
-        round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
-        multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
+        round(((100 * mentions) / nullIf(sum(mentions) OVER (PARTITION BY organization_id, brand_id, group_key), 0)) * 1.00000000001, 1) + 0 AS sov_pct,
+        if(of_prompt, NULL, round((means[3]) * 1.00000000001, 1) + 0) AS rate_gap,
+        if(of_prompt, NULL, (intervals[3])[1]) AS rate_gap_low,
+        if(of_prompt, NULL, (intervals[3])[2]) AS rate_gap_high,
+        multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict,
+        labelled,
+        tones[1] AS positive_pct,
+        tones[2] AS neutral_pct,
+        tones[3] AS negative_pct
     FROM measured
     WHERE ('' = '') OR ((answers + not_shown) > 0)
     ORDER BY
@@ -3002,7 +2959,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [066de30a156f]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [69ee29d4765c]'
 AS SELECT
     platform,
     prompt,
@@ -3102,7 +3059,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [2c2d76fea6ae]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [bf0d89415c78]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3124,7 +3081,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [356038071b1e]'
+COMMENT 'every visit to a brand’s site as it was recorded. [d919d5c6934f]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3154,7 +3111,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- fanout_queries
 CREATE VIEW fanout_queries
-COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [e63261167d94]'
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [25946c142ee2]'
 AS WITH
     landed AS
     (
@@ -3176,8 +3133,8 @@ SELECT
     toInt64(count()) AS answers,
     uniqExact(asked) AS prompt_count,
     arraySort(groupUniqArray(toString(asked_platform))) AS platforms,
-    round(((100 * sum(named)) / nullIf(answers, 0)) + (sign((100 * sum(named)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(((100 * sum(cited)) / nullIf(answers, 0)) + (sign((100 * sum(cited)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS cites_own_pct
+    round(((100 * sum(named)) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    round(((100 * sum(cited)) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS cites_own_pct
 FROM landed
 ARRAY JOIN arrayDistinct(issued) AS query
 GROUP BY query
@@ -3189,7 +3146,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_totals
 CREATE VIEW fanout_totals
-COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [562720e1877e]'
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [b4e37bea0e0e]'
 AS WITH
     landed AS
     (
@@ -3210,7 +3167,7 @@ SELECT
     toInt64(countIf(notEmpty(issued))) AS searching_answers,
     toInt64(sum(length(issued))) AS searches,
     uniqExactArray(issued) AS queries,
-    round((searches / nullIf(answers, 0)) + (sign(searches / nullIf(answers, 0)) * 1e-9), 1) + 0 AS searches_per_answer
+    round((searches / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS searches_per_answer
 FROM landed
 GROUP BY
     GROUPING SETS (
@@ -3224,7 +3181,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [d3c6fe81eb6f]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [d8cf8ba640f1]'
 AS WITH
     landed AS
     (
@@ -3282,7 +3239,7 @@ SELECT
     added,
     word,
     searches,
-    round(((100 * searches) / nullIf(changed_searches, 0)) + (sign((100 * searches) / nullIf(changed_searches, 0)) * 1e-9), 1) + 0 AS pct
+    round(((100 * searches) / nullIf(changed_searches, 0)) * 1.00000000001, 1) + 0 AS pct
 FROM changes
 WHERE word != ''
 ORDER BY
@@ -3294,7 +3251,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [f306c4f40202]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [80c21348a858]'
 AS SELECT
     kind,
     value,
@@ -3333,7 +3290,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [a34aba3f572f]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [472f6b4aadf6]'
 AS SELECT
     day,
     id,
@@ -3379,7 +3336,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [e11e2e2d7e66]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [df64fdea6689]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3398,7 +3355,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [db9fda6ed6d3]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [243021bd1337]'
 AS WITH
     last_days AS
     (
@@ -3446,7 +3403,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [7bf1a16873db]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [7469e15f9f7d]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3457,7 +3414,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [a0650c983d95]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [57321b21a297]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3489,7 +3446,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [36191dd868d8]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [92832f88eaa3]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3556,7 +3513,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [caaeaa39dc56]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [d2d204a2bc41]'
 AS WITH
     served AS
     (
@@ -3614,7 +3571,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [9aecb337abff]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [fbd8487b4c93]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3630,7 +3587,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [af26e23b8900]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [7ea58adde654]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3716,7 +3673,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [57f7170dca59]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [03f839773e13]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3808,7 +3765,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [f2379af23fb7]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [c8a492bac697]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3819,7 +3776,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [11ef6d8c354b]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [4e206fe4841b]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3882,7 +3839,7 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [ffc1ed05bf4f]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [e016845ad0c1]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
@@ -3932,7 +3889,7 @@ ORDER BY page ASC;
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [c507dc786a46]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [42862e3d9456]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -3970,7 +3927,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [386d59d67ada]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [dce2e65d09f8]'
 AS WITH
     cells AS
     (
@@ -3996,7 +3953,7 @@ AS WITH
             CAST(sum(cells.branded_answers) > 0, 'Bool') AS branded,
             sum(cells.mention_answers) AS mention_answers,
             if(answers < 5, NULL, answers) AS interval_answers,
-            arraySort(groupArray((group_key, cells.answers, cells.mention_answers, round(((100 * cells.mention_answers) / nullIf(cells.answers, 0)) + (sign((100 * cells.mention_answers) / nullIf(cells.answers, 0)) * 1e-9), 1) + 0, round(((100 * ((cells.mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((-1.96 * -1.96) / 4))))) / (cells.interval_answers + (-1.96 * -1.96))) + (sign((100 * ((cells.mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((-1.96 * -1.96) / 4))))) / (cells.interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0, round(((100 * ((cells.mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((1.96 * 1.96) / 4))))) / (cells.interval_answers + (1.96 * 1.96))) + (sign((100 * ((cells.mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + ((1.96 * 1.96) / 4))))) / (cells.interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0))) AS row
+            arraySort(groupArray((group_key, cells.answers, cells.mention_answers, round(((100 * cells.mention_answers) / nullIf(cells.answers, 0)) * 1.00000000001, 1) + 0, round(((100 * ((cells.mention_answers + 1.9208) + (-1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + 0.9604)))) / (cells.interval_answers + 3.8416)) * 1.00000000001, 1) + 0, round(((100 * ((cells.mention_answers + 1.9208) + (1.96 * sqrt(((cells.mention_answers * (cells.interval_answers - cells.mention_answers)) / cells.interval_answers) + 0.9604)))) / (cells.interval_answers + 3.8416)) * 1.00000000001, 1) + 0))) AS row
         FROM cells
         GROUP BY prompt_id
     )
@@ -4008,9 +3965,9 @@ SELECT
     branded,
     answers,
     mention_answers,
-    round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS rate,
-    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS low,
-    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS high,
+    round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS rate,
+    round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS low,
+    round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS high,
     row.1 AS groups,
     row.2 AS group_answers,
     row.3 AS group_mention_answers,
@@ -4046,7 +4003,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [e1366e17c4e4]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [0beacb962cd8]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4086,16 +4043,16 @@ SELECT
     mention_answers,
     mentions,
     citations,
-    round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-    round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
-    round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + (sign((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS ai_visibility_score,
-    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS interval_low,
-    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS interval_high,
-    round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
+    round((visibility / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) * 1.00000000001, 1) + 0 AS avg_competitor_score,
+    round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+    round(((100 * (((points / 100) + 1.9208) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS interval_low,
+    round(((100 * (((points / 100) + 1.9208) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS interval_high,
+    round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_low,
+    round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_high,
     CAST(branded_answers > 0, 'Bool') AS branded,
-    round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+    round((positions / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
     multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), {sort_by:String} = 'rate', mention_rate_pct, {sort_by:String} = 'change', {changes:Array(Float64)}[indexOf({moved:Array(UUID)}, prompt_id)], avg_visibility) AS sorted_by
 FROM prompts
 LEFT JOIN
@@ -4150,7 +4107,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [fbfbf85763f2]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [6477006be218]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4204,16 +4161,16 @@ FROM
         mention_answers,
         mentions,
         citations,
-        round((visibility / nullIf(answers, 0)) + (sign(visibility / nullIf(answers, 0)) * 1e-9), 1) + 0 AS avg_visibility,
-        round((rivals_visibility / nullIf(rivals_named, 0)) + (sign(rivals_visibility / nullIf(rivals_named, 0)) * 1e-9), 1) + 0 AS avg_competitor_score,
-        round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + (sign((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS ai_visibility_score,
-        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS interval_low,
-        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS interval_high,
-        round(((100 * mention_answers) / nullIf(answers, 0)) + (sign((100 * mention_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS mention_rate_pct,
-        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + (sign((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) * 1e-9), 1) + 0 AS mention_rate_low,
-        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + (sign((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) * 1e-9), 1) + 0 AS mention_rate_high,
+        round((visibility / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) * 1.00000000001, 1) + 0 AS avg_competitor_score,
+        round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS ai_visibility_score,
+        round(((100 * (((points / 100) + 1.9208) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS interval_low,
+        round(((100 * (((points / 100) + 1.9208) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS interval_high,
+        round(((100 * mention_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+        round(((100 * ((mention_answers + 1.9208) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_low,
+        round(((100 * ((mention_answers + 1.9208) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + 0.9604)))) / (interval_answers + 3.8416)) * 1.00000000001, 1) + 0 AS mention_rate_high,
         CAST(branded_answers > 0, 'Bool') AS branded,
-        round((positions / nullIf(mention_answers, 0)) + (sign(positions / nullIf(mention_answers, 0)) * 1e-9), 1) + 0 AS avg_position,
+        round((positions / nullIf(mention_answers, 0)) * 1.00000000001, 1) + 0 AS avg_position,
         multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), 'visibility' = 'rate', mention_rate_pct, 'visibility' = 'change', CAST([], 'Array(Float64)')[indexOf(CAST([], 'Array(UUID)'), prompt_id)], avg_visibility) AS sorted_by
     FROM prompts
     LEFT JOIN
@@ -4258,7 +4215,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [e2d577a4aa30]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [318368209a12]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -4293,7 +4250,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [3968b7ac75f6]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [678615e83a66]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -4332,8 +4289,9 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [632e6244eaac]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [22589eae7a4d]'
 AS WITH
+    notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
         SELECT groupArray((id, name))
         FROM dimension_competitors
@@ -4401,7 +4359,7 @@ AS WITH
             own.4 AS labelled,
             own.5 AS prompt_count,
             arrayMap(y -> ((100 * y) / nullIf(labelled, 0)), counts) AS shares,
-            arrayMap((share, yy, yn) -> ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * share) * yn)) + ((share * share) * (own.6))) - (1e-12 * yy)))) / labelled), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS margins
+            arrayMap((share, yy, yn) -> arrayMap(side -> (round(multiIf(if(of_prompt, labelled, prompt_count) < 5, NULL, of_prompt, (100 * ((((labelled * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((labelled * share) / 100) * (labelled - ((labelled * share) / 100))) / labelled) + 0.9604)))) / (labelled + 3.8416), least(100, greatest(0, share + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * share) * yn)) + ((share * share) * (own.6))) - (1e-12 * yy)))) / labelled))))) * 1.00000000001, 1) + 0), [-1, 1]), shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
         FROM
         (
             SELECT
@@ -4425,15 +4383,15 @@ SELECT
     counts[1] AS positive,
     counts[2] AS neutral,
     counts[3] AS negative,
-    round((shares[1]) + (sign(shares[1]) * 1e-9), 1) + 0 AS positive_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[1]) + (-1 * (margins[1]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[1]) + (-1 * (margins[1])))))) * 1e-9), 1) + 0 AS positive_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[1]) + (1 * (margins[1]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[1])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[1])) / 100) * (labelled - ((labelled * (shares[1])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[1]) + (1 * (margins[1])))))) * 1e-9), 1) + 0 AS positive_high,
-    round((shares[2]) + (sign(shares[2]) * 1e-9), 1) + 0 AS neutral_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[2]) + (-1 * (margins[2]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[2]) + (-1 * (margins[2])))))) * 1e-9), 1) + 0 AS neutral_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[2]) + (1 * (margins[2]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[2])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[2])) / 100) * (labelled - ((labelled * (shares[2])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[2]) + (1 * (margins[2])))))) * 1e-9), 1) + 0 AS neutral_high,
-    round((shares[3]) + (sign(shares[3]) * 1e-9), 1) + 0 AS negative_pct,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[3]) + (-1 * (margins[3]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (labelled + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, (shares[3]) + (-1 * (margins[3])))))) * 1e-9), 1) + 0 AS negative_low,
-    round(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[3]) + (1 * (margins[3]))))) + (sign(multiIf(if(notEmpty({prompts:Array(UUID)}), labelled, prompt_count) < 5, NULL, notEmpty({prompts:Array(UUID)}), (100 * ((((labelled * (shares[3])) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((labelled * (shares[3])) / 100) * (labelled - ((labelled * (shares[3])) / 100))) / labelled) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (labelled + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, (shares[3]) + (1 * (margins[3])))))) * 1e-9), 1) + 0 AS negative_high
+    round((shares[1]) * 1.00000000001, 1) + 0 AS positive_pct,
+    (intervals[1])[1] AS positive_low,
+    (intervals[1])[2] AS positive_high,
+    round((shares[2]) * 1.00000000001, 1) + 0 AS neutral_pct,
+    (intervals[2])[1] AS neutral_low,
+    (intervals[2])[2] AS neutral_high,
+    round((shares[3]) * 1.00000000001, 1) + 0 AS negative_pct,
+    (intervals[3])[1] AS negative_low,
+    (intervals[3])[2] AS negative_high
 FROM measured
 WHERE ({group_by:String} = '') OR (answers > 0)
 ORDER BY
@@ -4444,7 +4402,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [7b39bd4d33eb]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [90b3ce572fec]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4461,7 +4419,7 @@ SELECT
     sum(entity_prompt_daily.answers) AS answers,
     sumIf(mentions, entity_id = {brand_id:UUID}) AS brand_mentions,
     sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
-    round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
+    round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1.00000000001, 1) + 0 AS sov_pct
 FROM entity_prompt_daily
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
 GROUP BY
@@ -4493,7 +4451,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [048909febb6a]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [99eb124f8c10]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4519,7 +4477,7 @@ FROM
         sum(entity_prompt_daily.answers) AS answers,
         sumIf(mentions, entity_id = brand_id) AS brand_mentions,
         sumIf(mentions, entity_id != brand_id) AS competitor_mentions,
-        round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + (sign((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1e-9), 1) + 0 AS sov_pct
+        round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) * 1.00000000001, 1) + 0 AS sov_pct
     FROM entity_prompt_daily
     WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), prompt_id)) AND ((entity_id = brand_id) OR has(live, entity_id))
     GROUP BY
@@ -4643,7 +4601,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [bff4fc46c567]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [bd26acf1270b]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4685,7 +4643,8 @@ AS WITH
             places_sum[nth] AS places,
             merchants,
             (100 * lists) / nullIf(all_lists, 0) AS share,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * share) * (yn[nth]))) + ((share * share) * nn)) - (1e-12 * (yy[nth]))))) / all_lists AS margin
+            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * share) * (yn[nth]))) + ((share * share) * nn)) - (1e-12 * (yy[nth]))))) / all_lists AS margin,
+            arrayMap(side -> (round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + 0.9604)))) / (all_lists + 3.8416), least(100, greatest(0, share + (side * margin)))) * 1.00000000001, 1) + 0), [-1, 1]) AS ends
         FROM
         (
             SELECT
@@ -4708,10 +4667,10 @@ SELECT
     all_lists,
     prompt_count,
     lists,
-    round(share + (sign(share) * 1e-9), 1) + 0 AS share_pct,
-    round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (all_lists + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, share + (-1 * margin)))) + (sign(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (all_lists + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, share + (-1 * margin))))) * 1e-9), 1) + 0 AS share_low,
-    round(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (all_lists + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, share + (1 * margin)))) + (sign(multiIf(if(false, all_lists, prompt_count) < 5, NULL, false, (100 * ((((all_lists * share) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((all_lists * share) / 100) * (all_lists - ((all_lists * share) / 100))) / all_lists) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (all_lists + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, share + (1 * margin))))) * 1e-9), 1) + 0 AS share_high,
-    round((places / nullIf(lists, 0)) + (sign(places / nullIf(lists, 0)) * 1e-9), 1) + 0 AS avg_position,
+    round(share * 1.00000000001, 1) + 0 AS share_pct,
+    ends[1] AS share_low,
+    ends[2] AS share_high,
+    round((places / nullIf(lists, 0)) * 1.00000000001, 1) + 0 AS avg_position,
     length(merchants) AS merchant_count,
     toUInt64(arrayCount(merchant -> arrayExists(domain -> endsWith(concat('.', domain), concat('.', merchant)), {domains:Array(String)}), merchants)) AS own_merchants
 FROM measured
@@ -4720,7 +4679,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [92f5a391bb22]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [66e9e03d5bb2]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4761,7 +4720,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [cb8db911f861]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [1ae3f5dfdab4]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4770,7 +4729,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [994b934f6d89]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [53faf3fee52b]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4867,10 +4826,8 @@ AS WITH
             prompt_count,
             entities[nth] AS entity,
             summed.named[nth] AS mention_answers,
-            (100 * mention_answers) / nullIf(citing_answers, 0) AS rate,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((yy[nth]) - ((2 * rate) * (yn[nth]))) + ((rate * rate) * nn)) - (1e-12 * (yy[nth]))))) / citing_answers AS margin,
-            (100 * ((summed.named[1]) - mention_answers)) / nullIf(citing_answers, 0) AS gap,
-            (if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((((yy[1]) - (2 * (yb[nth]))) + (yy[nth])) - ((2 * gap) * ((yn[1]) - (yn[nth])))) + ((gap * gap) * nn)) - (1e-12 * (((yy[1]) - (2 * (yb[nth]))) + (yy[nth])))))) / citing_answers AS gap_margin
+            [(100 * mention_answers) / nullIf(citing_answers, 0), (100 * ((summed.named[1]) - mention_answers)) / nullIf(citing_answers, 0)] AS means,
+            arrayMap((mean, y, z, lowest) -> arrayMap(side -> (round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * mean) / 100) + 1.9208) + ((1.96 * side) * sqrt(((((citing_answers * mean) / 100) * (citing_answers - ((citing_answers * mean) / 100))) / citing_answers) + 0.9604)))) / (citing_answers + 3.8416), least(100, greatest(lowest, mean + (side * ((if((prompt_count - 1) < 30, [12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204, 2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516, 2.048407142, 2.045229642][prompt_count - 1], 1.959963985 + ((2.37227123 + ((2.822498616 + ((2.55584968 + (1.589534053 / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) / (prompt_count - 1))) * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((y - ((2 * mean) * z)) + ((mean * mean) * nn)) - (1e-12 * y)))) / citing_answers))))) * 1.00000000001, 1) + 0), [-1, 1]), means, [yy[nth], ((yy[1]) - (2 * (yb[nth]))) + (yy[nth])], [yn[nth], (yn[1]) - (yn[nth])], [0, -100]) AS intervals
         FROM summed
         ARRAY JOIN arrayEnumerate(entities) AS nth
     )
@@ -4879,18 +4836,18 @@ SELECT
     listed.2 AS source_type,
     listed.3 AS answers,
     citing_answers,
-    round(((100 * citing_answers) / nullIf(answers, 0)) + (sign((100 * citing_answers) / nullIf(answers, 0)) * 1e-9), 1) + 0 AS usage_pct,
+    round(((100 * citing_answers) / nullIf(answers, 0)) * 1.00000000001, 1) + 0 AS usage_pct,
     prompt_count,
     entity.1 AS entity_id,
     CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
     entity.2 AS name,
     mention_answers,
-    round(rate + (sign(rate) * 1e-9), 1) + 0 AS mention_rate_pct,
-    round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (citing_answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin)))) + (sign(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * -1) * (1.96 * -1)) / 2)) + ((1.96 * -1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * -1) * (1.96 * -1)) / 4))))) / (citing_answers + ((1.96 * -1) * (1.96 * -1))), least(100, greatest(0, rate + (-1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_low,
-    round(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (citing_answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin)))) + (sign(multiIf(if(false, citing_answers, prompt_count) < 5, NULL, false, (100 * ((((citing_answers * rate) / 100) + (((1.96 * 1) * (1.96 * 1)) / 2)) + ((1.96 * 1) * sqrt(((((citing_answers * rate) / 100) * (citing_answers - ((citing_answers * rate) / 100))) / citing_answers) + (((1.96 * 1) * (1.96 * 1)) / 4))))) / (citing_answers + ((1.96 * 1) * (1.96 * 1))), least(100, greatest(0, rate + (1 * margin))))) * 1e-9), 1) + 0 AS mention_rate_high,
-    round(gap + (sign(gap) * 1e-9), 1) + 0 AS rate_gap,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (-1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_low,
-    round(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin)))) + (sign(if(prompt_count < 5, NULL, least(100, greatest(-100, gap + (1 * gap_margin))))) * 1e-9), 1) + 0 AS rate_gap_high,
+    round((means[1]) * 1.00000000001, 1) + 0 AS mention_rate_pct,
+    (intervals[1])[1] AS mention_rate_low,
+    (intervals[1])[2] AS mention_rate_high,
+    round((means[2]) * 1.00000000001, 1) + 0 AS rate_gap,
+    (intervals[2])[1] AS rate_gap_low,
+    (intervals[2])[2] AS rate_gap_high,
     multiIf(rate_gap_low IS NULL, 'too_little_data', rate_gap_low > 0, 'ahead', rate_gap_high < 0, 'behind', 'level') AS rate_gap_verdict
 FROM measured
 ORDER BY
@@ -4903,7 +4860,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [ba08f8d35b19]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [28e1397bb3e3]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -4924,7 +4881,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [b63157a479dd]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [9829d28acefd]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -4961,7 +4918,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [76a0451612e8]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [dc77bf537d57]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -4980,7 +4937,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [3425244adb12]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [4266267180c6]'
 AS SELECT
     landing,
     month,
@@ -5004,7 +4961,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [7cb3754399f1]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [7a1271bce637]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -5028,7 +4985,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [5921bc07c44f]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [9e91a3ef4d00]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -5109,7 +5066,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [4889d35cf338]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [1a7eb4bd5774]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT
