@@ -27,6 +27,9 @@ const (
 
 var paragraph = regexp.MustCompile(`#|\n[^\n]*\n`) // a heading follows, or a blank line
 
+// ending are the signs after a quote that belong to it.
+var ending = regexp.MustCompile(`^(?:'s)?[)”"%]*`)
+
 // Theme is a word that criticisms of the brand share.
 type Theme struct {
 	Key     string  `json:"-"`
@@ -43,81 +46,94 @@ type Quote struct {
 	Text     string    `json:"text"`
 }
 
-// criticisms returns the parts of a text that are against the brand, each with the token after it: sentences with a
-// cue, and what follows a label: the rest of its sentence, or the lines below it up to a blank one. The text named the
-// brand last, alone in its sentence, before the part ends or before its label.
-func (t *Texts) criticisms(tokens []token) (parts [][]token) {
-	heads := map[int]bool{} // where names start that nobody tracks
-	for _, p := range t.phrases(tokens) {
-		c := t.candidates[t.folds(p.tokens, t.nameLength(p.tokens))]
-		heads[p.at] = p.heads && c != nil && !c.isLabel() && !t.hasTracked(p.tokens)
-	}
-	var isBrand, hasOther, isLabelled, isList, wasBrand bool
-	for i, last := 0, len(tokens)-1; i < last && len(parts) < maxPerText; {
-		from, isLabel := i, t.isLabel(tokens, i)
-		if isLabel {
-			isLabelled, isList, wasBrand = true, t.has(tokens[i+1], "\n"), isBrand
-		}
-		for i == from || i < last && !isLabel && !t.has(tokens[i], ends) && !t.isLabel(tokens, i) {
-			hasOther = hasOther && !t.has(tokens[i], ends)
-			isBrand = isBrand && !t.has(tokens[i], "#")
-			switch brand, rival := t.match(t.tracked, tokens[i:]); {
-			case brand > 0:
-				isBrand = !hasOther
-			case rival > 0 || heads[i]:
-				isBrand, hasOther = false, true
-			}
-			i++
-		}
-		isCriticism := isBrand
-		switch {
-		case isLabel:
-			continue
-		case isLabelled:
-			isLabelled, isCriticism = isList && !paragraph.MatchString(t.gap(tokens[i]).text), wasBrand
-		case isBrand:
-			isCriticism = t.hasCue(tokens[from:i])
-			if isCriticism {
-				_, isCriticism = t.quote(tokens[from : i+1])
-			}
-		}
-		if isCriticism {
-			parts = append(parts, tokens[from:min(i, from+maxQuote)+1])
-		}
-	}
-	return parts
+// A criticism is a part of an answer against the brand.
+type criticism struct {
+	tokens []*token
+	quote  string // as much of it as fits, with the signs that close it
 }
 
-func (t *Texts) isLabel(tokens []token, i int) bool {
-	return t.has(tokens[i+1], ":\n") && labels[t.folded(tokens[i]).text]
+// criticisms returns the parts of a text that are against the brand: sentences with a cue, and the text after a label:
+// the rest of its sentence, or the lines below it up to a blank one. The text named the brand last, alone in its
+// sentence, before the part ends or before its label.
+func (t *Texts) criticisms(tokens []*token) (list []criticism) {
+	others := map[int]bool{} // where names start that nobody tracks
+	for _, p := range phrases(tokens) {
+		c := t.candidates[foldedRow(p.tokens, t.nameLength(p.tokens))]
+		others[p.at] = p.heads && c != nil && !c.isLabel() && !hasTracked(p.tokens)
+	}
+	var isBrand, hasOther, isLabelled, isList, wasBrand bool
+	for from, to := 0, 0; to < len(tokens)-1 && len(list) < maxPerText; from = to {
+		to = partEnd(tokens, from)
+		isLabel := isLabel(tokens, from)
+		if isLabel {
+			isLabelled, isList, wasBrand = true, tokens[from+1].has("\n"), isBrand
+		}
+		for i, token := range tokens[from:to] {
+			hasOther = hasOther && !token.has(ends)
+			isBrand = isBrand && !token.has("#")
+			switch n := match(tokens[from+i:]); {
+			case n[ofBrand] > 0:
+				isBrand = !hasOther
+			case n[ofRival] > 0 || others[from+i]:
+				isBrand, hasOther = false, true
+			}
+		}
+		if isLabel {
+			continue
+		}
+		if isLabelled && wasBrand || !isLabelled && isBrand && hasCue(tokens[from:to]) {
+			if quote, isWhole := quote(tokens[from : to+1]); isWhole || isLabelled {
+				list = append(list, criticism{tokens[from:min(to, from+maxQuote)], quote})
+			}
+		}
+		isLabelled = isLabelled && isList && !paragraph.MatchString(tokens[to].gap)
+	}
+	return list
+}
+
+// partEnd returns the end of the label or sentence that starts at a token.
+func partEnd(tokens []*token, from int) int {
+	if isLabel(tokens, from) {
+		return from + 1
+	}
+	to := from + 1
+	for to < len(tokens)-1 && !tokens[to].has(ends) && !isLabel(tokens, to) {
+		to++
+	}
+	return to
+}
+
+func isLabel(tokens []*token, i int) bool {
+	return labels[tokens[i].fold.text] && tokens[i+1].has(":\n")
 }
 
 // hasCue reports whether a sentence has a cue of criticism.
-func (t *Texts) hasCue(tokens []token) bool {
+func hasCue(tokens []*token) bool {
 	for i := 0; i < len(tokens); i++ {
-		cue, none := t.match(t.cues, tokens[i:])
-		if cue > none {
+		n := match(tokens[i:])
+		if n[cue] > n[none] {
 			return true
 		}
-		i += max(none-1, 0)
+		i += max(n[none]-1, 0)
 	}
 	return false
 }
 
-// quote returns as much of a part as fits, with the signs that close it, and whether that is the whole.
-func (t *Texts) quote(part []token) (quote string, isWhole bool) {
+// quote returns as much of a part as fits, with the signs that close it, and whether that is the whole. The last token
+// stands after the part.
+func quote(tokens []*token) (quote string, isWhole bool) {
 	var text []byte
-	last := len(part) - 1
-	for i, token := range part[:last] {
+	last := len(tokens) - 1
+	for i, token := range tokens[:last] {
 		end := len(text)
 		if i > 0 {
-			text = append(text, t.gap(token).text...)
+			text = append(text, token.gap...)
 		}
-		if text = append(text, t.word(token).text...); utf8.RuneCount(text) > maxQuote {
+		if text = append(text, token.text...); utf8.RuneCount(text) > maxQuote {
 			return string(text[:end]), false
 		}
 	}
-	if quote = string(text) + ending.FindString(t.gap(part[last]).text); utf8.RuneCountInString(quote) > maxQuote {
+	if quote = string(text) + ending.FindString(tokens[last].gap); utf8.RuneCountInString(quote) > maxQuote {
 		quote = string(text)
 	}
 	return quote, true
@@ -126,23 +142,23 @@ func (t *Texts) quote(part []token) (quote string, isWhole bool) {
 // themes returns what criticisms of the brand share, and how many there are.
 func (t *Texts) themes() (themes []Theme, judged int) {
 	type shared struct {
-		texts []int
-		parts [][]token
+		texts  []int
+		quotes []Quote
 	}
 	byWord := map[string]shared{}
 	for n, text := range t.texts {
 		if !text.Brand {
 			continue
 		}
-		for _, part := range t.criticisms(text.tokens) {
+		for _, c := range t.criticisms(t.read(text.numbers)) {
 			judged++
-			for _, word := range t.themeWords(part[:len(part)-1]) {
+			for _, word := range t.themeWords(c.tokens) {
 				s := byWord[word]
 				if len(s.texts) > 0 && s.texts[len(s.texts)-1] == n {
 					continue
 				}
 				if s.texts = append(s.texts, n); len(s.texts) <= maxQuotes {
-					s.parts = append(s.parts, part)
+					s.quotes = append(s.quotes, Quote{text.ID, c.quote})
 				}
 				byWord[word] = s
 			}
@@ -158,33 +174,24 @@ func (t *Texts) themes() (themes []Theme, judged int) {
 			continue
 		}
 		answers := sha256.Sum256(fmt.Append(nil, s.texts))
-		if i, ok := same[answers]; ok {
-			if strings.Count(themes[i].Words, " ") < maxThemeWords-1 {
-				themes[i].Words += " " + word
-			}
-			continue
+		if i, ok := same[answers]; !ok {
+			same[answers] = len(themes)
+			themes = append(themes, Theme{word, word, len(s.texts), len(prompts), t.naming, s.quotes})
+		} else if strings.Count(themes[i].Words, " ") < maxThemeWords-1 {
+			themes[i].Words += " " + word
 		}
-		same[answers] = len(themes)
-		theme := Theme{word, word, len(s.texts), len(prompts), t.naming, nil}
-		for i, part := range s.parts {
-			quote, _ := t.quote(part)
-			theme.Quotes = append(theme.Quotes, Quote{t.texts[s.texts[i]].ID, quote})
-		}
-		themes = append(themes, theme)
 	}
 	return themes, judged
 }
 
 // themeWords returns the words of a criticism that name its subject, each once.
-func (t *Texts) themeWords(tokens []token) (words []string) {
+func (t *Texts) themeWords(tokens []*token) (words []string) {
 	for i, token := range tokens {
-		folded := t.folded(token)
-		word := need.Singular(folded.text)
-		isProper := t.word(token).capital && (i > 0 || folded.lower.answers == 0)
-		w := &t.words[t.number(word)]
-		isEmpty := w.letters < 3 || need.Stop[word] || plainWords[word] || fillers[word]
-		if !isProper && !isEmpty && !w.inPrompt && !slices.Contains(words, word) {
-			words = append(words, word)
+		w := t.word(need.Singular(token.fold.text))
+		isProper := token.isCapital && (i > 0 || token.fold.lower.answers == 0)
+		isEmpty := w.letters < 3 || need.Stop[w.text] || plainWords[w.text] || fillers[w.text]
+		if !isProper && !isEmpty && !w.inPrompt && !slices.Contains(words, w.text) {
+			words = append(words, w.text)
 		}
 	}
 	return words

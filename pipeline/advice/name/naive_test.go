@@ -71,7 +71,7 @@ func letters(word string) (n int) {
 	return n
 }
 
-func naiveRun(tokens []naiveToken, i int) (run [rowWords]string) {
+func naiveRun(tokens []naiveToken, i int) (run [runWords]string) {
 	for j := range run {
 		run[j] = tokens[i+j].word
 	}
@@ -80,17 +80,17 @@ func naiveRun(tokens []naiveToken, i int) (run [rowWords]string) {
 
 // naiveShared reports for each word of each answer whether a platform writes it under most of its answers.
 func naiveShared(answers []Answer, texts [][]naiveToken) (shared [][]bool) {
-	common := map[[rowWords]string]bool{}
+	common := map[[runWords]string]bool{}
 	for _, platform := range []string{"a", "b"} {
-		mine, prompts, counts := 0, map[uuid.UUID]bool{}, map[[rowWords]string]int{}
+		mine, prompts, counts := 0, map[uuid.UUID]bool{}, map[[runWords]string]int{}
 		for n, a := range answers {
 			if a.Platform != platform {
 				continue
 			}
 			mine++
 			prompts[a.PromptID] = true
-			seen := map[[rowWords]string]bool{}
-			for i := range len(texts[n]) - rowWords {
+			seen := map[[runWords]string]bool{}
+			for i := range len(texts[n]) - runWords {
 				seen[naiveRun(texts[n], i)] = true
 			}
 			for run := range seen {
@@ -103,8 +103,8 @@ func naiveShared(answers []Answer, texts [][]naiveToken) (shared [][]bool) {
 	}
 	for _, text := range texts {
 		marks := make([]bool, len(text))
-		for i := range len(text) - rowWords {
-			for j := i; common[naiveRun(text, i)] && j < i+rowWords; j++ {
+		for i := range len(text) - runWords {
+			for j := i; common[naiveRun(text, i)] && j < i+runWords; j++ {
 				marks[j] = true
 			}
 		}
@@ -288,7 +288,7 @@ func (n *naiveName) evidence(key string) Name {
 // Names are those of the plainest computation, whatever the answers.
 func TestNamesAreThoseOfThePlainestComputation(t *testing.T) {
 	t.Parallel()
-	sets, count, lengths := 300, 0, [4]int{}
+	sets, count, lengths := 200, 0, [4]int{}
 	for seed := range uint64(sets) {
 		answers := generated(rand.New(rand.NewPCG(seed, 5)))
 		texts := New(lumen, []extract.Entity{{Name: "Halo"}, {Name: "Blue Fish"}})

@@ -3,6 +3,7 @@ package name
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,19 +11,45 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// The least that a name needs, the most characters that it has, and the most that is in memory.
+// The least that a name needs, and the most characters that it has.
 const (
 	leastAnswers  = 5 // that it heads and that name a tracked entity
 	leastPrompts  = 3 // of these
 	maxCharacters = 64
-	maxStarts     = 200_000
-	maxRuns       = 500_000
-	platformsOwn  = 10 // prompts of a platform from which on a shared run is its own
-	rowWords      = 4
 )
 
-// A row is a run of words, zero behind the last: as many as a shared run has, and a beginning of a phrase at most.
-type row [rowWords]token
+const (
+	runWords     = 4  // of a run of words that may be boilerplate
+	platformsOwn = 10 // prompts of a platform from which on a shared run is its own
+)
+
+// A row is a run of words, nil behind the last: a run that may be boilerplate, or a beginning of a phrase.
+type row [runWords]*word
+
+// rowOf returns the first n words of tokens.
+func rowOf(tokens []*token, n int) (r row) {
+	for i, token := range tokens[:n] {
+		r[i] = token.word
+	}
+	return r
+}
+
+// foldedRow returns the first n words of tokens, folded.
+func foldedRow(tokens []*token, n int) (r row) {
+	for i, token := range tokens[:n] {
+		r[i] = token.fold
+	}
+	return r
+}
+
+func (r row) String() (text string) {
+	for _, word := range r {
+		if word != nil {
+			text += " " + word.text
+		}
+	}
+	return strings.TrimSpace(text)
+}
 
 // Name is an untracked name.
 type Name struct {
@@ -35,120 +62,118 @@ type Name struct {
 	Platforms []string `json:"platforms"`      // of leading answers
 }
 
-// markBoilerplate marks the runs of words that over half of a platform's answers share. Each word of such a run is in
-// over half of them, which keeps runs few.
-func (t *Texts) markBoilerplate(texts []text) {
-	prompts, words, runs := map[uuid.UUID]bool{}, make([]tally, len(t.words)), map[row]tally{}
-	for n, text := range texts {
-		prompts[text.PromptID] = true
-		for _, token := range text.tokens {
-			words[token.word()].add(n + 1)
-		}
+// markBoilerplate marks the runs of words that over half of a platform's answers share, in all texts. It counts runs of
+// words each of which is in over half of them: these are few.
+func (t *Texts) markBoilerplate() {
+	byPlatform, boilerplate := map[string][]text{}, map[row]bool{}
+	for _, text := range t.texts {
+		byPlatform[text.Platform] = append(byPlatform[text.Platform], text)
 	}
-	isCommon := func(c tally) bool { return 2*int(c.answers) > len(texts) && len(prompts) >= platformsOwn }
-	isRare := func(token token) bool { return !isCommon(words[token.word()]) }
-	each := func(texts []text, take func(n int, tokens []token)) {
+	for _, texts := range byPlatform {
+		prompts, runs := map[uuid.UUID]bool{}, map[row]tally{}
+		for _, w := range t.words {
+			w.ofPlatform = tally{}
+		}
 		for n, text := range texts {
-			for i := range len(text.tokens) - rowWords {
-				if run := text.tokens[i : i+rowWords]; !slices.ContainsFunc(run, isRare) {
-					take(n+1, run)
+			prompts[text.PromptID] = true
+			for _, token := range t.read(text.numbers) {
+				token.ofPlatform.add(n + 1)
+			}
+		}
+		isRare := func(w *word) bool { return 2*int(w.ofPlatform.answers) <= len(texts) }
+		for n, text := range texts {
+			tokens := t.read(text.numbers)
+			for i := range len(tokens) - runWords {
+				run := rowOf(tokens[i:], runWords)
+				if slices.ContainsFunc(run[:], isRare) {
+					continue
+				}
+				count, ok := runs[run]
+				if !ok && len(runs) == maxRuns {
+					t.isFull = true
+					continue
+				}
+				count.add(n + 1)
+				runs[run] = count
+				if 2*int(count.answers) > len(texts) && len(prompts) >= platformsOwn {
+					boilerplate[run] = true
 				}
 			}
 		}
 	}
-	each(texts, func(n int, tokens []token) {
-		run := spelled(tokens)
-		if count, ok := runs[run]; ok || len(runs) < maxRuns {
-			count.add(n)
-			runs[run] = count
-		} else {
-			t.isFull = true
-		}
-	})
-	each(t.texts, func(_ int, tokens []token) {
-		if isCommon(runs[spelled(tokens)]) {
-			for i := range tokens {
-				tokens[i] |= boilerplate
+	for _, text := range t.texts {
+		tokens := t.read(text.numbers)
+		for i := range len(tokens) - runWords {
+			if !boilerplate[rowOf(tokens[i:], runWords)] {
+				continue
+			}
+			for j, token := range tokens[i : i+runWords] {
+				text.numbers[i+j] = t.number(tokenKey{token.gap, token.text, true})
 			}
 		}
-	})
-}
-
-func spelled(tokens []token) (r row) {
-	for i, token := range tokens {
-		r[i] = token.word()
 	}
-	return r
-}
-
-// folds returns the first n folded words of a phrase.
-func (t *Texts) folds(tokens []token, n int) (r row) {
-	for i, token := range tokens[:n] {
-		r[i] = t.word(token).fold
-	}
-	return r
-}
-
-// join returns the text of a row.
-func (t *Texts) join(r row) (text string) {
-	for _, token := range r {
-		text += " " + t.word(token).text
-	}
-	return strings.TrimSpace(text)
 }
 
 // countCases counts in how many answers a word is written in lower case, and in how many with a capital that no
 // sentence asks for.
 func (t *Texts) countCases() {
 	for n, text := range t.texts {
-		for i, token := range text.tokens[:len(text.tokens)-1] {
+		tokens := t.read(text.numbers)
+		for i, token := range tokens[:len(tokens)-1] {
 			switch {
-			case token&boilerplate != 0:
-			case !t.word(token).capital:
-				t.folded(token).lower.add(n + 1)
-			case i > 0 && t.gap(token).text == " " && !t.word(text.tokens[i-1]).capital, t.follows(text.tokens[i+1]):
-				t.folded(token).inside.add(n + 1)
+			case token.isBoilerplate:
+			case !token.isCapital:
+				token.fold.lower.add(n + 1)
+			case i > 0 && token.gap == " " && !tokens[i-1].isCapital, tokens[i+1].continues():
+				token.fold.inside.add(n + 1)
 			}
 		}
 	}
 }
 
-// follows reports whether a word goes on a phrase.
-func (t *Texts) follows(k token) bool {
-	return t.gap(k).text == " " && (t.word(k).capital || t.word(k).digit)
-}
-
-// A phrase is a row of words with capitals and numbers, without generic words in front.
+// A phrase is a run of words with capitals and numbers, without generic words in front.
 type phrase struct {
 	at     int // its first token
-	tokens []token
+	tokens []*token
 	heads  bool // a line, item, heading, bold span, link or cell opens with it, as with tracked names
 	fills  bool // it opens and closes one
 }
 
-func (t *Texts) phrases(tokens []token) (phrases []phrase) {
+func phrases(tokens []*token) (phrases []phrase) {
 	var end int
 	for i, last := 0, len(tokens)-1; i < last; i = end {
 		end = i + 1
-		if tokens[i]&boilerplate != 0 || !t.word(tokens[i]).capital {
+		if tokens[i].isBoilerplate || !tokens[i].isCapital {
 			continue
 		}
-		for end < last && tokens[end]&boilerplate == 0 && t.follows(tokens[end]) {
+		for end < last && !tokens[end].isBoilerplate && tokens[end].continues() {
 			end++
 		}
 		first := i
-		for first < end && t.folded(tokens[first]).isGeneric() {
+		for first < end && tokens[first].fold.isGeneric() {
 			first++
 		}
 		if first < end {
-			before, after := t.gap(tokens[i]), t.gap(tokens[end])
-			opened := first == i && before.opens
-			heads := opened || strings.HasPrefix(after.text, ":") || strings.HasPrefix(after.text, "$") ||
-				strings.HasSuffix(before.text, ": ") && after.closes
+			after := tokens[end]
+			opened := first == i && isOpened(tokens, i)
+			heads := opened || strings.HasPrefix(after.gap, ":") || strings.HasPrefix(after.gap, "$") ||
+				strings.HasSuffix(tokens[i].gap, ": ") && after.closes
 			phrases = append(phrases, phrase{first, tokens[first:end], heads, opened && after.closes})
 		}
 	}
 	return phrases
+}
+
+var number = regexp.MustCompile(`^\d+[.)]`)
+
+// isOpened reports whether a line, item, heading, bold span, link or cell begins with a token or the number before it,
+// such as "1. Name".
+func isOpened(tokens []*token, i int) bool {
+	if tokens[i].opens || i == 0 {
+		return tokens[i].opens
+	}
+	before, gap := tokens[i-1], tokens[i].gap
+	return number.MatchString(before.text+gap) && opens.MatchString(before.gap+gap)
 }
 
 // A start counts the answers with phrases that begin alike, and the words that follow.
@@ -161,9 +186,9 @@ type start struct {
 // countStarts counts how phrases begin. When there are too many, it forgets the rarest, down to half.
 func (t *Texts) countStarts() {
 	for n, text := range t.texts {
-		for _, p := range t.phrases(text.tokens) {
-			for length := range min(len(p.tokens), rowWords) {
-				key := t.folds(p.tokens, length+1)
+		for _, p := range phrases(t.read(text.numbers)) {
+			for length := range min(len(p.tokens), runWords) {
+				key := foldedRow(p.tokens, length+1)
 				s := t.starts[key]
 				s.add(n + 1)
 				t.starts[key] = s
@@ -174,8 +199,8 @@ func (t *Texts) countStarts() {
 		}
 	}
 	for key := range t.starts {
-		if last := slices.Index(append(key[:], 0), 0) - 1; last > 0 {
-			key[last] = 0
+		if last := slices.Index(append(key[:], nil), nil) - 1; last > 0 {
+			key[last] = nil
 			s := t.starts[key]
 			s.next++
 			t.starts[key] = s
@@ -194,7 +219,7 @@ func (t *Texts) forget() {
 type candidate struct {
 	answers, leading, beside, filled, prompts tally
 	uses, heads, alone                        int
-	next                                      token // a word that follows it
+	next                                      *word // one that follows it
 	isVaried                                  bool  // others follow it too
 	platforms                                 []string
 	spelling                                  row // the most frequent one
@@ -206,7 +231,7 @@ func (c *candidate) isLabel() bool { return 10*c.heads > 17*int(c.leading.answer
 // isName reports whether it stands where names stand, and either has products or stands alone.
 func (c *candidate) isName() bool {
 	fills := c.filled.answers >= leastAnswers && 4*c.filled.answers >= c.answers.answers
-	makes := 10*c.alone <= 7*c.uses && (c.isVaried || c.next != 0 && fills)
+	makes := 10*c.alone <= 7*c.uses && (c.isVaried || c.next != nil && fills)
 	enough := c.beside.answers >= leastAnswers && c.prompts.answers >= leastPrompts
 	return enough && 10*c.leading.answers >= 6*c.answers.answers && (makes || fills && !c.isLabel())
 }
@@ -220,10 +245,10 @@ func (t *Texts) countNames() (prompts int) {
 		if n == 0 || text.PromptID != byPrompt[n-1].PromptID {
 			prompts++
 		}
-		for _, p := range t.phrases(text.tokens) {
+		for _, p := range phrases(t.read(text.numbers)) {
 			length := t.nameLength(p.tokens)
-			key := t.folds(p.tokens, length)
-			if t.starts[key].answers == 0 || t.hasTracked(p.tokens) { // forgotten or no news
+			key := foldedRow(p.tokens, length)
+			if t.starts[key].answers == 0 || hasTracked(p.tokens) { // forgotten or no news
 				continue
 			}
 			c := t.candidates[key]
@@ -231,9 +256,10 @@ func (t *Texts) countNames() (prompts int) {
 				c = &candidate{}
 				t.candidates[key] = c
 			}
-			r := spelled(p.tokens[:length])
+			r := rowOf(p.tokens, length)
 			t.spellings[r]++
-			if cmp.Or(t.spellings[r]-t.spellings[c.spelling], strings.Compare(t.join(c.spelling), t.join(r))) > 0 {
+			more := t.spellings[r] - t.spellings[c.spelling]
+			if more > 0 || more == 0 && r.String() < c.spelling.String() {
 				c.spelling = r
 			}
 			c.uses++
@@ -241,9 +267,9 @@ func (t *Texts) countNames() (prompts int) {
 			switch {
 			case length == len(p.tokens):
 				c.alone++
-			case c.next == 0:
-				c.next = t.word(p.tokens[length]).fold
-			case c.next != t.word(p.tokens[length]).fold:
+			case c.next == nil:
+				c.next = p.tokens[length].fold
+			case c.next != p.tokens[length].fold:
 				c.isVaried = true
 			}
 			if p.fills {
@@ -266,10 +292,10 @@ func (t *Texts) countNames() (prompts int) {
 	return prompts
 }
 
-// hasTracked reports whether words hold a tracked name.
-func (t *Texts) hasTracked(tokens []token) bool {
+// hasTracked reports whether tokens hold a tracked name.
+func hasTracked(tokens []*token) bool {
 	for i := range tokens {
-		if brand, rival := t.match(t.tracked, tokens[i:]); brand+rival > 0 {
+		if n := match(tokens[i:]); n[ofBrand]+n[ofRival] > 0 {
 			return true
 		}
 	}
@@ -278,15 +304,15 @@ func (t *Texts) hasTracked(tokens []token) bool {
 
 // nameLength returns how many words of a phrase are its name: the first, and those that always follow, unless too
 // little varies after them.
-func (t *Texts) nameLength(tokens []token) int {
+func (t *Texts) nameLength(tokens []*token) int {
 	length := 1
-	for ; length < min(rowWords-1, len(tokens)); length++ {
-		here, longer := t.starts[t.folds(tokens, length)], t.starts[t.folds(tokens, length+1)]
-		first := t.folded(tokens[0])
+	for ; length < min(runWords-1, len(tokens)); length++ {
+		here, longer := t.starts[foldedRow(tokens, length)], t.starts[foldedRow(tokens, length+1)]
+		first := tokens[0].fold
 		isWeak := utf8.RuneCountInString(first.text) <= 2 || first.lower.answers > 0
 		weak := length == 1 && isWeak && 5*longer.answers >= 4*here.answers
 		always := longer.answers == here.answers && longer.next >= 2
-		if !weak && (!always || strings.ContainsAny(t.folded(tokens[length]).text, "0123456789")) {
+		if !weak && (!always || strings.ContainsAny(tokens[length].fold.text, "0123456789")) {
 			break
 		}
 	}
@@ -297,12 +323,12 @@ func (t *Texts) nameLength(tokens []token) int {
 func (t *Texts) names() (names []Name) {
 	parts := map[string]bool{}
 	for row, c := range t.candidates {
-		key := t.join(row)
+		key := row.String()
 		if !c.isName() || utf8.RuneCountInString(key) > maxCharacters {
 			continue
 		}
 		names = append(names, Name{
-			key, t.join(c.spelling), int(c.answers.answers), int(c.leading.answers), int(c.beside.answers),
+			key, c.spelling.String(), int(c.answers.answers), int(c.leading.answers), int(c.beside.answers),
 			int(c.prompts.answers), slices.Sorted(slices.Values(c.platforms)),
 		})
 		for part := range strings.SplitSeq(key, "-") {

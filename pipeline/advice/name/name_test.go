@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -135,7 +136,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 		small, large := answer(1, text(64<<10)), answer(1, text(256<<10))
 		var ratio float64
-		for range 5 { // the machine may be busy with others
+		for range 5 { // garbage of others may be collected meanwhile
 			if ratio = float64(timed(large)) / float64(timed(small)); ratio < 9 {
 				break
 			}
@@ -146,25 +147,31 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
+// timed returns the processor time of reading an answer.
 func timed(a Answer) time.Duration {
-	began := time.Now()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	began := used()
 	read(a)
-	return time.Since(began)
+	return used() - began
 }
 
-// Memory is bounded whatever the texts: of six, each with 150,000 words of its own, it does not hold all words.
+// Memory is bounded whatever the texts: of three, each with 150,000 words of its own, it does not hold all words.
 func TestMemoryIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	texts := New(lumen, rival)
-	for i := range 6 {
+	for i := range 3 {
 		texts.Add(answer(i, numbered(1<<20, fmt.Sprintf("%c%%d ", 'A'+i))))
 	}
 	r := texts.Result()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if used := int64(after.HeapAlloc-before.HeapAlloc) >> 20; used > 100 || !r.Forgotten || r.Read != 6 {
+	if used := int64(after.HeapAlloc-before.HeapAlloc) >> 20; used > 100 || !r.Forgotten || r.Read != 3 {
 		t.Errorf("%d MB of %d texts, forgotten %v", used, r.Read, r.Forgotten)
 	}
 	runtime.KeepAlive(texts)
@@ -174,8 +181,8 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestForgettingMakesRoom(t *testing.T) {
 	t.Parallel()
 	texts := New(lumen, rival)
-	for i := range token(maxStarts + 1) {
-		texts.starts[row{i + 1}] = start{tally: tally{answers: 2 + int32(i)%3}}
+	for i := range int32(maxStarts + 1) {
+		texts.starts[row{{}}] = start{tally: tally{answers: 2 + i%3}}
 	}
 	if texts.forget(); len(texts.starts) == 0 || len(texts.starts) > maxStarts/2 {
 		t.Errorf("%d of %d are left", len(texts.starts), maxStarts)
@@ -201,7 +208,7 @@ func TestQuotesAreWhole(t *testing.T) {
 // The order in which answers are added changes neither names nor themes, but for the answers that are quoted.
 func TestOrderChangesNothing(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(50) {
+	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		answers := generated(random)
 		for i := range answers {
@@ -226,8 +233,8 @@ func TestRarePhrasesAreForgotten(t *testing.T) {
 	t.Parallel()
 	answers := listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
 	var many strings.Builder
-	for i := range 210_000 {
-		fmt.Fprintf(&many, "**Qy%dx**\n", i)
+	for i := range 210_000 { // of few words
+		fmt.Fprintf(&many, "**Qy%dx Qz%dx**\n", i%500, i/500)
 	}
 	r := read(append(answers, answer(9, many.String()))...)
 	if got := keys(r); !r.Forgotten || !reflect.DeepEqual(got, []string{"nova"}) {

@@ -13,8 +13,13 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// maxTokens is 48 MB, twice the texts of 13,000 answers.
-const maxTokens = 12 << 20
+// These bound the memory of a Texts.
+const (
+	maxBytes  = 80 << 20 // of texts: twice those of 13,000 answers
+	maxTokens = 200_000  // different ones
+	maxStarts = 200_000  // of phrases
+	maxRuns   = 500_000  // that may be boilerplate
+)
 
 // Answer is an answer of a brand.
 type Answer struct {
@@ -28,19 +33,15 @@ type Answer struct {
 	Tracked  bool // it names the brand or a live competitor
 }
 
-// Texts holds the words of a brand's answers, 4 bytes each.
+// Texts holds the texts of a brand's answers, 4 bytes a word.
 type Texts struct {
-	words   []word
-	gaps    []gap
-	byText  map[string]token
-	byGap   map[[2]string]token // by the gap before a number, and the gap
-	byChunk map[string][]piece
-	tokens  []token // of the text that was tokenized last
-
-	tracked lexicon // names of the brand, and of competitors
-	cues    lexicon // of criticism, and expressions that have a cue and are none
+	words   map[string]*word
+	tokens  []*token // the first one is the empty word
+	numbers map[tokenKey]uint32
 	texts   []text
-	size    int // in tokens
+	buffer  []*token // of the text that is read
+
+	bytes   int // of texts
 	answers int
 	naming  int // answers that name the brand
 
@@ -51,11 +52,11 @@ type Texts struct {
 	isFull bool // something did not fit into memory
 }
 
-// A text is an answer by its words.
+// A text is an answer by the numbers of its tokens.
 type text struct {
 	Answer // without Text
 
-	tokens []token
+	numbers []uint32
 }
 
 // Result is what the texts of a brand have.
@@ -74,21 +75,24 @@ type Result struct {
 // New returns Texts for the answers of a brand with its live competitors.
 func New(brand extract.Entity, competitors []extract.Entity) *Texts {
 	t := &Texts{
-		byText: map[string]token{}, byGap: map[[2]string]token{}, byChunk: map[string][]piece{},
-		tracked: lexicon{}, cues: lexicon{},
+		words: map[string]*word{}, numbers: map[tokenKey]uint32{},
 		starts: map[row]start{}, candidates: map[row]*candidate{}, spellings: map[row]int{},
 	}
-	t.number("")
-	t.gapNumber("", nil)
-	for i, e := range append([]extract.Entity{brand}, competitors...) {
+	t.number(tokenKey{})
+	kind := ofBrand
+	for _, e := range append([]extract.Entity{brand}, competitors...) {
 		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
-			t.spell(t.tracked, name, i == 0)
-			t.spell(t.tracked, extract.Spelled(name), i == 0)
+			t.spell(name, kind)
+			t.spell(extract.Spelled(name), kind)
 		}
+		kind = ofRival
 	}
 	for line := range strings.Lines(cueList) {
-		words, isNone := strings.CutPrefix(line, "! ")
-		t.spell(t.cues, words, !isNone)
+		if text, isNone := strings.CutPrefix(line, "! "); isNone {
+			t.spell(text, none)
+		} else {
+			t.spell(text, cue)
+		}
 	}
 	return t
 }
@@ -103,30 +107,23 @@ func (t *Texts) Add(a Answer) {
 	if a.Language != "" && !strings.EqualFold(primary, "en") {
 		return
 	}
-	tokens := t.tokenize(extract.Prose(a.Text))
-	if t.size += len(tokens); t.size > maxTokens {
+	prose := extract.Prose(a.Text)
+	if t.bytes += len(prose); t.bytes > maxBytes {
 		t.isFull = true
 		return
 	}
 	a.Text = ""
-	t.texts = append(t.texts, text{a, slices.Clone(tokens)})
-	for _, token := range t.tokenize(a.Prompt) { // words of prompts are no names and no themes
-		folded := t.folded(token)
-		folded.asked = folded.asked || !t.word(token).capital
-		t.words[t.number(need.Singular(folded.text))].inPrompt = true
+	t.texts = append(t.texts, text{a, slices.Clone(t.numbersOf(prose))})
+	for _, token := range t.read(t.numbersOf(a.Prompt)) { // words of prompts are no names and no themes
+		token.fold.isAsked = token.fold.isAsked || !token.isCapital
+		t.word(need.Singular(token.fold.text)).inPrompt = true
 	}
 }
 
 // Result reads all texts together. It is called once, after the last Add.
 func (t *Texts) Result() Result {
 	r := Result{Answers: t.answers, Read: len(t.texts)}
-	byPlatform := map[string][]text{}
-	for _, text := range t.texts {
-		byPlatform[text.Platform] = append(byPlatform[text.Platform], text)
-	}
-	for _, texts := range byPlatform {
-		t.markBoilerplate(texts)
-	}
+	t.markBoilerplate()
 	t.countCases()
 	t.countStarts()
 	r.Prompts = t.countNames()

@@ -2,10 +2,12 @@ package name
 
 import (
 	_ "embed" // the lists of words
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
@@ -24,43 +26,32 @@ var (
 	plainWords, fillers, labels = need.Set(plainList), need.Set(fillerList), need.Set(labelList)
 )
 
-// A token is the number of a word below a mark and the number of the gap before the word. The last token of a text has
-// word 0, which is empty, as have words that do not fit into memory.
-type token uint32
-
-const (
-	wordBits    = 18 // real texts of 13,000 answers have some 100,000 words and some 3,000 gaps
-	gapBits     = 13
-	boilerplate = token(1 << wordBits) // the word belongs to a run that its platform writes under most answers
-)
-
-func (t token) word() token { return t & (boilerplate - 1) }
-
 // A word is a spelling or a folded form.
 type word struct {
-	text    string
-	fold    token // its folded form
-	capital bool  // has a capital
-	digit   bool  // starts with a digit
-	digits  bool  // has digits only
+	text      string
+	fold      *word // its folded form
+	isCapital bool  // has a capital
+	isNumeric bool  // starts with a digit
 
 	// Folded forms have these.
-	letters       int
-	asked         bool  // a prompt has it in lower case
-	inPrompt      bool  // a prompt has it
-	lower, inside tally // answers with it in lower case; with a capital inside a sentence or before another capital
+	letters       int32
+	isAsked       bool       // a prompt has it in lower case
+	inPrompt      bool       // a prompt has it
+	lower, inside tally      // answers with it in lower case; with a capital that no sentence asks for
+	ofPlatform    tally      // answers of the platform whose boilerplate is searched for
+	spellings     []spelling // that begin with it
 }
 
 // isGeneric reports whether a folded word is no name: answers write it in lower case too often.
 func (w *word) isGeneric() bool {
-	return w.asked || need.Stop[w.text] || plainWords[w.text] || w.letters < 2 || w.digit && w.letters < 3 ||
+	return w.isAsked || need.Stop[w.text] || plainWords[w.text] || w.letters < 2 || w.isNumeric && w.letters < 3 ||
 		4*w.lower.answers > w.lower.answers+w.inside.answers
 }
 
 // IsGeneric reports whether no word of a text could be a name, by the word lists alone.
 func IsGeneric(text string) bool {
 	t := New(extract.Entity{}, nil)
-	return !slices.ContainsFunc(t.tokenize(text), func(token token) bool { return !t.folded(token).isGeneric() })
+	return !slices.ContainsFunc(t.read(t.numbersOf(text)), func(k *token) bool { return !k.fold.isGeneric() })
 }
 
 // A tally counts answers, each once.
@@ -72,171 +63,178 @@ func (t *tally) add(answer int) {
 	}
 }
 
-// A gap is the signs before a word.
-type gap struct {
-	text   string
-	opens  bool // a line, list item, heading, bold span, link or cell begins after it
-	closes bool // one of these ends before it
+// A token is a word with the signs before it. The last one of a text has the empty word, as have words that do not fit
+// into memory.
+type token struct {
+	*word
+
+	gap           string // the signs
+	isBoilerplate bool   // it belongs to a run of words that its platform writes under most answers
+	opens         bool   // a line, list item, heading, bold span, link or cell begins with it
+	closes        bool   // one of these ends before it
 }
 
-// These are the rules of the independent computation, and the signs that belong to the words before them.
+// A tokenKey identifies a token.
+type tokenKey struct {
+	gap, text     string
+	isBoilerplate bool
+}
+
 var (
-	signs = regexp.MustCompile(`[\x{2122}\x{2120}\x{B2}\x{B3}\x{B9}\x{2070}-\x{209C}\x{2460}-\x{24FF}]`)
-	alike = strings.NewReplacer("®", "", "‘", "'", "’", "'", "ʼ", "'",
-		"\u2010", "-", "\u2011", "-", "\u2012", "-", "–", "-", "\u2212", "-")
-	spoken = regexp.MustCompile(`[\pL\pN]+(?:['&+-][\pL\pN]+|\.(?:[a-z\pN]|[^\x00-\x7F\PL])[\pL\pN]*)*\+?`)
 	opens  = regexp.MustCompile(`\n[^_\n]*$|(?:\*\*|__|\[|\||#)[^_\n:.,]*$`)
 	closes = regexp.MustCompile(`^[ \t]*(?:\*\*|__|\]|\||:|\$|\(|\n|[—-] |$)`)
-	ending = regexp.MustCompile(`^(?:'s)?[)”"%]*`)
 )
 
-// A piece is a word with the signs before it. The last one of a chunk has no word.
-type piece struct {
-	gap  string
-	word token
+func (t *token) has(signs string) bool { return strings.ContainsAny(t.gap, signs) }
+
+// continues reports whether a token goes on a phrase.
+func (t *token) continues() bool { return t.gap == " " && (t.isCapital || t.isNumeric) }
+
+// numbersOf returns the numbers of a text's tokens.
+func (t *Texts) numbersOf(text string) (numbers []uint32) {
+	for gap, word := range scan(text) {
+		numbers = append(numbers, t.number(tokenKey{gap, word, false}))
+	}
+	return numbers
 }
 
-const (
-	maxChunk  = 2 << 10 // bytes of a text that are read at once
-	maxShort  = 64      // bytes of one that is remembered
-	maxChunks = 1 << 16
-	maxGap    = 1 << 10 // bytes of a gap; it keeps both ends of a longer one
-)
+// read returns tokens by their numbers. They are valid until the next call.
+func (t *Texts) read(numbers []uint32) []*token {
+	t.buffer = t.buffer[:0]
+	for _, n := range numbers {
+		t.buffer = append(t.buffer, t.tokens[n])
+	}
+	return t.buffer
+}
 
-func (t *Texts) word(k token) *word   { return &t.words[k.word()] }
-func (t *Texts) folded(k token) *word { return &t.words[t.word(k).fold] }
-func (t *Texts) gap(k token) *gap     { return &t.gaps[k>>(wordBits+1)] }
-
-// has reports whether the gap before a word has one of the signs.
-func (t *Texts) has(k token, signs string) bool { return strings.ContainsAny(t.gap(k).text, signs) }
-
-// tokenize cuts a text into tokens, which are valid until the next call.
-func (t *Texts) tokenize(text string) []token {
-	gap, before, tokens := []byte{'\n'}, "", t.tokens[:0]
-	for len(text) > 0 {
-		end := min(len(text), maxChunk)
-		if blank := strings.IndexAny(text[:end], " \t\n"); blank >= 0 {
-			end = blank + 1
+// scan yields the words of a text, each with the signs before it, and the empty word with the signs at the end.
+func scan(text string) iter.Seq2[string, string] {
+	text = "\n" + strings.Map(plain, text)
+	return func(yield func(gap, word string) bool) {
+		for from, gapFrom := 0, 0; ; {
+			start := strings.IndexFunc(text[from:], isSpoken)
+			if start < 0 {
+				yield(text[gapFrom:], "")
+				return
+			}
+			start += from
+			from = start + wordLength(text[start:])
+			word := strings.TrimSuffix(text[start:from], "'s")
+			if !yield(text[gapFrom:start], word) {
+				return
+			}
+			gapFrom = start + len(word)
 		}
-		pieces := t.pieces(text[:end])
-		for i, p := range pieces {
-			if gap = append(gap, p.gap...); len(gap) > maxGap {
-				gap = append(gap[:maxGap/2], gap[len(gap)-maxGap/2:]...)
-			}
-			if i == len(pieces)-1 {
-				break
-			}
-			if len(gap) == 0 || gap[0] != ')' && gap[0] != '.' {
-				before = ""
-			}
-			number := t.gapNumber(before, gap)
-			if before = ""; t.words[p.word].digits { // "1. Name"
-				before = string(gap)
-			}
-			tokens, gap = append(tokens, p.word|number<<(wordBits+1)), gap[:0]
+	}
+}
+
+// plain makes ASCII of quotes and dashes, and drops signs that belong to the word before them.
+func plain(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return r
+	case r == '®':
+		return -1
+	case strings.ContainsRune("‘’ʼ", r):
+		return '\''
+	case strings.ContainsRune("\u2010\u2011\u2012–\u2212", r):
+		return '-'
+	case strings.ContainsRune("™℠²³¹", r), '\u2070' <= r && r <= '\u209C', '\u2460' <= r && r <= '\u24FF':
+		return ' '
+	}
+	return r
+}
+
+func isSpoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// wordLength returns the length of the word that a text begins with: letters and numbers, also on both sides of
+// ' & + -, a point before anything but a capital, and a plus at the end.
+func wordLength(text string) int {
+	for i, r := range text {
+		if isSpoken(r) {
+			continue
 		}
-		text = text[end:]
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		switch {
+		case strings.ContainsRune("'&+-", r) && isSpoken(next):
+		case r == '.' && isSpoken(next) && (next < 'A' || next > 'Z'):
+		case r == '+':
+			return i + 1
+		default:
+			return i
+		}
 	}
-	t.tokens = append(tokens, t.gapNumber("", gap)<<(wordBits+1))
-	return t.tokens
+	return len(text)
 }
 
-// pieces cuts a part of a text into words. It remembers the short ones.
-func (t *Texts) pieces(chunk string) (pieces []piece) {
-	if pieces, ok := t.byChunk[chunk]; ok {
-		return pieces
-	}
-	chunk, end := strings.Clone(chunk), 0
-	plain := alike.Replace(signs.ReplaceAllString(chunk, " "))
-	for _, at := range spoken.FindAllStringIndex(plain, -1) {
-		word := strings.TrimSuffix(plain[at[0]:at[1]], "'s")
-		pieces = append(pieces, piece{plain[end:at[0]], t.number(word)})
-		end = at[0] + len(word)
-	}
-	pieces = append(pieces, piece{gap: plain[end:]})
-	if len(t.byChunk) == maxChunks {
-		clear(t.byChunk)
-	}
-	if len(chunk) <= maxShort {
-		t.byChunk[chunk] = pieces
-	}
-	return pieces
-}
-
-// number returns the token of a word.
-func (t *Texts) number(text string) token {
-	if n, ok := t.byText[text]; ok {
+// number returns the number of a token. When there are too many, the word is empty.
+func (t *Texts) number(key tokenKey) uint32 {
+	if n, ok := t.numbers[key]; ok {
 		return n
 	}
-	if len(t.words) >= 1<<wordBits-1 { // leaves room for a folded form
+	if len(t.tokens) == maxTokens {
 		t.isFull = true
 		return 0
 	}
-	n, text := token(len(t.words)), strings.Clone(text)
-	w := word{text: text, fold: n, digits: text != ""}
-	for i, r := range text {
-		isDigit := unicode.IsDigit(r)
-		w.capital = w.capital || unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
-		w.digit, w.digits = w.digit || i == 0 && isDigit, w.digits && isDigit
+	n, gap, word := uint32(len(t.tokens)), strings.Clone(key.gap), t.word(key.text)
+	t.numbers[tokenKey{gap, word.text, key.isBoilerplate}] = n
+	t.tokens = append(t.tokens, &token{word, gap, key.isBoilerplate, opens.MatchString(gap), closes.MatchString(gap)})
+	return n
+}
+
+// word returns the word of a text.
+func (t *Texts) word(text string) *word {
+	if w := t.words[text]; w != nil {
+		return w
+	}
+	w := &word{text: strings.Clone(text), isNumeric: strings.IndexFunc(text, unicode.IsDigit) == 0}
+	for _, r := range text {
+		w.isCapital = w.isCapital || unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
 		if unicode.IsLetter(r) {
 			w.letters++
 		}
 	}
-	t.byText[text], t.words = n, append(t.words, w)
+	t.words[w.text], w.fold = w, w
 	if fold := strings.TrimSpace(extract.Fold(text)); fold != text {
-		t.words[n].fold = t.number(fold)
+		w.fold = t.word(fold)
 	}
-	return n
+	return w
 }
 
-// gapNumber returns the number of a gap; before is the gap before the number in front of it.
-func (t *Texts) gapNumber(before string, signs []byte) token {
-	if n, ok := t.byGap[[2]string{before, string(signs)}]; ok {
-		return n
-	}
-	if len(t.gaps) == 1<<gapBits {
-		t.isFull = true
-		return 0
-	}
-	n, text := token(len(t.gaps)), string(signs)
-	t.byGap[[2]string{before, text}] = n
-	t.gaps = append(t.gaps, gap{text, opens.MatchString(before + text), closes.MatchString(text)})
-	return n
-}
-
-// A lexicon has spellings by their first word.
-type lexicon map[token][]spelling
-
-// A spelling is a row of folded words.
+// A spelling is a run of folded words, of one of these kinds.
 type spelling struct {
-	folds []token
-	isOwn bool // it is of the brand, or a cue of criticism
+	folds []*word
+	kind  int
 }
 
-func (t *Texts) spell(to lexicon, words string, isOwn bool) {
-	s := spelling{isOwn: isOwn}
-	tokens := t.tokenize(words)
-	for _, token := range tokens[:len(tokens)-1] {
-		s.folds = append(s.folds, t.word(token).fold)
+const (
+	ofBrand = iota
+	ofRival
+	cue  // an expression of criticism
+	none // one that has a cue and is no criticism
+	spellingKinds
+)
+
+// spell adds a text to the spellings.
+func (t *Texts) spell(text string, kind int) {
+	s := spelling{kind: kind}
+	for _, token := range t.read(t.numbersOf(text)) {
+		s.folds = append(s.folds, token.fold)
 	}
+	s.folds = s.folds[:len(s.folds)-1] // without the empty word
 	if len(s.folds) > 0 {
-		to[s.folds[0]] = append(to[s.folds[0]], s)
+		s.folds[0].spellings = append(s.folds[0].spellings, s)
 	}
 }
 
-// match returns how many words the longest spelling has with which tokens begin, of own ones and of others.
-func (t *Texts) match(all lexicon, tokens []token) (ours, others int) {
-	for _, s := range all[t.word(tokens[0]).fold] {
+// match returns how many words the longest spelling of each kind has with which tokens begin.
+func match(tokens []*token) (longest [spellingKinds]int) {
+	for _, s := range tokens[0].fold.spellings {
 		n := len(s.folds)
-		isHere := len(tokens) >= n && slices.EqualFunc(tokens[:n], s.folds, func(token, fold token) bool {
-			return t.word(token).fold == fold
-		})
-		switch {
-		case isHere && s.isOwn:
-			ours = max(ours, n)
-		case isHere:
-			others = max(others, n)
+		isSame := func(token *token, fold *word) bool { return token.fold == fold }
+		if len(tokens) >= n && slices.EqualFunc(tokens[:n], s.folds, isSame) {
+			longest[s.kind] = max(longest[s.kind], n)
 		}
 	}
-	return ours, others
+	return longest
 }
