@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -80,7 +81,8 @@ type Window struct {
 	To   string `json:"date_to"`
 }
 
-func windowTo(last time.Time) Window {
+// WindowTo returns the window that ends with a day.
+func WindowTo(last time.Time) Window {
 	return Window{last.AddDate(0, 0, 1-windowDays).Format(time.DateOnly), last.Format(time.DateOnly)}
 }
 
@@ -172,4 +174,22 @@ func (r Result) storable() (Result, error) {
 // storable replaces what PostgreSQL refuses in texts.
 func storable(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
+}
+
+// quoted returns a text as others quote it.
+func quoted(text string) string { return OneLine(text, 300) }
+
+// OneLine returns at most so many code points of a text, on one line and without signs that are not shown.
+func OneLine(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > limit {
+		text = strings.TrimSpace(string(runes[:limit-1])) + "…"
+	}
+	return text
 }

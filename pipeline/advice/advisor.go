@@ -131,7 +131,7 @@ func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 		fmt.Errorf("suggestions of brand %s took over %v", due.BrandID, brandTimeout))
 	defer cancel()
 	now := a.now().UTC()
-	window := windowTo(now.AddDate(0, 0, -1))
+	window := WindowTo(now.AddDate(0, 0, -1))
 	brand, err := a.brand(ctx, due.BrandID)
 	if err != nil {
 		return err

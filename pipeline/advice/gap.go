@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -101,7 +100,7 @@ func findGaps(brand *Brand, rows []clickhouse.PromptNames) Result {
 		e.Open = "prompt_id=" + prompt.ID.String() + "&mentioned=false"
 		gaps.Suggestions = append(gaps.Suggestions, e.suggestion(KindGap, prompt.ID.String(), all, e, fmt.Sprintf(
 			`"%s": %s is named in %d of %d answers, %s in %d.`,
-			shorten(prompt.Text), e.Rival.Name, e.RivalAnswers, e.Answers, brand.Name, e.BrandAnswers)))
+			quoted(prompt.Text), e.Rival.Name, e.RivalAnswers, e.Answers, brand.Name, e.BrandAnswers)))
 	}
 	return gaps.ranked(
 		Reason{KindGap, "no_competitors", len(rivals), 1},
@@ -171,13 +170,4 @@ func tenth(x float64) float64 { return math.Floor(10*max(0, x)+0.5+1e-8) / 10 }
 
 func perCent(count, total int64) float64 {
 	return math.Floor(1000*float64(count)/float64(total)+0.5+1e-9) / 10
-}
-
-// shorten cuts a text that is quoted in another.
-func shorten(text string) string {
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) > 300 {
-		line = append(line[:299], '…')
-	}
-	return string(line)
 }

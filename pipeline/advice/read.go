@@ -99,7 +99,7 @@ func foundThemes(r name.Result, brand string) Result {
 		themes.Suggestions = append(themes.Suggestions, Suggestion{
 			Kind: KindTheme, Key: t.Key, Score: score,
 			Text: fmt.Sprintf("%d answers to %d prompts criticise %s: %q.",
-				t.Answers, t.Prompts, brand, shorten(t.Words)),
+				t.Answers, t.Prompts, brand, quoted(t.Words)),
 			Reason:   fmt.Sprintf("%s is named in %d answers; these are %.1f %% of them.", brand, t.Naming, score),
 			Evidence: t, // its quotes lead to their answers; no filter lists criticism
 		})

@@ -185,7 +185,7 @@ func (l *searchLog) evidence(g *searchGroup) (e SearchEvidence, runs int) {
 		times[strings.Join(strings.Fields(search), " ")] += len(l.issued[search])
 	}
 	e.Query = slices.SortedFunc(maps.Keys(times), mostFrequent(func(search string) int { return times[search] }))[0]
-	e.Name = shorten(need.Wording(e.Query))
+	e.Name = quoted(need.Wording(e.Query))
 	e.Link = l.link(g)
 	return e, len(days)
 }

@@ -116,7 +116,7 @@ func (r Result) readPages(ctx context.Context, warehouse *clickhouse.Conn, filte
 			if p.Domain != s.Key {
 				continue
 			}
-			row := PageRow{p.URL, shorten(p.Title), p.OnlyRivals, PageKind(p)}
+			row := PageRow{p.URL, quoted(p.Title), p.OnlyRivals, PageKind(p)}
 			if row.Kind == "product" {
 				products++
 			}

@@ -11,16 +11,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// maxAnswers is how many answers, the newest, are read for a brief.
-const maxAnswers = 500
+const (
+	maxAnswers      = 500 // that are read for a brief, the newest
+	downloadTimeout = 5 * time.Second
+)
 
 // A Maker writes briefs. PublicURL is the dashboard's address in their links; "": links are relative.
 type Maker struct {
@@ -28,18 +34,6 @@ type Maker struct {
 	Warehouse *clickhouse.Conn
 	PublicURL string
 	Now       func() time.Time
-}
-
-// evidence has the counts of suggestions of any kind; each kind lacks some.
-type evidence struct {
-	advice.Comparison
-
-	Window advice.Window `json:"window"`
-	Name   string        `json:"name"` // that nobody tracks; of a search: as a person would ask it
-	Quotes []struct {    // of criticism
-		AnswerID uuid.UUID `json:"answer_id"`
-		Text     string    `json:"text"`
-	} `json:"quotes"`
 }
 
 // Prepare is the rest.Preparer of create_content_brief. For a suggestion that the caller may make no brief of it
@@ -69,8 +63,7 @@ func (m *Maker) Prepare(ctx context.Context, caller rest.Caller, argument func(s
 func (m *Maker) gather(ctx context.Context, s postgres.BriefedSuggestion) (in input, err error) {
 	now := m.Now().UTC()
 	in = input{BriefedSuggestion: s, publicURL: m.PublicURL, Computed: now.Format("2006-01-02 15:04 UTC")}
-	in.Window.From = now.AddDate(0, 0, -90).Format(time.DateOnly)
-	in.Window.To = now.AddDate(0, 0, -1).Format(time.DateOnly)
+	in.Window = advice.WindowTo(now.AddDate(0, 0, -1))
 	if err := json.Unmarshal(s.Evidence, &in.evidence); err != nil {
 		return in, fmt.Errorf("read the evidence of a suggestion of brand %s: %w", s.BrandID, err)
 	}
@@ -105,10 +98,8 @@ func (m *Maker) gather(ctx context.Context, s postgres.BriefedSuggestion) (in in
 // filter.
 func applyLink(filter *clickhouse.AnswerFilter, open string) bool {
 	query, err := url.ParseQuery(open)
-	for _, id := range query["prompt_id"] {
-		if id, err := uuid.FromString(id); err == nil {
-			filter.Prompts = append(filter.Prompts, clickhouse.UUID(id))
-		}
+	if id, err := uuid.FromString(query.Get("prompt_id")); err == nil {
+		filter.Prompts = []clickhouse.UUID{clickhouse.UUID(id)}
 	}
 	filter.Domains, filter.Pages, filter.Names = query["domain"], query["page"], query["name"]
 	if query.Has("search") {
@@ -116,4 +107,28 @@ func applyLink(filter *clickhouse.AnswerFilter, open string) bool {
 	}
 	filters := len(filter.Prompts) + len(filter.Domains) + len(filter.Pages) + len(filter.Names) + len(filter.Searches)
 	return err == nil && filters > 0
+}
+
+// Mount adds GET /{id}.md, which downloads a brief of the caller's organization. The handlers before it find the
+// caller.
+func Mount(router fiber.Router, db *postgres.DB, before ...fiber.Handler) {
+	router.Get("/:file", append(before, httpd.Within(downloadTimeout, func(c *fiber.Ctx) error {
+		text, isMarkdown := strings.CutSuffix(c.Params("file"), ".md")
+		id, err := uuid.FromString(text)
+		if err != nil || !isMarkdown {
+			return problem.New(problem.Invalid,
+				"want the id of a content brief and .md, such as %s.md", uuid.UUID{15: 1})
+		}
+		organization := identity.FromContext(c.UserContext()).OrganizationID
+		brief, err := db.ContentBrief(c.UserContext(), organization, id)
+		if errors.Is(err, postgres.ErrNotFound) {
+			return problem.New(problem.Missing, "no such brief")
+		}
+		if err != nil {
+			return err
+		}
+		c.Set(fiber.HeaderContentType, "text/markdown; charset=utf-8")
+		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+brief.Slug+`.md"`)
+		return c.SendString(brief.Body)
+	}))...)
 }

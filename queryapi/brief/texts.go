@@ -9,33 +9,27 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/pipeline/advice"
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 const (
 	maxQuotes, maxFacts = 5, 20
 
-	maxRivals = 50 // competitors whom texts are read for
-	leastFact = 3  // answers that hold a fact
-	leastWhy  = 7  // words of a sentence that may say why
+	maxRivals   = 50   // competitors whom texts are read for
+	maxSentence = 1000 // code points
+	leastFact   = 3    // answers that hold a fact
+	leastWhy    = 7    // words of a sentence that may say why
 )
-
-// findings were read in the texts of answers.
-type findings struct {
-	About string // whom the quotes are about, or against; "": there is nobody
-	Said  []said
-	Facts []count // words that sentences about rivals hold in several answers, and none about the brand
-}
 
 // A said sentence is quoted.
 type said struct {
 	Text, Platform, Address string
 
 	words []string
-	id    clickhouse.UUID
 }
 
 // plain has words that praise or join.
@@ -43,70 +37,80 @@ type said struct {
 //go:embed plain.txt
 var plain string
 
-var possessive = strings.NewReplacer("'s", "", "’s", "")
+var (
+	possessive = strings.NewReplacer("'s", "", "’s", "")
+	markup     = strings.NewReplacer("*", "", "`", "", "#", "", "[", "", "]", "", "|", " ", `\`, "")
 
-// glued is where an answer from a page runs on into the next part without a blank.
-var glued = regexp.MustCompile(`([\p{Ll}\d][.!?]|\))(\p{Lu}\p{Ll})`)
+	// glued is where an answer from a page runs on into the next part without a blank.
+	glued = regexp.MustCompile(`([\p{Ll}\d][.!?]|\))(\p{Lu}\p{Ll})`)
+)
 
-// readTexts reads what is written about rivals. The criticism of a theme is in its evidence.
-func (in *input) readTexts(ctx context.Context) (f findings, err error) {
-	for _, q := range in.Quotes {
-		address := in.address("answers/" + q.AnswerID.String())
-		f.Said = append(f.Said, said{q.Text, "answer", address, need.Words(q.Text), clickhouse.UUID(q.AnswerID)})
-	}
+// readTexts finds the quotes: criticism, which is in the evidence of a theme, or sentences about rivals.
+func (in *input) readTexts(ctx context.Context) error {
 	about, rivals := in.rivals()
-	if len(f.Said) > 0 {
-		f.About, f.Said = "against "+in.Brand.Name, best(f.Said)
+	switch {
+	case len(in.Quotes) > 0:
+		in.About = "against " + in.Brand.Name
+		for _, q := range in.Quotes {
+			in.say(q.AnswerID, "answer", q.Text, need.Words(q.Text))
+		}
+	case len(rivals) > 0:
+		in.About = "about " + about
+		if err := in.readAnswers(ctx, rivals); err != nil {
+			return err
+		}
 	}
-	if len(f.Said) > 0 || len(rivals) == 0 {
-		return f, nil
-	}
+	in.Said = best(in.Said)
+	return nil
+}
+
+func (in *input) say(answer uuid.UUID, platform, text string, words []string) {
+	in.Said = append(in.Said, said{text, platform, in.address("answers/" + answer.String()), words})
+}
+
+// readAnswers reads the sentences about rivals, and their words that stand in no sentence about the brand.
+func (in *input) readAnswers(ctx context.Context, rivals []extract.Entity) error {
 	brand := extract.Entity{Name: in.Brand.Name, Aliases: in.Brand.Aliases, Domains: in.Brand.Domains}
-	answers, others := map[string]map[clickhouse.UUID]bool{}, in.plainWords(rivals)
+	plain := in.plainWords(rivals)
+	var facts []string // the words of each answer
 	for _, a := range in.Read {
 		if ctx.Err() != nil {
-			return f, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
+		var used []string
 		for _, s := range sentencesOf(a.Text, &brand, rivals) {
 			words := need.Words(possessive.Replace(s.line))
-			for _, word := range words {
-				if a.Language != "" && !strings.HasPrefix(a.Language, "en") {
-					break // plain words are English
-				}
-				others[word] = others[word] || s.namesBrand
-				if answers[word] == nil {
-					answers[word] = map[clickhouse.UUID]bool{}
-				}
-				answers[word][a.ID] = true
-			}
 			if s.namesRival && saysWhy(s.line) {
-				f.Said = append(f.Said, said{s.line, a.Platform, in.address("answers/" + a.ID.String()), words, a.ID})
+				in.say(uuid.UUID(a.ID), a.Platform, s.line, words)
+			}
+			if a.Language != "" && !strings.HasPrefix(a.Language, "en") {
+				continue // plain words are English
+			}
+			used = append(used, words...)
+			for _, word := range words {
+				plain[word] = plain[word] || s.namesBrand
 			}
 		}
+		slices.Sort(used)
+		facts = append(facts, slices.Compact(used)...)
 	}
-	for word, ids := range answers {
-		if !others[word] && len(ids) >= leastFact {
-			f.Facts = append(f.Facts, count{word, len(ids)})
-		}
-	}
-	slices.SortFunc(f.Facts, byAnswers)
-	f.About, f.Said, f.Facts = "about "+about, best(f.Said), f.Facts[:min(len(f.Facts), maxFacts)]
-	return f, nil
+	in.Facts = first(slices.DeleteFunc(frequent(facts), func(c count) bool {
+		return plain[c.Text] || c.Answers < leastFact
+	}), maxFacts)
+	return nil
 }
 
 // plainWords returns the words that are no facts: words of prompts, names and praise.
 func (in *input) plainWords(rivals []extract.Entity) map[string]bool {
 	texts, words := []string{plain}, map[string]bool{}
-	for _, p := range in.Prompts() {
+	for _, p := range in.Prompts {
 		texts = append(texts, p.Text)
 	}
 	for _, r := range rivals {
 		texts = append(append(texts, r.Name), r.Aliases...)
 	}
-	for _, text := range texts {
-		for _, word := range need.Words(text) {
-			words[word] = true
-		}
+	for _, word := range need.Words(strings.Join(texts, "\n")) {
+		words[word] = true
 	}
 	return words
 }
@@ -126,7 +130,7 @@ func sentencesOf(text string, brand *extract.Entity, rivals []extract.Entity) (a
 			s.namesBrand, s.namesRival = s.namesBrand || mentions[0].Entity == 0, s.namesRival || mentions[0].Entity > 0
 		}
 		if s.namesBrand || s.namesRival {
-			s.line = strings.TrimLeft(OnLine(markup.Replace(part), 1000), " -–•")
+			s.line = strings.TrimLeft(advice.OneLine(markup.Replace(part), maxSentence), " -–•")
 			all = append(all, s)
 		}
 	}
@@ -144,14 +148,14 @@ func (in *input) rivals() (about string, rivals []extract.Entity) {
 		}
 		rivals = append(rivals, extract.Entity(c))
 	}
-	return "competitors", rivals[:min(len(rivals), maxRivals)]
+	return "competitors", first(rivals, maxRivals)
 }
 
 // saysWhy reports whether a sentence is one of prose, of a length to quote.
 func saysWhy(text string) bool {
 	words, lower := strings.Fields(text), 0
 	for _, word := range words {
-		if first, _ := utf8.DecodeRuneInString(word); unicode.IsLower(first) {
+		if strings.IndexFunc(word, unicode.IsLower) == 0 {
 			lower++
 		}
 	}
@@ -162,11 +166,11 @@ func saysWhy(text string) bool {
 func best(all []said) (quotes []said) {
 	slices.SortStableFunc(all, func(a, b said) int { return len(b.words) - len(a.words) })
 	for _, s := range all {
-		if len(quotes) < maxQuotes && !slices.ContainsFunc(quotes, func(other said) bool {
-			return other.id == s.id || need.Alike(other.words, s.words)
+		if !slices.ContainsFunc(quotes, func(other said) bool {
+			return other.Address == s.Address || need.Alike(other.words, s.words)
 		}) {
 			quotes = append(quotes, s)
 		}
 	}
-	return quotes
+	return first(quotes, maxQuotes)
 }

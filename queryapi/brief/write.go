@@ -5,14 +5,13 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/answerscope/answerscope/pipeline/advice"
+	"github.com/answerscope/answerscope/pipeline/advice/name"
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -35,7 +34,7 @@ var body = template.Must(template.New("brief").Funcs(template.FuncMap{
 		if n == 1 {
 			return "1 answer"
 		}
-		return strconv.Itoa(n) + " answers"
+		return fmt.Sprint(n, " answers")
 	},
 }).Parse(layout))
 
@@ -43,7 +42,6 @@ var body = template.Must(template.New("brief").Funcs(template.FuncMap{
 type input struct {
 	postgres.BriefedSuggestion
 	evidence
-	findings
 
 	Brand    postgres.Snapshot
 	Read     []clickhouse.BriefedAnswer // the newest
@@ -53,6 +51,21 @@ type input struct {
 	prompts   []postgres.TrackedPrompt
 	crawls    []clickhouse.CrawlCount
 	publicURL string
+
+	// These are found in Read.
+	Prompts, Platforms, searches []count
+	About                        string // whom the quotes are about, or against; "": there is nobody
+	Said                         []said
+	Facts                        []count // words of sentences about rivals, and of none about the brand
+}
+
+// evidence has the counts of suggestions of any kind; each kind lacks some.
+type evidence struct {
+	advice.Comparison
+
+	Window advice.Window `json:"window"`
+	Name   string        `json:"name"`   // that nobody tracks; of a search: as a person would ask it
+	Quotes []name.Quote  `json:"quotes"` // of criticism
 }
 
 // written is a brief as the function create_content_brief stores it.
@@ -62,24 +75,44 @@ type written struct {
 	Evidence map[string]any `json:"evidence"`
 }
 
+// write makes a brief.
+func (in *input) write(ctx context.Context) (written, error) {
+	var prompts, platforms, searches []string
+	for _, a := range in.Read {
+		prompts, platforms = append(prompts, a.PromptText), append(platforms, a.Platform)
+		searches = append(searches, a.Searches...)
+	}
+	in.Prompts, in.Platforms, in.searches = frequent(prompts), frequent(platforms), frequent(searches)
+	if err := in.readTexts(ctx); err != nil {
+		return written{}, err
+	}
+	var text strings.Builder
+	err := body.Execute(&text, in)
+	return written{in.Title(), text.String(), map[string]any{
+		"v": 1, "window": in.Window, "rules_version": advice.RulesVersion, "kind": in.Kind, "open": in.Open,
+		"answers": in.Total, "answers_read": len(in.Read),
+	}}, err
+}
+
 // A count is a text and how many answers have it.
 type count struct {
 	Text    string
 	Answers int
 }
 
-// write makes a brief.
-func (in *input) write(ctx context.Context) (written, error) {
-	var err error
-	if in.findings, err = in.readTexts(ctx); err != nil {
-		return written{}, err
+// frequent counts equal texts, the most frequent first, then in code-point order.
+func frequent(texts []string) (counts []count) {
+	answers := map[string]int{}
+	for _, text := range texts {
+		answers[text]++
 	}
-	var text strings.Builder
-	err = body.Execute(&text, in)
-	return written{in.Title(), text.String(), map[string]any{
-		"v": 1, "window": in.Window, "rules_version": advice.RulesVersion, "kind": in.Kind, "open": in.Open,
-		"answers": in.Total, "answers_read": len(in.Read),
-	}}, err
+	for text, n := range answers {
+		counts = append(counts, count{text, n})
+	}
+	slices.SortFunc(counts, func(a, b count) int {
+		return cmp.Or(b.Answers-a.Answers, strings.Compare(a.Text, b.Text))
+	})
+	return counts
 }
 
 // Title returns what the page is to be about.
@@ -95,10 +128,10 @@ func (in *input) Title() string {
 	case in.Kind == advice.KindPrompt && in.Name != "":
 		title = in.Name
 	}
-	return OnLine(title, maxTitle)
+	return advice.OneLine(title, maxTitle)
 }
 
-// Listed returns the address of the answers, whether they name the brand or not; "": there are none.
+// Listed returns the address of the answers, whether they name the brand or not.
 func (in *input) Listed() string {
 	query, _ := url.ParseQuery(in.Open)
 	query.Del("mentioned")
@@ -112,33 +145,6 @@ func (in *input) address(screen string) string {
 	return strings.TrimSuffix(in.publicURL, "/") + "/brands/" + in.Brand.Slug + "/" + screen
 }
 
-// Prompts counts the answers to each.
-func (in *input) Prompts() []count {
-	return in.tally(func(a clickhouse.BriefedAnswer) []string { return []string{a.PromptText} })
-}
-
-// Platforms counts the answers of each.
-func (in *input) Platforms() []count {
-	return in.tally(func(a clickhouse.BriefedAnswer) []string { return []string{a.Platform} })
-}
-
-// tally counts the answers that have each text, the most frequent first, then in code-point order.
-func (in *input) tally(texts func(clickhouse.BriefedAnswer) []string) (counts []count) {
-	answers := map[string]int{}
-	for _, a := range in.Read {
-		for _, text := range texts(a) {
-			answers[text]++
-		}
-	}
-	for text, n := range answers {
-		counts = append(counts, count{text, n})
-	}
-	slices.SortFunc(counts, byAnswers)
-	return counts
-}
-
-func byAnswers(a, b count) int { return cmp.Or(b.Answers-a.Answers, strings.Compare(a.Text, b.Text)) }
-
 // A page is cited by answers.
 type page struct {
 	URL, Title, Kind string
@@ -146,40 +152,39 @@ type page struct {
 }
 
 // Pages returns the cited pages of the brand, or the pages of others.
-func (in *input) Pages(owned bool) []page {
-	byURL := map[string]page{}
+func (in *input) Pages(owned bool) (pages []page) {
+	var urls []string
+	titles, types := map[string]string{}, map[string]string{}
 	for _, a := range in.Read {
 		for i, u := range a.URLs {
 			if a.Owned[i] == owned {
-				p := byURL[u]
-				byURL[u] = page{u, cmp.Or(p.Title, a.Titles[i]), a.Types[i], p.Answers + 1}
+				urls, titles[u], types[u] = append(urls, u), cmp.Or(titles[u], a.Titles[i]), a.Types[i]
 			}
 		}
 	}
-	pages := slices.SortedFunc(maps.Values(byURL), func(a, b page) int {
-		return cmp.Or(b.Answers-a.Answers, strings.Compare(a.URL, b.URL))
-	})
-	pages = pages[:min(len(pages), maxPages)]
-	for i, p := range pages {
-		pages[i].Kind = advice.PageKind(clickhouse.CitedPage{URL: p.URL, Title: p.Title, SourceType: p.Kind})
+	for _, c := range first(frequent(urls), maxPages) {
+		u, title := c.Text, titles[c.Text]
+		kind := advice.PageKind(clickhouse.CitedPage{URL: u, Title: title, SourceType: types[u]})
+		pages = append(pages, page{u, title, kind, c.Answers})
 	}
 	return pages
 }
 
+func first[T any](list []T, limit int) []T { return list[:min(len(list), limit)] }
+
 // Searches returns headings by what platforms searched for.
 func (in *input) Searches() []string {
-	searches := in.tally(func(a clickhouse.BriefedAnswer) []string { return a.Searches })
 	var texts []string
-	for _, search := range searches[:min(len(searches), maxSearches)] {
-		texts = append(texts, OnLine(need.Wording(search.Text), maxText))
+	for _, search := range first(in.searches, maxSearches) {
+		texts = append(texts, advice.OneLine(need.Wording(search.Text), maxText))
 	}
-	return in.headings(texts, nil)
+	return headings(texts, need.Words(in.Title()))
 }
 
 // Others returns headings by the prompts of the answers, and by those that share two words with the title.
 func (in *input) Others() []string {
 	var texts []string
-	for _, p := range in.Prompts() {
+	for _, p := range in.Prompts {
 		texts = append(texts, p.Text)
 	}
 	title := need.Words(in.Title())
@@ -188,21 +193,19 @@ func (in *input) Others() []string {
 			texts = append(texts, p.Text)
 		}
 	}
-	return in.headings(texts, [][]string{title})
+	return headings(texts, title, title)
 }
 
-// headings returns the first of the texts that are alike, and none that is like a group or has the words of the title.
-func (in *input) headings(texts []string, groups [][]string) (headings []string) {
-	title := need.Words(in.Title())
+// headings returns the first texts, without the words of the title and those that are like a heading or one of others.
+func headings(texts []string, title []string, others ...[]string) (list []string) {
 	for _, text := range texts {
 		words := need.Words(text)
-		isAlike := func(group []string) bool { return need.Alike(group, words) }
-		isNew := len(words) > 0 && !slices.Equal(words, title) && !slices.ContainsFunc(groups, isAlike)
-		if isNew && len(headings) < maxHeadings {
-			groups, headings = append(groups, words), append(headings, text)
+		isAlike := func(other []string) bool { return need.Alike(other, words) }
+		if len(words) > 0 && !slices.Equal(words, title) && !slices.ContainsFunc(others, isAlike) {
+			others, list = append(others, words), append(list, text)
 		}
 	}
-	return headings
+	return first(list, maxHeadings)
 }
 
 // Crawls counts the requests of AI crawlers in the window; of a status, those that it refused.

@@ -24,7 +24,6 @@ import (
 	"github.com/answerscope/answerscope/pipeline/advice/name"
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
-	"github.com/answerscope/answerscope/queryapi/brief"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -165,7 +164,7 @@ func suggest(page egress.Page, brand postgres.Snapshot, tracked []postgres.Track
 // cleaned returns the first texts on one line each.
 func cleaned(texts []string) (list []string) {
 	for _, text := range texts[:min(len(texts), maxTexts)] {
-		list = append(list, brief.OnLine(html.UnescapeString(text), maxText))
+		list = append(list, advice.OneLine(html.UnescapeString(text), maxText))
 	}
 	return list
 }
