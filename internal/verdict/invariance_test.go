@@ -17,7 +17,7 @@ func TestInvariances(t *testing.T) {
 	t.Parallel()
 	same := func(v verdict.Verdict) verdict.Verdict { return v }
 	moves := 0
-	for seed := range uint64(100) {
+	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 27))
 		s := randomSample(random)
 		cells, served := s.cells()
@@ -55,7 +55,7 @@ func TestInvariances(t *testing.T) {
 			}
 		}
 	}
-	if moves < 50 {
+	if moves < 25 {
 		t.Errorf("only %d rows moved", moves)
 	}
 }
