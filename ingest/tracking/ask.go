@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ type asker struct {
 
 	surface    *capture.Client       // nil: an API is asked
 	byProvider map[string]*rateLimit // of the surface
+	prices     map[string]*big.Rat   // of its captures at most, where a budget limits cost
 	jobs       *runQueue             // runs that a provider has accepted
 }
 
@@ -231,6 +233,7 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	r.Failures++
 	cost := failure.CostUSD
+	r.pay(cost)
 	isAccepted := cost != "" || r.SubmittedAt != nil // what may be paid for is not repeated without end
 	r.SubmittedAt, r.polls, r.heard, r.runningSince = nil, 0, 0, time.Time{}
 	at, ok := a.Now(), a.failOver(r, failure)

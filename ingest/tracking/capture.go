@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +69,10 @@ func (a *asker) abandon(ctx context.Context, r *queuedRun) {
 // candidates names the providers that a run can be sent to now, and how long until one more takes requests.
 func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, err error) {
 	routes, err := a.surface.Routes(a.answerRun(r).Question())
+	tooDear := func(name string) bool { return !r.canPay(a.prices[name]) }
+	if routes = slices.DeleteFunc(routes, tooDear); err == nil && len(routes) == 0 {
+		err = lastFailure(r)
+	}
 	wait = time.Hour
 	for _, name := range routes {
 		closed := a.byProvider[name].closedFor()
@@ -155,12 +160,18 @@ func (a *asker) leave(r *queuedRun) {
 
 // adopt goes on with a run that a provider has accepted under an earlier claim, after a delay.
 func (a *asker) adopt(r *queuedRun, delay time.Duration) {
-	if r.limit = a.byProvider[r.Provider]; r.limit == nil { // the key is gone, which the poll finds
-		r.limit = a.limits.account(Platform{Description: platform.Description{Slug: r.Provider}})
-	}
+	r.limit = a.accountOf(r.Provider)
 	r.limit.adopt()
 	a.queue.adopt()
 	a.await(r, delay)
+}
+
+// accountOf returns the limit of a provider's account, also of one whose key is gone, which the poll finds.
+func (a *asker) accountOf(provider string) *rateLimit {
+	if limit := a.byProvider[provider]; limit != nil {
+		return limit
+	}
+	return a.limits.account(Platform{Description: platform.Description{Slug: provider}})
 }
 
 // poll asks once for the job of a run, and for those that took too long.
@@ -180,7 +191,7 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 		return
 	case a.isOverdue(r, progress, now):
 		_ = a.surface.Cancel(ctx, job) // else it ends by itself
-		r.late = append(r.late, job)
+		r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID)
 		cause := errors.New("no capture came in time from " + r.Provider)
 		err = &platform.Error{Class: platform.Timeout, Cause: cause, CostUSD: a.surface.Cost(r.Provider)}
 	default:
@@ -198,11 +209,12 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 func (a *asker) fetch(
 	ctx context.Context, r *queuedRun, job capture.Job,
 ) (reply platform.Reply, progress capture.Progress, err error) {
-	if err := r.limit.polling.Acquire(ctx, 1); err != nil {
+	limit := a.accountOf(job.Provider)
+	if err := limit.polling.Acquire(ctx, 1); err != nil {
 		return reply, progress, context.Cause(ctx)
 	}
-	defer r.limit.polling.Release(1)
-	if progress.Lost = r.limit.beginPoll(); progress.Lost != nil {
+	defer limit.polling.Release(1)
+	if progress.Lost = limit.beginPoll(); progress.Lost != nil {
 		return reply, progress, nil
 	}
 	reply, progress, err = a.surface.Poll(ctx, job, a.answerRun(r).Question())
@@ -210,7 +222,7 @@ func (a *asker) fetch(
 	if err != nil && !progress.Ended {
 		progress.Lost = &platform.Error{Class: platform.Unavailable, Cause: err}
 	}
-	r.limit.endPoll(progress.Lost)
+	limit.endPoll(progress.Lost)
 	a.metrics.polls.WithLabelValues(job.Provider, outcomeOf(progress.Lost)).Inc()
 	return reply, progress, err
 }
@@ -219,13 +231,14 @@ func (a *asker) fetch(
 func (a *asker) pollLate(
 	ctx context.Context, r *queuedRun, next capture.Progress,
 ) (reply platform.Reply, ok bool) {
-	for i, job := range slices.Backward(r.late) {
+	for i, text := range slices.Backward(r.LateJobs) {
 		if next.Ended || !next.IsHeard() {
 			break
 		}
-		reply, progress, err := a.fetch(ctx, r, job)
+		provider, id, _ := strings.Cut(text, " ")
+		reply, progress, err := a.fetch(ctx, r, capture.Job{Provider: provider, ID: id})
 		if progress.Ended {
-			r.late = slices.Delete(r.late, i, i+1)
+			r.LateJobs = slices.Delete(r.LateJobs, i, i+1)
 		}
 		if progress.Ended && err == nil {
 			return reply, true

@@ -69,6 +69,59 @@ func TestCapturesThatHoldNoAnswerArePaidFor(t *testing.T) {
 	}
 }
 
+// Captures that are paid for and hold no answer do not go past a budget: a run is submitted again only where what it
+// has reserved pays for that. Three runs of 0.0016 USD cost 18 captures.
+func TestPaidFailuresKeepWithinABudget(t *testing.T) {
+	t.Parallel()
+	e, c := newCaptured(t, 3)
+	c.broken = true
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("0.0048")}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := e.run(t)
+	id := e.start(t, jobs, surface)
+	_, r := e.finished(t, id)
+	if n, _ := c.accepted(); n != 3 || r.GaveUp["unavailable"] != 3 || e.costs(t, id) != "0.0048" {
+		t.Errorf("%+v after %d submissions, at %s USD", r, n, e.costs(t, id))
+	}
+}
+
+// A job took too long before its worker ended. The next worker submits another one, and takes the first one's capture,
+// which is there before. It was lost, and both were paid for.
+func TestALateCaptureOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	e, c := newCaptured(t, 1)
+	jobs, _ := e.jobs(t)
+	id := e.start(t, jobs, surface)
+	claim, err := e.db.ClaimTracking(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _, err := claim.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, now := runs[0].ID, time.Now()
+	_, err = claim.Ask(t.Context(), []uuid.UUID{run})
+	for _, o := range []postgres.RunOutcome{
+		{ID: run, State: "asking", Provider: "oxylabs", ProviderJob: "1", SubmittedAt: &now},
+		{ID: run, State: "queued", Provider: "oxylabs", ErrorClass: "timeout", Cost: "0.0016", NextAttemptAt: &now},
+	} {
+		for range 2 { // the reply to the first call may be lost
+			if _, endErr := claim.End(t.Context(), []postgres.RunOutcome{o}); err != nil || endErr != nil {
+				t.Fatal(err, endErr)
+			}
+		}
+	}
+	c.jobs["1"] = &captureJob{prompt: numbered(1)[0]}
+	c.accept = func(job int) { c.jobs[fmt.Sprint(job)].holds = true }
+	e.run(t)
+	_, r := e.finished(t, id)
+	if n, _ := c.accepted(); n != 1 || r.Answered != 1 || e.costs(t, id) != "0.0032" || !c.jobs["1"].fetched {
+		t.Errorf("%+v after %d more submissions, at %s USD", r, n, e.costs(t, id))
+	}
+}
+
 // What failures cost before a job is cancelled stays spent, and the rest of its reservation is given back.
 func TestACancelledJobKeepsItsCost(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,7 @@ type captures struct {
 type captureJob struct {
 	prompt, callback string
 	polls            int
+	holds            bool // it does not end
 	fetched          bool
 }
 
@@ -104,7 +105,7 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		done = "ready"
 	}
 	switch {
-	case c.holds || job.polls <= c.pending:
+	case c.holds || job.holds || job.polls <= c.pending:
 		fmt.Fprintf(w, `{"id": %q, "status": "pending", "task": {"id": %[1]q, "status": "PROCESSING"}}`, id)
 	case c.faulted:
 		fmt.Fprintf(w, `{"id": %q, "status": "faulted", "task": {"id": %[1]q, "status": "FAILED", "error": "blocked"}}`, id)

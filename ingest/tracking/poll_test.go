@@ -143,15 +143,16 @@ func TestALateCaptureIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := &Jobs{metrics: newMetrics(prometheus.NewRegistry()), log: testkit.Log(t)}
-	a := &asker{worker: &worker{Jobs: jobs, prompts: map[uuid.UUID]event.Prompt{}}, surface: surface}
+	a := &asker{worker: &worker{Jobs: jobs, prompts: map[uuid.UUID]event.Prompt{}}, surface: surface, byProvider: map[string]*rateLimit{}}
 	limit := newRateLimit(t, 1, postgres.PlatformLease{InFlight: 10, RequestsPerMinute: maxPerMinute, TokensPerMinute: maxTokens})
-	r := &queuedRun{limit: limit, late: []capture.Job{{Provider: "cloro", ID: "late"}, {Provider: "cloro", ID: "gone"}}}
-	if _, ok := a.pollLate(t.Context(), r, capture.Progress{Lost: lost(platform.Unavailable, 0)}); ok || len(r.late) != 2 {
+	a.byProvider["cloro"] = limit
+	r := &queuedRun{TrackingRun: postgres.TrackingRun{LateJobs: []string{"cloro late", "cloro gone"}}}
+	if _, ok := a.pollLate(t.Context(), r, capture.Progress{Lost: lost(platform.Unavailable, 0)}); ok || len(r.LateJobs) != 2 {
 		t.Error("they are polled though the provider is away")
 	}
 	reply, ok := a.pollLate(t.Context(), r, capture.Progress{})
-	if !ok || reply.Provider != "cloro" || !strings.HasPrefix(reply.Text, "Lumen") || reply.Raw != nil || len(r.late) != 0 {
-		t.Errorf("%+v, %t; %v is left", reply, ok, r.late)
+	if !ok || reply.Provider != "cloro" || !strings.HasPrefix(reply.Text, "Lumen") || reply.Raw != nil || len(r.LateJobs) != 0 {
+		t.Errorf("%+v, %t; %v is left", reply, ok, r.LateJobs)
 	}
 	if n := testutil.ToFloat64(jobs.metrics.polls.WithLabelValues("cloro", outcomeAnswered)); n != 2 {
 		t.Errorf("%g polls are counted", n)

@@ -3,6 +3,7 @@ package tracking
 import (
 	"context"
 	"maps"
+	"math/big"
 	"slices"
 	"sort"
 	"sync"
@@ -11,7 +12,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -26,11 +26,33 @@ type queuedRun struct {
 	polls        int
 	heard        int // polls that the provider answered
 	polledAt     time.Time
-	runningSince time.Time     // the provider has begun; zero: not yet
-	late         []capture.Job // that took too long, and whose captures still count
+	runningSince time.Time // the provider has begun; zero: not yet
 }
 
 func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }
+
+// pay adds what a failed request cost; "" is nothing.
+func (r *queuedRun) pay(cost string) {
+	if sum, ok := new(big.Rat).SetString(cost); ok {
+		r.Cost = postgres.Decimal(sum.Add(sum, decimal(r.Cost)))
+	}
+}
+
+// canPay reports whether what is left of the run's estimate pays for one more request, where a budget limits cost. A
+// run that has cost nothing has it reserved; a price of nil is not limited.
+func (r *queuedRun) canPay(price *big.Rat) bool {
+	spent := decimal(r.Cost)
+	return price == nil || spent.Sign() == 0 || spent.Add(spent, price).Cmp(decimal(r.Estimate)) <= 0
+}
+
+// decimal returns an amount of PostgreSQL, which is always a number.
+func decimal(text string) *big.Rat {
+	amount, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return new(big.Rat)
+	}
+	return amount
+}
 
 // runQueue holds the runs of one job and platform that have not ended, in the order of their times.
 type runQueue struct {

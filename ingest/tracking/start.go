@@ -160,11 +160,8 @@ func (j *Jobs) Draft(
 			d.refuse(Refusal{p.Slug, p.Unavailable, skippedForKey})
 			continue
 		}
-		costLimited := slices.ContainsFunc(budgets, func(b postgres.Budget) bool {
-			return b.LimitsCost() && (b.Platform == "" || b.Platform == p.Slug)
-		})
 		for _, prompt := range d.prompts {
-			d.addPrompt(target, p, prompt, costLimited)
+			d.addPrompt(target, p, prompt, limitsCost(budgets, p.Slug))
 		}
 	}
 	if len(d.Runs) > maxRuns {
@@ -172,6 +169,13 @@ func (j *Jobs) Draft(
 			"name fewer promptIds, platforms, models, regions or samples", maxRuns)
 	}
 	return d, nil
+}
+
+// limitsCost reports whether a budget limits what a platform costs.
+func limitsCost(budgets []postgres.Budget, slug string) bool {
+	return slices.ContainsFunc(budgets, func(b postgres.Budget) bool {
+		return b.LimitsCost() && (b.Platform == "" || b.Platform == slug)
+	})
 }
 
 func newDraft(brand postgres.Brand, r Request, now time.Time) *Draft {

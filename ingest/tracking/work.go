@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -152,12 +153,16 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 	if err != nil {
 		return nil, err
 	}
+	budgets, err := w.DB.Budgets(ctx, w.claim.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
 	var askers []*asker
 	bySlug := map[string]*asker{}
 	for _, r := range runs {
 		a := bySlug[r.Platform]
 		if a == nil {
-			a = w.newAsker(r.Platform, platforms)
+			a = w.newAsker(r.Platform, platforms, limitsCost(budgets, r.Platform))
 			bySlug[r.Platform], askers = a, append(askers, a)
 		}
 		queued := &queuedRun{TrackingRun: r}
@@ -197,7 +202,7 @@ func (w *worker) checkRecord(first postgres.TrackingRun) {
 }
 
 // newAsker opens a platform. All runs of one that can no longer be asked are given up.
-func (w *worker) newAsker(slug string, platforms []Platform) *asker {
+func (w *worker) newAsker(slug string, platforms []Platform, costLimited bool) *asker {
 	p, ok := findPlatform(platforms, slug)
 	if !ok {
 		p.Slug, p.Unavailable = slug, unknownPlatform(slug).Error()
@@ -206,10 +211,15 @@ func (w *worker) newAsker(slug string, platforms []Platform) *asker {
 	var err error
 	a.client, err = p.Open(simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors})
 	if surface, ok := a.client.(*capture.Client); ok {
-		a.surface, a.jobs, a.byProvider = surface, newRunQueue(), map[string]*rateLimit{}
+		a.surface, a.jobs = surface, newRunQueue()
+		a.byProvider, a.prices = map[string]*rateLimit{}, map[string]*big.Rat{}
 		a.jobs.open = true
 		for _, provider := range p.Providers {
 			a.byProvider[provider.Slug] = w.limits.account(provider)
+			if costLimited {
+				price := capture.HighestPrice(slug, []capture.Account{provider.captures})
+				a.prices[provider.Slug] = decimal(price.Cost(event.Usage{}))
+			}
 		}
 	} else {
 		a.limit = w.limits.account(p)

@@ -1777,6 +1777,7 @@ CREATE TABLE public.tracking_runs (
     provider text,
     provider_job text,
     submitted_at timestamp with time zone,
+    late_jobs text[] NOT NULL DEFAULT '{}'::text[],
     answer_id uuid NOT NULL DEFAULT gen_random_uuid(),
     answer json,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1788,6 +1789,7 @@ CREATE TABLE public.tracking_runs (
     CONSTRAINT tracking_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT tracking_runs_error_class_length CHECK ((octet_length(error_class) <= 100)),
     CONSTRAINT tracking_runs_error_length CHECK ((octet_length(error) <= 8192)),
+    CONSTRAINT tracking_runs_late_jobs_count CHECK ((cardinality(late_jobs) <= 10)),
     CONSTRAINT tracking_runs_model_length CHECK ((octet_length(model) <= 512)),
     CONSTRAINT tracking_runs_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
     CONSTRAINT tracking_runs_provider_job_length CHECK (((octet_length(provider_job) >= 1) AND (octet_length(provider_job) <= 512))),
@@ -1818,6 +1820,7 @@ COMMENT ON COLUMN public.tracking_runs.cost IS 'The cost of all its requests in 
 COMMENT ON COLUMN public.tracking_runs.provider IS 'The capture provider that was asked last; null: the platform''s API.';
 COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The last job that a provider has accepted.';
 COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job, which is waited for while the run is being asked, and not submitted again; null while it is queued.';
+COMMENT ON COLUMN public.tracking_runs.late_jobs IS 'Jobs that took too long, and whose captures still count: the provider, a space and its job.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();

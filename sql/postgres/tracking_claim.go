@@ -42,6 +42,9 @@ type TrackingRun struct {
 	Provider      string     `db:"provider"`     // that was asked last
 	ProviderJob   string     `db:"provider_job"` // the last one that a provider has accepted
 	SubmittedAt   *time.Time `db:"submitted_at"` // of the provider's job; nil: it is queued
+	LateJobs      []string   `db:"late_jobs"`    // that took too long: the provider, a space and its job
+	Estimate      string     `db:"estimate"`     // US dollars, a decimal number; 0: not known
+	Cost          string     `db:"cost"`         // of the requests that failed
 }
 
 // RunOutcome is the outcome of a request of a run.

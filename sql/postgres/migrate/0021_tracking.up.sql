@@ -69,6 +69,7 @@ CREATE TABLE public.tracking_runs (
     provider        text CONSTRAINT tracking_runs_provider_length CHECK (octet_length(provider) BETWEEN 1 AND 64),
     provider_job    text CONSTRAINT tracking_runs_provider_job_length CHECK (octet_length(provider_job) BETWEEN 1 AND 512),
     submitted_at    timestamptz,
+    late_jobs       text[] NOT NULL DEFAULT '{}' CONSTRAINT tracking_runs_late_jobs_count CHECK (cardinality(late_jobs) <= 10),
     answer_id       uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT tracking_runs_answer_id_key UNIQUE,
     answer          json,
     created_at      timestamptz NOT NULL DEFAULT now(),
@@ -97,6 +98,7 @@ COMMENT ON COLUMN public.tracking_runs.cost IS 'The cost of all its requests in 
 COMMENT ON COLUMN public.tracking_runs.provider IS 'The capture provider that was asked last; null: the platform''s API.';
 COMMENT ON COLUMN public.tracking_runs.provider_job IS 'The last job that a provider has accepted.';
 COMMENT ON COLUMN public.tracking_runs.submitted_at IS 'When the provider accepted the job, which is waited for while the run is being asked, and not submitted again; null while it is queued.';
+COMMENT ON COLUMN public.tracking_runs.late_jobs IS 'Jobs that took too long, and whose captures still count: the provider, a space and its job.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of the question and the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until it is on the log.';
 

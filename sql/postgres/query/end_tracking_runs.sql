@@ -12,13 +12,21 @@ WITH outcomes AS (
         state = o.state,
         answer = nullif(o.answer, '')::json,
         not_shown = o.not_shown,
-        cost = CASE WHEN o.cost = '' THEN r.cost ELSE coalesce(r.cost, 0) + o.cost::numeric END, -- of all its requests
+        cost = CASE -- of all its requests, each once: the reply to this statement may be lost
+            WHEN o.cost = '' OR o.state = 'queued' AND r.state = 'queued' THEN r.cost
+            ELSE coalesce(r.cost, 0) + o.cost::numeric
+        END,
         error_class = coalesce(nullif(o.error_class, ''), r.error_class),
         error = coalesce(nullif(o.error, ''), r.error),
         rate_limited = r.rate_limited + (o.is_uncounted AND r.state = 'asking')::int,
         next_attempt_at = o.next_attempt_at,
         provider = coalesce(nullif(o.provider, ''), r.provider),
         provider_job = coalesce(nullif(o.provider_job, ''), r.provider_job),
+        late_jobs = CASE
+            WHEN o.state = 'queued' AND o.error_class = 'timeout' AND r.submitted_at IS NOT NULL
+                THEN array_append(r.late_jobs, r.provider || ' ' || r.provider_job)
+            ELSE r.late_jobs
+        END,
         submitted_at = CASE WHEN o.state <> 'queued' THEN coalesce(o.submitted_at, r.submitted_at) END
     FROM outcomes AS o
     WHERE r.id = o.id -- and not by job: a plan without fresh statistics would read all of the job's runs

@@ -15,7 +15,10 @@ SELECT
     coalesce(error, '') AS error,
     coalesce(provider, '') AS provider,
     coalesce(provider_job, '') AS provider_job,
-    submitted_at
+    submitted_at,
+    late_jobs,
+    coalesce(estimate, 0)::text AS estimate,
+    coalesce(cost, 0)::text AS cost
 FROM public.tracking_runs
 WHERE job_id = $1
   AND state IN ('queued', 'asking')
