@@ -31,7 +31,7 @@ type askCmd struct {
 	Model    string        `placeholder:"MODEL" help:"${ask_model}"`
 	Region   string        `placeholder:"COUNTRY" help:"${ask_region}"`
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
-	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long it may take (default ${timeout})."`
+	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long to wait (default ${timeout})."`
 	Brand    []string      `placeholder:"NAME" help:"${ask_brand}"`
 	JSON     bool          `name:"json" xor:"form" help:"The record of the answer, one JSON document."`
 	Raw      bool          `xor:"form" help:"The payload as the platform sent it, also one that cannot be read."`

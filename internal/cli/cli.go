@@ -43,7 +43,7 @@ type grammar struct {
 	Prompt     promptCmd     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
 	Analyst    analystCmd    `cmd:"" help:"Give people access by SQL, each to one organization."`
 	Access     accessCmd     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
-	Provider   providerCmd   `cmd:"" help:"Set, list and remove the keys of AI platforms, and set limits."`
+	Provider   providerCmd   `cmd:"" help:"List AI platforms, and set their keys, limits and capture providers."`
 	Ask        askCmd        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
 	Share      shareCmd      `cmd:"" help:"Let people without an account see screens of a brand, by a link."`
 	Webhook    webhookCmd    `cmd:"" help:"Add, test, list and remove where events are posted."`

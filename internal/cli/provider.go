@@ -17,16 +17,16 @@ import (
 )
 
 type providerCmd struct {
-	Set    providerSet    `cmd:"" help:"Give an organization its own key of an AI platform, read from stdin."`
-	List   providerList   `cmd:"" help:"List the AI platforms: which can be asked, their models, prices and limits."`
-	Remove providerRemove `cmd:"" help:"Take an organization's key of an AI platform from it."`
-	Limits providerLimits `cmd:"" help:"Set or show the limits of an organization's account at an AI platform."`
-	Order  providerOrder  `cmd:"" help:"Set which capture providers an organization asks for a consumer surface."`
+	Set    providerSet    `cmd:"" help:"Give an organization a key of its own, read from stdin."`
+	List   providerList   `cmd:"" help:"List what can be asked, with whose key, models, prices and limits."`
+	Remove providerRemove `cmd:"" help:"Take an organization's key from it."`
+	Limits providerLimits `cmd:"" help:"Set or show how much an organization's account may be asked."`
+	Order  providerOrder  `cmd:"" help:"Set which providers capture a consumer surface for an organization."`
 }
 
 type providerOrder struct {
 	Surface   string   `arg:"" help:"A consumer surface, such as google-ai-mode."`
-	Providers []string `arg:"" optional:"" placeholder:"P,…" help:"${provider_order}"`
+	Providers []string `arg:"" optional:"" placeholder:"P" help:"${provider_order}"`
 	orgFlags
 }
 
@@ -57,7 +57,7 @@ func providersText(v tracking.View) string {
 }
 
 type providerSet struct {
-	Platform string `arg:"" help:"${platforms}."`
+	Platform string `arg:"" help:"${key_platform}"`
 	orgFlags
 }
 
@@ -79,7 +79,7 @@ func (c *providerSet) Run(ctx context.Context, p *process, db *postgres.DB, orga
 }
 
 type providerRemove struct {
-	Platform string `arg:"" help:"Of the key."`
+	Platform string `arg:"" help:"${key_platform}"`
 	orgFlags
 }
 
@@ -94,7 +94,7 @@ func (c *providerRemove) Run(
 }
 
 type providerLimits struct {
-	Platform string `arg:"" help:"Where the account is."`
+	Platform string `arg:"" help:"${key_platform}"`
 	orgFlags
 	Requests *int `placeholder:"N" help:"Requests a minute, 1 to 1000000."`
 	Tokens   *int `placeholder:"N" help:"Tokens a minute, up to 1000000000; 0: no limit."`
@@ -231,9 +231,14 @@ func providerLines(v tracking.View) []string {
 		key = "unavailable"
 	}
 	limits := limitsText(v)
-	if v.Price != nil { // of a consumer surface
-		price := v.Price.PerThousandRequests + " " + v.Price.Currency + " per 1000 answers"
+	switch {
+	case v.Price != nil && !v.Available: // a consumer surface
+		return []string{v.Platform + "\t" + key + "\t\t\t\t\t"}
+	case v.Price != nil:
+		price := v.Price.PerThousandRequests + " " + v.Price.Currency + " per 1000 captures"
 		return []string{strings.Join([]string{v.Platform, providersText(v), "", price, "", v.Price.Date, limits}, "\t")}
+	case len(v.Models) == 0: // a capture provider
+		return []string{v.Platform + "\t" + key + "\t\t\t\t\t" + limits}
 	}
 	var lines []string
 	for i, m := range v.Models {

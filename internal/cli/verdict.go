@@ -34,7 +34,7 @@ func (f metricFlags) question(
 // verdictCmd is the command verdict.
 type verdictCmd struct {
 	metricFlags
-	By   []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P,…" help:"${verdict_by}"`
+	By   []string `default:"platform" enum:"platform,topic,prompt,competitor" placeholder:"P" help:"${verdict_by}"`
 	From string   `placeholder:"DAY" help:"First day of the window, UTC (default: of the 30 that end with --to)."`
 	To   string   `placeholder:"DAY" help:"Last day (default: today)."`
 	JSON bool     `name:"json" help:"One JSON document, the body of /api/v1/visibility-changes."`

@@ -2,6 +2,7 @@ package system
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,7 +12,8 @@ import (
 // Without an organization the list needs no engine; no list shows a key.
 func TestProvidersOfTheEnvironmentAreListed(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + t.TempDir() + "/none", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key-hunter2-0123456789"}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + t.TempDir() + "/none", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key-hunter2-0123456789",
+		"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=me:hunter2"}
 	table := must(t, env, "provider", "list")
 	for _, want := range []string{"openai", "environment", "gpt-5.4", "2.50, 15 USD", "2026-05-04", "500 requests and 500000 tokens a minute, 50 at a time",
 		"unavailable", "ANSWERSCOPE_PLATFORM_MISTRAL_API_KEY is missing: want the API key of an account at Mistral", "simulator-shopping", "none needed", "not known"} {
@@ -21,6 +23,11 @@ func TestProvidersOfTheEnvironmentAreListed(t *testing.T) {
 	}
 	if strings.Contains(table, "hunter2") {
 		t.Errorf("shows a key:\n%s", table)
+	}
+	for _, row := range []string{`google-ai-mode +oxylabs \(environment\) +1\.6 USD per 1000 captures +\S+ +300 requests`, `bing-copilot +unavailable *$`, `oxylabs +environment +300 requests .*`, `cloro +unavailable .*`} {
+		if !regexp.MustCompile("(?m)^" + row).MatchString(table) {
+			t.Errorf("the table has no row %s:\n%s", row, table)
+		}
 	}
 }
 
