@@ -67,7 +67,7 @@ func brightDataSearch(r request) wire.Object {
 		parameters.Set("gl", strings.ToLower(r.Region))
 	}
 	return wire.Object{
-		"zone": r.account.zone, "url": "https://www.google.com/search?" + parameters.Encode(),
+		"zone": r.account.settings.Zone, "url": "https://www.google.com/search?" + parameters.Encode(),
 		"method": "GET", "format": "raw",
 	}
 }

@@ -39,11 +39,10 @@ type provider struct {
 	ignored []string
 }
 
-// account is an account at a provider.
+// account is an opened account at a provider.
 type account struct {
 	wire.Account
-	zone      string // Bright Data: of its SERP API
-	creditUSD string // Cloro: what a credit costs, a decimal number
+	settings Account
 }
 
 // request is one capture.
@@ -58,9 +57,10 @@ type request struct {
 
 // submission is what a provider answers to a request: a job to wait for, or the payload.
 type submission struct {
-	jobID   string
-	payload []byte
-	pages   int // that are paid for; 0 is one
+	jobID     string
+	payload   []byte
+	pages     int // that are paid for; 0 is one
+	perMinute int // requests that the account may send; 0: the provider does not say
 }
 
 // Account is an account at a provider.
@@ -95,7 +95,7 @@ func Open(slug string, accounts []Account) (*Client, error) {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 		opened.MinPause = p.minPause
-		account := account{opened, a.Zone, cmp.Or(a.CreditUSD, defaultCredit)}
+		account := account{opened, a}
 		client.routes = append(client.routes, route{p, client.surface.offer(a.Provider), account})
 	}
 	return client, nil
@@ -167,6 +167,7 @@ func (c *Client) Submit(
 	allowance := &platform.Allowance{}
 	r.account.Allowance = allowance
 	s, err := r.submit(ctx, r)
+	allowance.RequestsPerMinute = cmp.Or(s.perMinute, allowance.RequestsPerMinute)
 	var reply platform.Reply
 	if err == nil && s.jobID == "" {
 		reply, err = r.reply(s.payload, s.pages)
@@ -230,7 +231,7 @@ func (r route) charge(failure *platform.Error, pages int) {
 }
 
 // cost returns the list's price of so many pages, in US dollars.
-func (r route) cost(pages int) string { return r.offer.cost(r.account.creditUSD, pages) }
+func (r route) cost(pages int) string { return r.offer.cost(r.account.settings.CreditUSD, pages) }
 
 // Cost returns the list's price of one capture at a provider, in US dollars.
 func (c *Client) Cost(provider string) string {

@@ -45,8 +45,11 @@ func answerAll(t *testing.T, r response) (address string, requests *atomic.Int64
 	return server.URL, requests
 }
 
+// accountAt is an account whose state was read.
 func accountAt(provider, address string) Account {
-	return Account{Provider: provider, Key: "user:" + platformtest.Key, BaseURL: address, Zone: "serp1"}
+	a := Account{Provider: provider, Key: "user:" + platformtest.Key, BaseURL: address, Zone: "serp1"}
+	serpReadings.Store(a, time.Now())
+	return a
 }
 
 // overviewOf is the first answer of a provider's overview in testdata.
@@ -226,6 +229,51 @@ func TestCostOfACapture(t *testing.T) {
 		reply, _, err := client.Poll(t.Context(), Job{"cloro", "j"}, platform.Question{Text: "tent"})
 		if err != nil || reply.Usage.CostUSD != want {
 			t.Errorf("a credit of %q: %+v, %v, want %s", credit, reply.Usage, err, want)
+		}
+	}
+}
+
+// The state of an account at SerpApi is read once an hour: its rate is learnt, and without searches none is sent.
+func TestStateOfAnAccount(t *testing.T) {
+	t.Parallel()
+	const search = "GET /search.json"
+	for state, want := range map[string]struct {
+		perMinute int
+		class     platform.Class
+		requests  string
+	}{
+		`{"account_rate_limit_per_hour":6000,"total_searches_left":7}`: {100, "", "GET /account.json " + search + " " + search},
+		`{"account_rate_limit_per_hour":6000,"total_searches_left":0}`: {0, platform.Quota, "GET /account.json " + search},
+		`{"error":"no such page"}`:                                     {0, "", "GET /account.json " + search + " " + search},
+		`<html>`:                                                       {0, "", "GET /account.json " + search + " " + search},
+	} {
+		var requests []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests = append(requests, r.Method+" "+r.URL.Path)
+			body := overviewOf(t, "serpapi").body
+			if r.URL.Path == "/account.json" {
+				body = state
+			}
+			_, _ = w.Write([]byte(body))
+		}))
+		t.Cleanup(server.Close)
+		client, err := Open("google-ai-overview", []Account{{Provider: "serpapi", Key: platformtest.Key, BaseURL: server.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			_, reply, err := client.Submit(t.Context(), "serpapi", platform.Question{Text: "tent"}, uuid.UUID{}, "")
+			perMinute, class := want.perMinute, want.class
+			if i > 0 {
+				perMinute, class = 0, ""
+			}
+			failure, _ := errors.AsType[*platform.Error](err)
+			if reply.Allowance.RequestsPerMinute != perMinute || (err == nil) != (class == "") || err != nil && (failure.Class != class || failure.CostUSD != "") {
+				t.Errorf("%s, %d: %+v, %v", state, i, reply.Allowance, err)
+			}
+		}
+		if got := strings.Join(requests, " "); got != want.requests {
+			t.Errorf("%s: sent %s, want %s", state, got, want.requests)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 
@@ -83,7 +84,7 @@ func readCloro(a *answer) error {
 
 // cloroCost returns the cost of the credits that were charged; "" where their number is missing.
 func (a *answer) cloroCost() string {
-	price, ok := new(big.Rat).SetString(a.request.account.creditUSD)
+	price, ok := new(big.Rat).SetString(cmp.Or(a.request.account.settings.CreditUSD, defaultCredit))
 	credits, charged := new(big.Rat).SetString(a.page.Decimal("credits.creditsCharged"))
 	if !ok || !charged {
 		return ""

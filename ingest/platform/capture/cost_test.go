@@ -12,7 +12,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
 // responses answers requests whose paths and parameters contain a text, with a status and a body.
@@ -38,7 +37,7 @@ func openCapture(t *testing.T, slug, provider string, list responses) *Client {
 	t.Helper()
 	server := httptest.NewServer(list)
 	t.Cleanup(server.Close)
-	client, err := Open(slug, []Account{{Provider: provider, Key: "user:" + platformtest.Key, BaseURL: server.URL, Zone: "serp1"}})
+	client, err := Open(slug, []Account{accountAt(provider, server.URL)})
 	if err != nil {
 		t.Fatal(err)
 	}

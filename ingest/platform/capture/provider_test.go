@@ -62,7 +62,7 @@ func play(t *testing.T, steps ...step) (address string, rest func() int) {
 // newRequest returns a request of a surface at a provider.
 func newRequest(t *testing.T, slug, name, address string) request {
 	t.Helper()
-	client, err := Open(slug, []Account{{Provider: name, Key: "user:" + platformtest.Key, BaseURL: address, Zone: "serp1"}})
+	client, err := Open(slug, []Account{accountAt(name, address)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
@@ -22,8 +24,11 @@ var serpAPI = provider{
 	ignored: []string{"local_results", "related", "inline_images", "inline_videos"},
 }
 
-// serpOverview is the engine of the second page, which has an overview that the first deferred.
-const serpOverview = "google_ai_overview"
+const (
+	serpOverview       = "google_ai_overview" // the engine of a second page: an overview that the first deferred
+	serpAccountTimeout = 5 * time.Second
+	maxPerMinute       = 1_000_000
+)
 
 // submitSerpAPI asks for a page that is not older than the question, and for the overview that it may defer.
 func submitSerpAPI(ctx context.Context, r request) (submission, error) {
@@ -34,17 +39,40 @@ func submitSerpAPI(ctx context.Context, r request) (submission, error) {
 			parameters.Set("gl", strings.ToLower(r.Region))
 		}
 	}
-	payload, err := r.account.Get(ctx, "/search.json?"+parameters.Encode())
+	perMinute, err := readSerpAccount(ctx, r.account)
 	if err != nil {
-		return submission{}, serpRefusal(err)
+		return submission{}, err
 	}
+	payload, err := r.account.Get(ctx, "/search.json?"+parameters.Encode())
 	token := deferredOverview(r, payload)
-	if token == "" {
-		return submission{payload: payload}, nil
+	if err != nil || token == "" {
+		return submission{payload: payload, perMinute: perMinute}, serpRefusal(err)
 	}
 	parameters = url.Values{"engine": {serpOverview}, "page_token": {token}, "no_cache": {"true"}}
 	payload, err = r.account.Get(ctx, "/search.json?"+parameters.Encode())
-	return submission{payload: payload, pages: 2}, serpRefusal(err)
+	return submission{payload: payload, pages: 2, perMinute: perMinute}, serpRefusal(err)
+}
+
+// serpReadings holds when the state of an account was read, by Account.
+var serpReadings sync.Map
+
+// readSerpAccount returns how many searches an account may send in a minute; 0: unknown. It asks once an hour, and
+// refuses an account that has no searches left.
+func readSerpAccount(ctx context.Context, a account) (perMinute int, err error) {
+	last, _ := serpReadings.Load(a.settings)
+	if at, ok := last.(time.Time); ok && time.Since(at) < time.Hour {
+		return 0, nil
+	}
+	serpReadings.Store(a.settings, time.Now())
+	limited, done := context.WithTimeout(ctx, serpAccountTimeout)
+	defer done()
+	payload, _ := a.Get(limited, "/account.json")
+	state, _ := wire.Decode(payload) // the search reports an error of the account
+	if left, ok := state.Number("total_searches_left"); ok && left <= 0 {
+		return 0, &platform.Error{Class: platform.Quota, Cause: errors.New("the account has no searches left")}
+	}
+	perHour, _ := state.Number("account_rate_limit_per_hour")
+	return int(min(perHour/60, maxPerMinute)), nil
 }
 
 // deferredOverview returns the token of an overview that the page does not have yet.
