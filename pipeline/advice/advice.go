@@ -3,7 +3,6 @@
 package advice
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -108,17 +107,9 @@ func (b *Brand) foldedNames() []string {
 // A rule reads the answers of a window once, and finds the suggestions of some kinds.
 type rule func(context.Context, *clickhouse.Conn, Brand, Window) ([]Result, error)
 
-// rules are in the order in which their kinds are listed.
-var rules = []rule{
-	comparisons,
-	searches,
-	pages,
-	texts,
-}
-
-// find applies all rules to a brand.
+// find applies all rules to a brand, in the order in which their kinds are listed.
 func find(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window Window) (all []Result, err error) {
-	for _, r := range rules {
+	for _, r := range []rule{comparisons, searches, pages, texts} {
 		results, err := r(ctx, warehouse, brand, window)
 		if err != nil {
 			return nil, err
@@ -141,12 +132,13 @@ func (r Result) ranked(lacks ...Reason) Result {
 	return r
 }
 
-// The most bytes of a suggestion that its table takes. Of evidence it takes more, with version and window.
+// The most bytes of a suggestion that its table takes. Of evidence it takes twice as much, with blanks, version and
+// window.
 const (
 	maxKey      = 512
 	maxText     = 2000
 	maxReason   = 8192
-	maxEvidence = 65_000
+	maxEvidence = 32_000
 )
 
 // storable leaves out suggestions that the table refuses, or whose key another one has. A Reason counts them.
@@ -159,9 +151,8 @@ func (r Result) storable() (Result, error) {
 		if err != nil {
 			return r, fmt.Errorf("encode evidence of %s %q: %w", s.Kind, s.Key, err)
 		}
-		size := len(evidence) + bytes.Count(evidence, []byte(",")) + bytes.Count(evidence, []byte(":")) // blanks follow
-		fits := len(s.Key) <= maxKey && len(s.Text) <= maxText && len(s.Reason) <= maxReason && size <= maxEvidence
-		if fits && !keys[s.Key] {
+		fits := len(s.Key) <= maxKey && len(s.Text) <= maxText && len(s.Reason) <= maxReason
+		if fits && len(evidence) <= maxEvidence && !keys[s.Key] {
 			keys[s.Key], r.Suggestions = true, append(r.Suggestions, s)
 		}
 	}

@@ -174,13 +174,13 @@ func TestRefusedValuesAreLeftOut(t *testing.T) {
 	long := strings.Repeat
 	w.find(0, "beam", 9.0, "zero\x00", 8.0, "zero\xff", 7.0, "", 6.0, long("k", 512), 5.0, long("l", 513), 4.0, "text", 3.0, "reason", 2.0, "evidence", 1.0, "list", 0.5)
 	all := w.found[w.brands[0].ID]
-	all[0].Text, all[0].Reason, all[0].Evidence = long("t", 2000), long("r", 8192), map[string]string{"url": long("u", 64_900)}
+	all[0].Text, all[0].Reason, all[0].Evidence = long("t", 2000), long("r", 8192), map[string]string{"url": long("u", 31_900)}
 	all[1].Evidence = map[string]string{"title": "a\x00b\xff<>&\u2028"}
 	all[4].Text = "at most as long as an index takes"
 	all[6].Text = long("é", 1001)
 	all[7].Reason = long("r", 8193)
-	all[8].Evidence = map[string]string{"url": long("u", 65_500)}
-	all[9].Evidence = map[string][]int{"numbers": make([]int, 30_000)} // with a blank after each comma
+	all[8].Evidence = map[string]string{"url": long("u", 32_500)}
+	all[9].Evidence = map[string][]int{"numbers": make([]int, 16_000)} // with a blank after each comma
 	must(t, w.Advise(t.Context(), w.brands[0].ID))
 	w.want(t, "keys", w.text(t, "SELECT string_agg(left(key, 5), ',' ORDER BY score DESC) FROM public.suggestions"), "beam,zero\uFFFD,kkkkk")
 	w.want(t, "reasons", w.text(t, "SELECT reasons FROM private.advice_runs"), `[{"have": 3, "kind": "theme", "need": 10, "reason": "too_long"}]`)

@@ -74,19 +74,19 @@ func (b *Brand) filter(window Window) clickhouse.ExportFilter {
 func findGaps(brand *Brand, rows []clickhouse.PromptNames) Result {
 	gaps := Result{Kind: KindGap}
 	rivals, all := brand.rivals(), answersOf(rows)
-	byID := map[clickhouse.UUID]GapEvidence{}
+	byPrompt := map[clickhouse.UUID][]clickhouse.PromptNames{}
 	for _, r := range rows {
 		if r.Domain == "" {
-			comparison, _ := compare([]clickhouse.PromptNames{r}, rivals)
-			byID[r.PromptID] = GapEvidence{Comparison: comparison}
+			byPrompt[r.PromptID] = append(byPrompt[r.PromptID], r)
 		}
 	}
 	var largest int64
 	for _, prompt := range brand.Prompts {
-		e := byID[clickhouse.UUID(prompt.ID)]
 		if !prompt.IsActive {
 			continue
 		}
+		comparison, _ := compare(byPrompt[clickhouse.UUID(prompt.ID)], rivals)
+		e := GapEvidence{comparison, prompt.ID, prompt.Topic}
 		if largest = max(largest, e.Answers); e.Answers < leastJudged {
 			continue
 		}
@@ -96,7 +96,6 @@ func findGaps(brand *Brand, rows []clickhouse.PromptNames) Result {
 			continue
 		}
 		e.BrandInterval, e.RivalInterval = brandRate.rounded(), rivalRate.rounded()
-		e.PromptID, e.Topic = prompt.ID, prompt.Topic
 		e.Open = "prompt_id=" + prompt.ID.String() + "&mentioned=false"
 		gaps.Suggestions = append(gaps.Suggestions, e.suggestion(KindGap, prompt.ID.String(), all, e, fmt.Sprintf(
 			`"%s": %s is named in %d of %d answers, %s in %d.`,

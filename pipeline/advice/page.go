@@ -17,11 +17,8 @@ const (
 
 // PageEvidence counts what AI platforms do with a page and with the brand's site.
 type PageEvidence struct {
-	Page          string  `json:"page"`
-	Crawls        int64   `json:"crawls"` // successful, for a search or a user
-	CrawlDays     int64   `json:"crawl_days"`
-	Citations     int64   `json:"citations"` // answers that cite it
-	Visits        int64   `json:"visits"`
+	clickhouse.OwnedPage
+
 	Expected      float64 `json:"expected"` // citations or visits, at the site's rate
 	SiteCrawls    int64   `json:"site_crawls"`
 	SiteCitations int64   `json:"site_citations"`
@@ -74,10 +71,7 @@ func (r *Result) judge(
 	if count > 0 {
 		return
 	}
-	e := PageEvidence{
-		Page: page.Page, Crawls: page.Crawls, CrawlDays: page.CrawlDays, Citations: page.Citations, Visits: page.Visits,
-		Expected: tenth(expected), SiteCrawls: site.Crawls, SiteCitations: site.Citations, SiteVisits: site.Visits,
-	}
+	e := PageEvidence{page, tenth(expected), site.Crawls, site.Citations, site.Visits, Link{}}
 	if page.Listed > 0 {
 		e.Link = Link{"page=" + url.QueryEscape(page.Page), page.Listed}
 	}

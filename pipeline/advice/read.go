@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -29,8 +30,7 @@ func texts(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window 
 	var ids []clickhouse.UUID
 	var competitors []extract.Entity
 	for _, c := range brand.Competitors {
-		ids = append(ids, clickhouse.UUID(c.ID))
-		competitors = append(competitors, extract.Entity{Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+		ids, competitors = append(ids, clickhouse.UUID(c.ID)), append(competitors, extract.Entity(c))
 	}
 	all := name.New(extract.Entity{Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, competitors)
 	err := clickhouse.AdviceTexts(ctx, warehouse, filter, ids, func(row *clickhouse.AdviceText) error {
@@ -81,13 +81,9 @@ func (r Result) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filte
 		names.Names = append(names.Names, s.Evidence.(*nameEvidence).Name.Name)
 	}
 	counts, err := clickhouse.AdviceNameCounts.All(ctx, warehouse, names)
-	for _, s := range r.Suggestions {
-		e := s.Evidence.(*nameEvidence)
-		for _, c := range counts {
-			if c.Name == e.Name.Name {
-				e.Link = Link{url.Values{"name": {c.Name}}.Encode(), c.Answers}
-			}
-		}
+	for _, c := range counts {
+		i := slices.Index(names.Names, c.Name)
+		r.Suggestions[i].Evidence.(*nameEvidence).Link = Link{"name=" + url.QueryEscape(c.Name), c.Answers}
 	}
 	return err
 }

@@ -180,21 +180,21 @@ func (l *searchLog) evidence(g *searchGroup) (e SearchEvidence, runs int) {
 		}
 	}
 	e.Answers, e.Prompts, e.Platforms = len(g.answers), len(prompts), slices.Sorted(maps.Keys(platforms))
-	times := map[string]int{}
+	times, wordings := map[string]int{}, map[string]int{}
 	for _, search := range g.searches {
-		times[strings.Join(strings.Fields(search), " ")] += len(l.issued[search])
+		times[search] = len(l.issued[search])
+		wordings[strings.Join(strings.Fields(search), " ")] += len(l.issued[search])
 	}
-	e.Query = slices.SortedFunc(maps.Keys(times), mostFrequent(func(search string) int { return times[search] }))[0]
+	e.Query = mostFrequent(wordings)[0]
 	e.Name = quoted(need.Wording(e.Query))
-	e.Link = l.link(g)
+	e.Link = l.link(mostFrequent(times))
 	return e, len(days)
 }
 
-// link lists the answers with any search of the group, a line each; with the most frequent ones if not all fit.
-func (l *searchLog) link(g *searchGroup) (link Link) {
+// link lists the answers with any of the searches, a line each; with the first ones if not all fit.
+func (l *searchLog) link(searches []string) (link Link) {
 	listed, prefix := []int{}, "search="
-	slices.SortFunc(g.searches, mostFrequent(func(search string) int { return len(l.issued[search]) }))
-	for _, search := range g.searches {
+	for _, search := range searches {
 		open := link.Open + prefix + url.QueryEscape(search)
 		if len(open) <= maxLink && !strings.Contains(search, "\n") {
 			link.Open, prefix, listed = open, "%0A", append(listed, l.issued[search]...)
@@ -204,7 +204,9 @@ func (l *searchLog) link(g *searchGroup) (link Link) {
 	return link
 }
 
-// mostFrequent compares searches by count descending, then by text.
-func mostFrequent(count func(search string) int) func(a, b string) int {
-	return func(a, b string) int { return cmp.Or(cmp.Compare(count(b), count(a)), cmp.Compare(a, b)) }
+// mostFrequent returns searches by count descending, then by text.
+func mostFrequent(times map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(times), func(a, b string) int {
+		return cmp.Or(times[b]-times[a], strings.Compare(a, b))
+	})
 }

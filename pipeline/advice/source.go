@@ -49,16 +49,14 @@ func findSources(brand *Brand, rows []clickhouse.PromptNames) Result {
 		comparison, competitors := compare(citing, rivals)
 		e := SourceEvidence{Comparison: comparison, Prompts: prompts}
 		sources.ByChance += 0.005 * float64(competitors) // the rival is the best of so many
+		ofBrand := func(r clickhouse.PromptNames) int64 { return r.BrandAnswers }
 		ofRival := func(r clickhouse.PromptNames) (n int64) {
 			if i := slices.Index(r.Rivals, clickhouse.UUID(e.Rival.ID)); i >= 0 {
 				n = r.RivalAnswers[i]
 			}
 			return n
 		}
-		ofBrand := func(r clickhouse.PromptNames) int64 { return r.BrandAnswers }
-		lead, deviation, _ := clustered(citing, func(r clickhouse.PromptNames) int64 {
-			return ofRival(r) - ofBrand(r)
-		})
+		lead, deviation, _ := clustered(citing, func(r clickhouse.PromptNames) int64 { return ofRival(r) - ofBrand(r) })
 		if lead-2.576*deviation <= 1e-9 { // 99 %, since many domains are judged
 			continue
 		}

@@ -126,10 +126,10 @@ var OwnedPages = query[ExportFilter, OwnedPage]("owned_pages")
 
 // OwnedPage counts what AI platforms do with a page of the brand's site.
 type OwnedPage struct {
-	Page      string `ch:"page"`       // host and path
-	Crawls    int64  `ch:"crawls"`     // of purpose search or user, answered with status 200
-	CrawlDays int64  `ch:"crawl_days"` // with any
-	Citations int64  `ch:"citations"`  // answers that cite it as the brand's
-	Listed    int64  `ch:"listed"`     // answers that cite it
-	Visits    int64  `ch:"visits"`
+	Page      string `ch:"page" json:"page"`             // host and path
+	Crawls    int64  `ch:"crawls" json:"crawls"`         // of purpose search or user, answered with status 200
+	CrawlDays int64  `ch:"crawl_days" json:"crawl_days"` // with any
+	Citations int64  `ch:"citations" json:"citations"`   // answers that cite it as the brand's
+	Listed    int64  `ch:"listed" json:"-"`              // answers that cite it
+	Visits    int64  `ch:"visits" json:"visits"`
 }
