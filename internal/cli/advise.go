@@ -77,19 +77,14 @@ func adviceText(body metrics.Suggestions, kinds []string) string {
 			}
 		}
 		for _, s := range body.Suggestions {
+			score := "    –"
+			if s.Score != nil {
+				score = fmt.Sprintf("%5.1f", *s.Score)
+			}
 			if s.Kind == t.Kind {
-				lines = append(lines, "  "+suggestionText(s))
+				lines = append(lines, "  "+score+" "+strings.Join(strings.Fields(s.Text), " "))
 			}
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// suggestionText writes a suggestion with its score, on one line.
-func suggestionText(s metrics.Suggestion) string {
-	text := strings.Join(strings.Fields(s.Text), " ")
-	if s.Score == nil {
-		return "    – " + text
-	}
-	return fmt.Sprintf("%5.1f %s", *s.Score, text)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/pipeline/advice"
+	"github.com/answerscope/answerscope/pipeline/advice/name"
 	"github.com/answerscope/answerscope/pipeline/advice/need"
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
@@ -32,7 +33,7 @@ type said struct {
 	words []string
 }
 
-// plain has words that praise or join.
+// plain has words that praise, beside name.FillerList.
 //
 //go:embed plain.txt
 var plain string
@@ -102,7 +103,7 @@ func (in *input) readAnswers(ctx context.Context, rivals []extract.Entity) error
 
 // plainWords returns the words that are no facts: words of prompts, names and praise.
 func (in *input) plainWords(rivals []extract.Entity) map[string]bool {
-	texts, words := []string{plain}, map[string]bool{}
+	texts, words := []string{plain, name.FillerList}, map[string]bool{}
 	for _, p := range in.Prompts {
 		texts = append(texts, p.Text)
 	}

@@ -17,13 +17,13 @@ var (
 	//go:embed lists/plain.txt
 	plainList string // words that begin sentences and headings
 	//go:embed lists/filler.txt
-	fillerList string // words that are no theme
+	FillerList string // words that are no theme and no fact
 	//go:embed lists/labels.txt
 	labelList string // labels before criticism
 	//go:embed lists/cues.txt
 	cueList string // words of criticism; after "!", words that are none
 
-	plainWords, fillers, labels = need.Set(plainList), need.Set(fillerList), need.Set(labelList)
+	plainWords, fillers, labels = need.Set(plainList), need.Set(FillerList), need.Set(labelList)
 )
 
 // A word is a spelling or a folded form.
