@@ -33,6 +33,8 @@ func (d *dashboard) runsAnOrganization(t *testing.T) {
 func (d *dashboard) setsKeysOfPlatforms(t *testing.T) {
 	d.at(t, "/settings?tab=providers", "Settings")
 	d.page.Await(t, d.row("Providers", "OpenAI")+`.includes("missing")`)
+	d.page.Await(t, d.row("Providers", "Google AI Mode")+`.includes("that of a capture provider")`)
+	d.page.Await(t, d.row("Providers", "Cloro")+`.includes("captures surfaces")`)
 	d.page.Await(t, d.row("Providers", "Simulator")+`.includes("none neededcan be asked")`)
 	d.click(t, "Set key of OpenAI")
 	d.page.Await(t, `document.querySelector("dialog[open] input[type=password]")`)

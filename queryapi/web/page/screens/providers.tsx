@@ -13,7 +13,7 @@ const isFree = (p: Provider) => p.available && !p.key_from
 
 // keyOf is where a platform's key comes from.
 export function keyOf(p: Provider): string {
-  if (p.price) return p.providers?.map((one) => `${one.provider} (${one.key_from === "organization" ? "your own" : "the server's"})`).join(", ") ?? "missing"
+  if (p.price) return p.providers?.map((one) => `${one.provider} (${one.key_from === "organization" ? "your own" : "the server's"})`).join(", ") ?? "missing: that of a capture provider"
   if (p.key_from === "organization") return `your own, …${p.key_ends_with ?? ""}${p.available ? "" : ": it cannot be read any more, set it again"}`
   if (p.key_from === "environment") return "the server's"
   return isFree(p) ? "none needed" : "missing"
@@ -22,7 +22,7 @@ export function keyOf(p: Provider): string {
 // limitsOf names the limits of a platform's account, and who has set each.
 function limitsOf({ limits, limits_from }: Provider): string {
   const parts = { requests_per_minute: "requests a minute", tokens_per_minute: "tokens a minute", in_flight: "at a time" } as const
-  const sources = { description: "described", environment: "the server's", organization: "your own", platform: "by its answers" }
+  const sources = { description: "of a small account", environment: "the server's", organization: "your own", platform: "by its answers" }
   return (Object.keys(parts) as (keyof typeof parts)[])
     .filter((part) => limits[part] > 0)
     .map((part) => `${limits[part].toLocaleString("en")} ${parts[part]} (${sources[limits_from[part]]})`)
@@ -60,7 +60,7 @@ export function Providers({ session }: { session: Session }) {
               { name: "Platform", tight: true, cell: (p) => p.name },
               { name: "Key", tight: true, cell: keyOf },
               { name: "State", cell: (p) => <span class={p.available ? "tag own" : "tag"}>{p.available ? "can be asked" : "cannot be asked"}</span> },
-              { name: "Models", long: true, cell: (p) => p.models.map((m) => m.model).join(", ") },
+              { name: "Models", long: true, cell: (p) => p.models.map((m) => m.model).join(", ") || (p.price ? "" : "captures surfaces") },
               { name: "Limits of the account", long: true, cell: limitsOf },
               ...(isOwner(session) ? [{ name: changes, number: true, cell: buttons }] : []),
             ]}
