@@ -25,10 +25,10 @@ WITH
     ),
     prompts AS
     (
-        -- The words of a prompt are found once.
+        -- One call splits a prompt and its searches: compiling its expression takes milliseconds.
         SELECT
-            answerscope_words(asked) AS asked_words,
-            groupArray((query, times)) AS queries
+            arrayMap(text -> answerscope_words(text), arrayPushFront(groupArray(query), asked)) AS words,
+            groupArray(times) AS times
         FROM
         (
             SELECT
@@ -43,13 +43,14 @@ WITH
     ),
     pairs AS
     (
-        -- query_plan_merge_expressions would split a text once for every use of its words: 350 ms instead of 60.
         SELECT
-            asked_words,
-            answerscope_words(queries.1) AS query_words,
-            queries.2                    AS times
+            words[1] AS asked_words,
+            query_words,
+            number   AS times
         FROM prompts
-        ARRAY JOIN queries
+        ARRAY JOIN
+            arrayPopFront(words) AS query_words,
+            times                AS number
     ),
     changes AS
     (
@@ -76,4 +77,4 @@ FROM changes
 WHERE word != ''
 ORDER BY added DESC, searches DESC, word
 LIMIT {limit:UInt32} BY added
-SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0, query_plan_merge_expressions = 0
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
