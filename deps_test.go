@@ -19,10 +19,10 @@ var law = map[string][]string{
 	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},                                              // it appends what is read again and what is replayed
 	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract", "pipeline/advice", "pipeline/notify/feed"}, // readers never see the log; where a text names whom is said by what counted it, and a mail by its data
 	"queryapi/rest":          {"internal"},                                                                                        // it knows no table of ours, and serves any schema
-	"sql/clickhouse":         {"internal/verdict"},                                                                                // connections, rows and questions; cells for verdicts
+	"sql/clickhouse":         {"internal/verdict", "internal/dialer"},                                                             // connections, rows and questions; cells for verdicts
 	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                                                                 // migrations, cluster layout, analysts, whose files survive a loss of power
 	"sql/clickhouse/rollup":  {"sql/clickhouse"},                                                                                  // rollups compared and rebuilt
-	"sql/postgres":           {},                                                                                                  // the same
+	"sql/postgres":           {"internal/dialer"},                                                                                 // the same
 	"deploy/engine":          {"internal/disk"},                                                                                   // engines know nothing of what they hold; their own files survive a loss of power
 	"docs/pictures":          {"internal"},                                                                                        // a tool of make
 	"deploy/sbom":            {},                                                                                                  // a tool of make

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -48,7 +47,6 @@ var (
 // ClickHouseConfig configures a ClickHouse.
 type ClickHouseConfig struct {
 	Dir      string // of all its files; created
-	Host     string // IP address that it listens on; empty: 127.0.0.1
 	Port     int    // native protocol; 0 chooses a free one, the same after restarts
 	KeepFree int64  // bytes of the disk that inserts and merges leave free
 	Logs     string // directory of its log; Dir/log if empty
@@ -169,20 +167,19 @@ func chooseClickHouseAccount(cfg ClickHouseConfig) (*account, error) {
 
 // command chooses the address and the password, writes the configuration and returns the command of the server.
 func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd, error) {
-	cfg.Host = cmp.Or(cfg.Host, loopback)
 	var err error
 	if c.password, err = storedPassword(cfg.Dir, "password"); err != nil {
 		return nil, err
 	}
-	native, err := storedPort(cfg.Host, cfg.Dir, "clickhouse", cfg.Port)
+	native, err := storedPort(loopback, cfg.Dir, "clickhouse", cfg.Port)
 	if err != nil {
 		return nil, err
 	}
-	web, err := storedPort(cfg.Host, cfg.Dir, "clickhouse-http", cfg.httpPort)
+	web, err := storedPort(loopback, cfg.Dir, "clickhouse-http", cfg.httpPort)
 	if err != nil {
 		return nil, err
 	}
-	c.native, c.http = address(cfg.Host, native), address(cfg.Host, web)
+	c.native, c.http = address(loopback, native), address(loopback, web)
 	c.cfg = cfg
 	c.cfg.Port, c.cfg.httpPort = native, web
 	if err := c.writeConfig(); err != nil {
@@ -191,7 +188,7 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd,
 	cmd, err := selfCommand(clickHouseChild, inherited(library),
 		"--config-file=config.xml",
 		"--path="+filepath.Join(cfg.Dir, "data"),
-		"--listen_host="+cfg.Host,
+		"--listen_host="+loopback,
 		"--tcp_port="+strconv.Itoa(native),
 		"--http_port="+strconv.Itoa(web),
 		"--output-format=TSV",

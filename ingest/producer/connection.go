@@ -15,6 +15,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/dialer"
 )
 
 const (
@@ -71,7 +72,7 @@ func (c Connection) Transport(topics ...string) (*kafka.Transport, error) {
 		return nil, err
 	}
 	return &kafka.Transport{
-		Dial:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 10 * time.Second}).DialContext,
+		Dial:           dialer.New(dialTimeout, dialer.Silence).DialContext,
 		DialTimeout:    dialTimeout,
 		MetadataTTL:    metadataAge,
 		MetadataTopics: topics,
@@ -88,7 +89,8 @@ func (c Connection) Dialer() (*kafka.Dialer, error) {
 		return nil, err
 	}
 	return &kafka.Dialer{
-		ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: credentials,
+		ClientID: clientID, Timeout: dialTimeout, TLS: trust, SASLMechanism: credentials,
+		DialFunc: dialer.New(dialTimeout, dialer.Silence).DialContext,
 	}, nil
 }
 

@@ -105,9 +105,19 @@ const (
 	maxMessageBytes = "max.message.bytes"
 	retentionMS     = "retention.ms"
 	cleanupPolicy   = "cleanup.policy"
+	minInsync       = "min.insync.replicas"
 )
 
 func (c TopicsConfig) retentionMS() string { return strconv.FormatInt(c.Retention.Milliseconds(), 10) }
+
+// minInsync is how many replicas have an acknowledged record: of three, one may be lost and another be away. "" is the
+// brokers' default, for fewer.
+func (c TopicsConfig) minInsync() string {
+	if c.Replicas >= 3 {
+		return "2"
+	}
+	return ""
+}
 
 func (a *admin) create(ctx context.Context, states []TopicState) error {
 	req := kafka.CreateTopicsRequest{}
@@ -115,6 +125,9 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 		{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(event.MaxRecordBytes)},
 		{ConfigName: retentionMS, ConfigValue: a.cfg.retentionMS()},
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
+	}
+	if insync := a.cfg.minInsync(); insync != "" {
+		settings = append(settings, kafka.ConfigEntry{ConfigName: minInsync, ConfigValue: insync})
 	}
 	for _, s := range states {
 		if s.Missing {
@@ -196,6 +209,9 @@ func (a *admin) compare(ctx context.Context, s *TopicState, t kafka.Topic) error
 	compare("partitions", strconv.Itoa(len(t.Partitions)), strconv.Itoa(a.cfg.Partitions))
 	compare("replicas", strconv.Itoa(len(t.Partitions[0].Replicas)), strconv.Itoa(a.cfg.Replicas))
 	compare(retentionMS, is[retentionMS], a.cfg.retentionMS())
+	if insync := a.cfg.minInsync(); insync != "" {
+		compare(minInsync, is[minInsync], insync)
+	}
 	if strings.Contains(is[cleanupPolicy], "compact") {
 		return fmt.Errorf("topic %s: %s is %s and would drop facts: want delete",
 			t.Name, cleanupPolicy, is[cleanupPolicy])
@@ -211,7 +227,7 @@ func (a *admin) settings(ctx context.Context, topic string) (map[string]string, 
 	res, err := a.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{
 		Resources: []kafka.DescribeConfigRequestResource{{
 			ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
-			ConfigNames: []string{maxMessageBytes, retentionMS, cleanupPolicy},
+			ConfigNames: []string{maxMessageBytes, retentionMS, cleanupPolicy, minInsync},
 		}},
 	})
 	if err == nil {

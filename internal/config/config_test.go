@@ -61,10 +61,11 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                                   "",
 		"postgres://app:" + hidden + "@db/x": "postgres://app:****@db/x",
-		"clickhouse://db:9000/x?password=" + hidden + "&secure=true": "clickhouse://db:9000/x?password=****&secure=true",
-		"host=db password=" + hidden:                                 "****",
-		"postgres://app:hun%ter2@db/x":                               "****",
-		"https://gateway.example/v1?api_key=" + hidden:               "https://gateway.example/v1?api_key=****",
+		"clickhouse://db:9000/x?password=" + hidden + "&secure=true":                    "clickhouse://db:9000/x?password=****&secure=true",
+		"postgres://app:" + hidden + "@a:5432,b:5432/x?target_session_attrs=read-write": "postgres://app:****@a:5432,b:5432/x?target_session_attrs=read-write",
+		"host=db password=" + hidden:                                                    "****",
+		"postgres://app:hun%ter2@db/x":                                                  "****",
+		"https://gateway.example/v1?api_key=" + hidden:                                  "https://gateway.example/v1?api_key=****",
 	} {
 		if got := NewDSN(address).Masked(); got != want {
 			t.Errorf("Masked() = %q, want %q", got, want)
@@ -98,6 +99,22 @@ ANSWERSCOPE_POSTGRES_DSN is "****": want postgres:// or postgresql://USER:PASSWO
 ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
 	if err == nil || err.Error() != want {
 		t.Errorf("Validate() said\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestSeveralHostsOfPostgreSQLAreForItsPrimary(t *testing.T) {
+	for parameters, ok := range map[string]bool{
+		"?target_session_attrs=read-write": true, "?sslmode=disable&target_session_attrs=primary": true,
+		"": false, "?target_session_attrs=any": false, "?target_session_attrs=prefer-standby": false,
+	} {
+		for _, name := range []string{"ANSWERSCOPE_POSTGRES_DSN", "ANSWERSCOPE_POSTGRES_GATEWAY_DSN"} {
+			s := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+			s.Outside = FromEnvironment([]string{name + "=postgres://app:" + hidden + "@a:5432,b:5432/x" + parameters})
+			want := name + ` is "postgres://app:****@a:5432,b:5432/x` + parameters + `": want target_session_attrs=read-write with several hosts, for the one that takes writes`
+			if err := s.Validate(); (err == nil) != ok || err != nil && err.Error() != want {
+				t.Errorf("%s: %v, want %s", parameters, err, want)
+			}
+		}
 	}
 }
 

@@ -232,8 +232,8 @@ func (o Outside) validate(m *mistakes) {
 			m.address("CLICKHOUSE_SHARDS", replica, "clickhouse", "http", "https")
 		}
 	}
-	m.address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql")
-	m.address("POSTGRES_GATEWAY_DSN", o.Gateway, "postgres", "postgresql")
+	m.postgres("POSTGRES_DSN", o.Postgres)
+	m.postgres("POSTGRES_GATEWAY_DSN", o.Gateway)
 	o.Issuer.validate(m)
 	o.validateRing(m)
 	o.Traces.validate(m)
@@ -256,6 +256,18 @@ func (m *mistakes) address(name string, dsn DSN, schemes ...string) {
 	right := err == nil && slices.Contains(schemes, parsed.Scheme) && parsed.Host != ""
 	m.want(!dsn.IsSet() || right, name, dsn.Masked(),
 		strings.Join(schemes, ":// or ")+"://USER:PASSWORD@HOST:PORT/DATABASE")
+}
+
+// postgres also refuses a list of hosts that leaves open which of them is connected to: a standby takes no writes.
+func (m *mistakes) postgres(name string, dsn DSN) {
+	m.address(name, dsn, "postgres", "postgresql")
+	parsed, err := url.Parse(dsn.Reveal())
+	if err != nil || !strings.Contains(parsed.Host, ",") {
+		return
+	}
+	wanted := parsed.Query().Get("target_session_attrs")
+	m.want(wanted == "read-write" || wanted == "primary", name, dsn.Masked(),
+		"target_session_attrs=read-write with several hosts, for the one that takes writes")
 }
 
 // HasWarehouse reports whether ClickHouse runs elsewhere: on one server or on a cluster.

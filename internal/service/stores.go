@@ -162,5 +162,6 @@ func (s *Service) prepare(ctx context.Context, spec Spec, store lifecycle.Store)
 // away reports whether an error is that a store cannot be reached, and not its answer.
 func away(err error) bool {
 	_, failed := errors.AsType[net.Error](err)
-	return failed || postgres.IsTransient(err) || clickhouse.Unreached(err) || errors.Is(err, context.DeadlineExceeded)
+	return failed || postgres.IsTransient(err) || clickhouse.IsTransient(err) ||
+		errors.Is(err, context.DeadlineExceeded)
 }

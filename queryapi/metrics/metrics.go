@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -153,10 +154,10 @@ func (a *API) cors() fiber.Handler {
 func responseError(c *fiber.Ctx, err error) (status int, body any) {
 	switch kind, _ := problem.Of(err); {
 	case kind != problem.Internal:
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		err = problem.New(problem.Unavailable,
 			"a database of this service did not answer in time; ask again in a moment, or for fewer days")
-	case postgres.IsTransient(err), clickhouse.Unreached(err):
+	case postgres.IsTransient(err), clickhouse.IsTransient(err):
 		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	}
 	return httpd.PlainError(c, err)

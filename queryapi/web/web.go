@@ -159,7 +159,7 @@ func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, re
 // SendUnavailable sends the page, which explains the error, while a database cannot be reached.
 func (d *Dashboard) SendUnavailable(c *fiber.Ctx, err error) error {
 	kind, _ := problem.Of(err)
-	if !postgres.IsTransient(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable &&
+	if !postgres.IsTransient(err) && !clickhouse.IsTransient(err) && kind != problem.Unavailable &&
 		!errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

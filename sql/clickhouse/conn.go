@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"syscall"
 	"time"
 
@@ -179,7 +180,7 @@ const retryTimeout = 10 * time.Second
 func Retry(ctx context.Context, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
-		if err != nil && !Unreached(err) {
+		if err != nil && !unreached(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
@@ -190,8 +191,21 @@ func Retry(ctx context.Context, do func() error) error {
 	return err
 }
 
-// Unreached reports whether the connection failed, as opposed to an answer of the server.
-func Unreached(err error) bool {
+// IsTransient reports whether a query may succeed if it is sent again later: the server cannot be reached, or cannot
+// answer because another server of its cluster is away.
+func IsTransient(err error) bool {
+	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		switch proto.Error(exception.Code) {
+		case proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale, proto.ErrReplicaIsNotInQuorum,
+			proto.ErrTableIsReadOnly, proto.ErrSocketTimeout, proto.ErrNetworkError:
+			return true
+		}
+	}
+	return unreached(err)
+}
+
+// unreached reports whether the connection failed, as opposed to an answer of the server.
+func unreached(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
@@ -199,7 +213,8 @@ func Unreached(err error) bool {
 		return proto.Error(exception.Code) == proto.ErrAborted // the server is shutting down
 	}
 	for _, broken := range []error{
-		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE,
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.ECONNRESET,
+		syscall.EPIPE, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 	} {
 		if errors.Is(err, broken) {
 			return true

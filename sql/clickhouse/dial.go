@@ -9,14 +9,18 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/answerscope/answerscope/internal/dialer"
 )
 
 // dial opens connections of the native protocol like the driver, with a timeout for writes.
 func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.Conn, error) {
+	tcpDialer := dialer.New(o.DialTimeout, dialer.Silence)
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
 		defer cancel()
-		tcp, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		tcp, err := tcpDialer.DialContext(ctx, "tcp", address)
 		if err != nil {
 			return nil, err
 		}
@@ -31,6 +35,15 @@ func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.
 		}
 		return encrypted, nil
 	}
+}
+
+// pingTimeout bounds how long a server that may hang keeps the next one of its shard from being asked.
+const pingTimeout = 2 * time.Second
+
+func ping(ctx context.Context, node driver.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	return node.Ping(ctx)
 }
 
 // withServerName expects the certificate of the address's host, like tls.Dial.

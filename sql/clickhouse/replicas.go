@@ -72,7 +72,7 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 	}
 	var errs []error
 	for i, node := range r.nodes {
-		err := node.Ping(ctx)
+		err := ping(ctx, node)
 		if err == nil {
 			err = syncReplica(ctx, node)
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/answerscope/answerscope/internal/dialer"
 )
 
 const (
@@ -88,6 +90,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	}
 	cfg.MaxConns = int32(c.MaxConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	cfg.ConnConfig.DialFunc = dialer.New(connectTimeout, dialer.Silence).DialContext
 	nameApplication(cfg.ConnConfig, c.Command)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		readTimesAsUTC(conn)
@@ -96,6 +99,10 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 		}
 		_, err := conn.Exec(ctx, "SELECT set_config('answerscope.actor', $1, false)", c.Actor)
 		return err
+	}
+	// An address may have led to a standby, before it led to the primary.
+	cfg.AfterRelease = func(conn *pgx.Conn) (keep bool) {
+		return conn.PgConn().ParameterStatus("in_hot_standby") != "on"
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

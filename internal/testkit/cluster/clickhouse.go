@@ -1,41 +1,68 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
-// secret is the password of every server and of the cluster.
+// secret is the password of every login and of the cluster.
 const secret = "of the tests"
 
-// addShard adds the nth of several shards of one ClickHouse server.
-func (c *Cluster) addShard(n, shards int) error {
-	var text strings.Builder
-	text.WriteString("<clickhouse><remote_servers><" + testkit.Cluster + "><secret>" + secret + "</secret>")
-	for shard := range shards {
-		fmt.Fprintf(&text, "<shard><internal_replication>true</internal_replication>"+
-			"<replica><host>%s%d1</host><port>9000</port></replica></shard>", network, shard+1)
+// ports of ClickHouse and ZooKeeper; the last two are those of an ensemble's members.
+const (
+	nativePort, partsPort                  = 9000, 9009
+	keeperPort, followerPort, electionPort = 2181, 2888, 3888
+)
+
+// addKeepers adds the ensemble of ZooKeeper in which replicas meet.
+func (c *Cluster) addKeepers(members int) {
+	var peers []string
+	for n := range members {
+		peers = append(peers, fmt.Sprintf("%s3%d:%d:%d", network, n+1, followerPort, electionPort))
 	}
-	text.WriteString("</" + testkit.Cluster + "></remote_servers></clickhouse>")
-	name := fmt.Sprintf("ch-%da", n)
-	node := &Node{Name: name, Kind: "clickhouse", Address: fmt.Sprintf("%s%d1", network, n), Port: 9000, Dir: c.dirOf(name)}
-	c.nodes = append(c.nodes, node)
-	return errors.Join(
-		os.MkdirAll(filepath.Join(node.Dir, "config.d"), 0o755),
-		os.WriteFile(filepath.Join(node.Dir, "password"), []byte(secret+"\n"), 0o600),
-		os.WriteFile(filepath.Join(node.Dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600))
+	for n := range members {
+		node := c.add("zookeeper", fmt.Sprintf("zk-%d", n+1), fmt.Sprintf("3%d", n+1), keeperPort)
+		node.keeper = &replica.ZooKeeperConfig{
+			Dir: node.Dir, Host: node.Address, Port: node.Port, ID: n + 1, Peers: peers,
+		}
+	}
 }
 
-// ShardDSNs returns the addresses of shards for ANSWERSCOPE_CLICKHOUSE_SHARDS.
+// addShards adds the servers of ClickHouse: ch-1a is the first replica of the first shard.
+func (c *Cluster) addShards(shards, replicas int) {
+	servers := "<" + replica.Cluster + "><secret>" + secret + "</secret>"
+	for shard := range shards {
+		servers += "<shard><internal_replication>true</internal_replication>"
+		for n := range replicas {
+			servers += fmt.Sprintf("<replica><host>%s%d%d</host><port>%d</port></replica>", network, shard+1, n+1, nativePort)
+		}
+		servers += "</shard>"
+	}
+	servers += "</" + replica.Cluster + ">"
+	for shard := range shards {
+		for n := range replicas {
+			letter := string(rune('a' + n))
+			node := c.add("clickhouse", fmt.Sprintf("ch-%d%s", shard+1, letter), fmt.Sprintf("%d%d", shard+1, n+1), nativePort)
+			node.server = &replica.Config{
+				Dir: node.Dir, Host: node.Address, Native: nativePort, Parts: partsPort, Password: secret,
+				Shard: fmt.Sprint(shard + 1), Replica: letter, Keepers: c.Addresses("zookeeper"), RemoteServers: servers,
+			}
+		}
+	}
+}
+
+// ShardDSNs returns the addresses of servers for ANSWERSCOPE_CLICKHOUSE_SHARDS.
 func (c *Cluster) ShardDSNs() string {
 	var shards []string
 	for _, n := range c.Nodes("clickhouse") {
-		shards = append(shards, dsn("clickhouse", "answerscope", n.HostPort(), ""))
+		address := dsn("clickhouse", "answerscope", n.HostPort(), "")
+		if n.server.Replica == "a" {
+			shards = append(shards, address)
+		} else {
+			shards[len(shards)-1] += "," + address
+		}
 	}
 	return strings.Join(shards, ";")
 }

@@ -21,13 +21,17 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
 // Options are the numbers of nodes.
 type Options struct {
-	Kafka      int // brokers; three have min.insync.replicas 2
-	Postgres   int // 1, or 2: a primary and its synchronous standby
-	ClickHouse int // shards of one server
+	Brokers  int // of Kafka; three have min.insync.replicas 2
+	Postgres int // 1, or 2: a primary and its synchronous standby
+
+	Shards   int // of ClickHouse
+	Replicas int // of each shard
+	Keepers  int // of ZooKeeper: more than one replica needs one, and three survive the loss of one
 
 	Services []Service
 }
@@ -63,18 +67,11 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 
 // start starts engines at once, since brokers wait for each other, and then services.
 func (c *Cluster) start(ctx context.Context, o Options) error {
-	for n := range o.Kafka {
-		c.addBroker(n+1, o.Kafka)
-	}
-	for n := range o.ClickHouse {
-		if err := c.addShard(n+1, o.ClickHouse); err != nil {
-			return err
-		}
-	}
-	for n := range o.Postgres {
-		if err := c.addPostgres(n + 1); err != nil {
-			return err
-		}
+	c.addBrokers(o.Brokers)
+	c.addKeepers(o.Keepers)
+	c.addShards(o.Shards, o.Replicas)
+	if err := c.addPostgres(o.Postgres); err != nil {
+		return err
 	}
 	for _, n := range c.nodes {
 		if err := c.bridge.addHost(n.Name, n.Address); err != nil {
@@ -106,7 +103,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// Nodes returns the nodes of a kind: kafka, postgres, clickhouse, or the name of a service; all for "".
+// Nodes returns the nodes of a kind: kafka, postgres, clickhouse, zookeeper, or the name of a service; all for "".
 func (c *Cluster) Nodes(kind string) (nodes []*Node) {
 	for _, n := range c.nodes {
 		if kind == "" || n.Kind == kind {
@@ -133,7 +130,7 @@ func (c *Cluster) Env(login string) (env []string) {
 	}
 	if len(c.Nodes("clickhouse")) > 0 {
 		env = append(env, "ANSWERSCOPE_CLICKHOUSE_SHARDS="+c.ShardDSNs(),
-			"ANSWERSCOPE_CLICKHOUSE_CLUSTER="+testkit.Cluster)
+			"ANSWERSCOPE_CLICKHOUSE_CLUSTER="+replica.Cluster)
 	}
 	if len(c.Nodes("postgres")) > 0 {
 		env = append(env, "ANSWERSCOPE_POSTGRES_DSN="+c.PostgresDSN(login),
@@ -151,6 +148,7 @@ func Main(m *testing.M) {
 // RunNode runs the hidden subcommand of this process, if it has one, and then does not return.
 func RunNode() {
 	engine.Main()
+	replica.Main()
 	if len(os.Args) != 3 || os.Args[1] != nodeCommand {
 		return
 	}
@@ -161,5 +159,9 @@ func RunNode() {
 	os.Exit(0)
 }
 
-// dirOf returns the directory of a node.
-func (c *Cluster) dirOf(name string) string { return filepath.Join(c.dir, name) }
+// add adds a node whose address ends in a number.
+func (c *Cluster) add(kind, name, number string, port int) *Node {
+	n := &Node{Name: name, Kind: kind, Address: network + number, Port: port, Dir: filepath.Join(c.dir, name)}
+	c.nodes = append(c.nodes, n)
+	return n
+}

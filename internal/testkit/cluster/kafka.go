@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-const controllerPort = 9093
+// ports of Kafka.
+const brokerPort, controllerPort = 9092, 9093
 
-// addBroker adds the nth of several brokers, each a controller too. With three, a record that is acknowledged is on
-// two, and one broker may be away.
-func (c *Cluster) addBroker(n, brokers int) {
+// addBrokers adds brokers that are controllers too. Of three, two have an acknowledged record, and one may be away.
+func (c *Cluster) addBrokers(brokers int) {
 	var voters []string
-	for id := range brokers {
-		voters = append(voters, fmt.Sprintf("%d@%s4%d:%d", id+1, network, id+1, controllerPort))
+	for n := range brokers {
+		voters = append(voters, fmt.Sprintf("%d@%s4%d:%d", n+1, network, n+1, controllerPort))
 	}
 	insync := (brokers + 1) / 2
-	name := fmt.Sprintf("kafka-%d", n)
-	c.nodes = append(c.nodes, &Node{
-		Name: name, Kind: "kafka", Address: fmt.Sprintf("%s4%d", network, n), Port: 9092, Dir: c.dirOf(name),
-		settings: []string{
-			fmt.Sprintf("node.id=%d", n),
+	for n := range brokers {
+		node := c.add("kafka", fmt.Sprintf("kafka-%d", n+1), fmt.Sprintf("4%d", n+1), brokerPort)
+		node.settings = []string{
+			fmt.Sprintf("node.id=%d", n+1),
 			"controller.quorum.voters=" + strings.Join(voters, ","),
 			"metadata.log.dir=metadata",
 			fmt.Sprintf("default.replication.factor=%d", brokers),
@@ -31,6 +30,6 @@ func (c *Cluster) addBroker(n, brokers int) {
 			fmt.Sprintf("share.coordinator.state.topic.replication.factor=%d", brokers),
 			fmt.Sprintf("share.coordinator.state.topic.min.isr=%d", insync),
 			"broker.session.timeout.ms=3000",
-		},
-	})
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -29,11 +30,12 @@ func TestBrokersKilledUnderLoad(t *testing.T) {
 	if !cluster.Isolated(t) {
 		return
 	}
-	c := start(t, cluster.Options{Kafka: 3})
+	c := start(t, cluster.Options{Brokers: 3})
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Partitions, topics.Replicas = c.Addresses("kafka"), 3, 3
 	_, err := producer.CreateTopics(t.Context(), topics)
 	must(t, err)
+	topicsAreInSync(t, topics)
 
 	landed := &landing{values: map[string]int{}, places: map[string]int{}}
 	cfg := consume.DefaultConfig()
@@ -87,6 +89,36 @@ func TestBrokersKilledUnderLoad(t *testing.T) {
 	writers.Wait()
 	wait.For(t, "every record to be read", func() bool { return landed.count() >= int(acknowledged.Load()) })
 	landed.check(t, int(next.Load()))
+}
+
+// topicsAreInSync wants two acknowledgements of topics that the product makes, and that it says where another made a
+// topic with one.
+func topicsAreInSync(t *testing.T, topics producer.TopicsConfig) {
+	t.Helper()
+	const name = "min.insync.replicas"
+	client := &kafka.Client{Addr: topics.Address()}
+	settings, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{
+		Resources: []kafka.DescribeConfigRequestResource{{
+			ResourceType: kafka.ResourceTypeTopic, ResourceName: event.TopicVisits, ConfigNames: []string{name},
+		}},
+	})
+	must(t, err)
+	const ofTopic = 1 // and not the broker's default
+	if is := settings.Resources[0].ConfigEntries[0]; is.ConfigValue != "2" || is.ConfigSource != ofTopic {
+		t.Errorf("the topic's %+v, want 2 of its own", is)
+	}
+	topics.Prefix = "weak."
+	_, err = client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: "weak.visits", NumPartitions: 3, ReplicationFactor: 3,
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: name, ConfigValue: "1"}},
+	}}})
+	must(t, err)
+	states, err := producer.CreateTopics(t.Context(), topics)
+	must(t, err)
+	weak := slices.IndexFunc(states, func(s producer.TopicState) bool { return s.Name == "weak.visits" })
+	if want := name + " 1, configured 2"; !slices.Contains(states[weak].Differs, want) {
+		t.Errorf("it differs in %q, want %s", states[weak].Differs, want)
+	}
 }
 
 // partitions returns the partitions of a topic as a live broker sees them.

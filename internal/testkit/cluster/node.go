@@ -22,17 +22,20 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
 // A Node is a process on a host of its own, which stays when the process ends.
 type Node struct {
 	Name    string // of the node and of its host
-	Kind    string // kafka, postgres, clickhouse, or the name of a service
+	Kind    string // kafka, postgres, clickhouse, zookeeper, or the name of a service
 	Address string // of the host
 	Port    int
 	Dir     string // of all its files
 
-	settings []string // of the engine: name=value
+	settings []string // of Kafka and PostgreSQL: name=value
+	server   *replica.Config
+	keeper   *replica.ZooKeeperConfig
 	program  []string // of a service, instead of an engine
 	env      []string // of the service
 
@@ -146,7 +149,7 @@ func (n *Node) command() (*exec.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(spec{n.Kind, n.Dir, n.Address, n.Port, n.settings})
+		text, err := json.Marshal(spec{n.Kind, n.Dir, n.Address, n.settings, n.server, n.keeper})
 		if err != nil {
 			return nil, err
 		}
@@ -241,8 +244,9 @@ const nodeCommand = "cluster-node"
 // spec is the argument of runNode.
 type spec struct {
 	Kind, Dir, Host string
-	Port            int
 	Settings        []string
+	Server          *replica.Config
+	Keeper          *replica.ZooKeeperConfig
 }
 
 // runNode runs an engine on this host until the engine ends, or is to end. It prints the engine's process id when the
@@ -263,38 +267,53 @@ func runNode(text string) error {
 	case <-running.Done():
 		return running.Err()
 	case <-ctx.Done():
-		return running.Stop(context.Background())
+		if r, ok := running.(interface {
+			Stop(ctx context.Context) error
+		}); ok {
+			return r.Stop(context.Background())
+		}
+		running.Kill()
+		return nil
 	}
 }
 
-// running is an engine.
+// running is an engine. The replicated ClickHouse and ZooKeeper cannot be stopped in order.
 type running interface {
 	PID() int
 	Done() <-chan struct{}
 	Err() error
-	Stop(ctx context.Context) error
+	Kill()
 }
 
 func (s spec) start(ctx context.Context) (running, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	ports := map[string]int{s.Kind: s.Port}
-	if s.Kind == "kafka" {
-		ports["kafka-controller"] = controllerPort
-	}
-	for name, port := range ports { // an engine uses the port in this file
-		if err := os.WriteFile(filepath.Join(s.Dir, name+".port"), []byte(strconv.Itoa(port)), 0o644); err != nil {
-			return nil, err
-		}
-	}
 	switch s.Kind {
 	case "kafka":
+		err := errors.Join(s.storePort("kafka", brokerPort), s.storePort("kafka-controller", controllerPort))
+		if err != nil {
+			return nil, err
+		}
 		return engine.StartApacheKafka(ctx,
 			engine.ApacheKafkaConfig{Dir: s.Dir, Host: s.Host, Properties: s.Settings, Log: log})
 	case "postgres":
+		if err := s.storePort("postgres", postgresPort); err != nil {
+			return nil, err
+		}
 		return engine.StartPostgres(ctx,
 			engine.PostgresConfig{Dir: s.Dir, Host: s.Host, Settings: s.Settings, NoSync: true, Log: log})
+	case "zookeeper":
+		return replica.StartZooKeeper(ctx, *s.Keeper)
 	case "clickhouse":
-		return engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: s.Dir, Host: s.Host, NoSync: true, Log: log})
+		server, err := replica.Start(ctx, *s.Server)
+		if err == nil {
+			err = server.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+engine.Database+" ENGINE = Atomic")
+		}
+		return server, err
 	}
 	return nil, fmt.Errorf("no engine %q", s.Kind)
+}
+
+// storePort writes the file in which an engine looks for the port that it had.
+func (s spec) storePort(name string, port int) error {
+	return os.WriteFile(filepath.Join(s.Dir, name+".port"), []byte(strconv.Itoa(port)), 0o644)
 }

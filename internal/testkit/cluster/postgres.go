@@ -18,29 +18,34 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-// addPostgres adds the first or second PostgreSQL: the primary or its standby.
-func (c *Cluster) addPostgres(n int) error {
-	name := fmt.Sprintf("pg-%d", n)
-	node := &Node{Name: name, Kind: "postgres", Address: fmt.Sprintf("%s5%d", network, n), Port: 5432, Dir: c.dirOf(name)}
-	node.settings = []string{
-		"hba_file=" + filepath.Join(node.Dir, "pg_hba.conf"),
-		"synchronous_commit=on", // a commit is on the standby, while there is one
-		"full_page_writes=on",
-		"wal_sender_timeout=5s",
-		"wal_receiver_timeout=5s",
-		"wal_retrieve_retry_interval=500ms",
+const postgresPort = 5432
+
+// addPostgres adds the primary, and its standby if there are to be two.
+func (c *Cluster) addPostgres(servers int) error {
+	var err error
+	for n := range servers {
+		node := c.add("postgres", fmt.Sprintf("pg-%d", n+1), fmt.Sprintf("5%d", n+1), postgresPort)
+		node.settings = []string{
+			"hba_file=" + filepath.Join(node.Dir, "pg_hba.conf"),
+			"synchronous_commit=on", // a commit is on the standby, while there is one
+			"full_page_writes=on",
+			"wal_sender_timeout=5s",
+			"wal_receiver_timeout=5s",
+			"wal_retrieve_retry_interval=500ms",
+		}
+		err = errors.Join(err, os.MkdirAll(node.Dir, 0o755))
+		for file, text := range map[string]string{
+			"pg_hba.conf": "host all,replication all " + network + "0/24 scram-sha-256\n",
+			"password":    secret, "password.service": secret, "password.gateway": secret,
+		} {
+			err = errors.Join(err, os.WriteFile(filepath.Join(node.Dir, file), []byte(text), 0o644))
+		}
 	}
-	c.nodes = append(c.nodes, node)
-	if n == 1 {
-		c.primary = node
-	} else {
-		c.standby = node
-	}
-	const trusted = "host all,replication all " + network + "0/24 scram-sha-256\n"
-	files := map[string]string{"pg_hba.conf": trusted, "password": secret, "password.service": secret, "password.gateway": secret}
-	err := os.MkdirAll(node.Dir, 0o755)
-	for file, text := range files {
-		err = errors.Join(err, os.WriteFile(filepath.Join(node.Dir, file), []byte(text), 0o644))
+	if nodes := c.Nodes("postgres"); servers > 0 {
+		c.primary = nodes[0]
+		if servers > 1 {
+			c.standby = nodes[1]
+		}
 	}
 	return err
 }

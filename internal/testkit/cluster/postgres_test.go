@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit/cluster"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/queryapi/rest"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -21,8 +23,12 @@ func TestPromotedStandbyHasEveryCommit(t *testing.T) {
 		return
 	}
 	c := start(t, cluster.Options{Postgres: 2})
-	execute(t, c, "CREATE TABLE tally (n bigint PRIMARY KEY)", "CREATE ROLE answerscope_service",
-		"GRANT answerscope_service TO answerscope", "GRANT ALL ON tally TO answerscope_service")
+	must(t, postgres.Migrate(t.Context(), c.PostgresDSN("postgres"), func(uint, string) {}))
+	execute(t, c, "CREATE TABLE tally (n bigint PRIMARY KEY)", "GRANT ALL ON tally TO answerscope_service")
+	refuseStandby(t, c)
+	gateway, err := rest.OpenPool(t.Context(), c.PostgresDSN("authenticator"))
+	must(t, err)
+	defer gateway.Close()
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = c.PostgresDSN("answerscope")
 	db, err := postgres.Open(t.Context(), cfg)
@@ -56,6 +62,7 @@ func TestPromotedStandbyHasEveryCommit(t *testing.T) {
 	for range 2 {
 		must(t, c.Promote(t.Context()))
 		goesOn()
+		wait.For(t, "the gateway to find the primary", func() bool { return gateway.Ping(t.Context()) == nil })
 		must(t, c.Remake(t.Context()))
 		goesOn()
 	}
@@ -69,6 +76,22 @@ func TestPromotedStandbyHasEveryCommit(t *testing.T) {
 	if all := committed.Load(); rows != all && rows != all+1 { // the last was cancelled
 		t.Errorf("%d rows of %d commits", rows, all)
 	}
+}
+
+// refuseStandby wants a pool whose address leads to the standby to keep no connection to it: the address may lead to the
+// primary the next time.
+func refuseStandby(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = strings.ReplaceAll(c.PostgresDSN("answerscope"), c.Node("pg-1").HostPort(), c.Node("pg-2").HostPort())
+	cfg.DSN = strings.ReplaceAll(cfg.DSN, "&target_session_attrs=read-write", "")
+	db, err := postgres.Open(t.Context(), cfg)
+	must(t, err)
+	defer db.Close()
+	if _, err := db.Exec(t.Context(), "INSERT INTO tally VALUES (-1)"); !postgres.IsTransient(err) {
+		t.Errorf("write at the standby: %v", err)
+	}
+	wait.For(t, "the pool to leave the standby", func() bool { return db.Stat().TotalConns() == 0 })
 }
 
 // A cut is what a network does: nothing answers and nothing is refused, in either direction, and a connection that

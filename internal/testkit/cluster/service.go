@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -44,13 +45,11 @@ func (c *Cluster) startServices(ctx context.Context, services []Service) error {
 
 func (c *Cluster) addService(s Service, n int) *Node {
 	c.services++
-	name := fmt.Sprintf("%s-%d", s.Name, n)
-	node := &Node{
-		Name: name, Kind: s.Name, Address: fmt.Sprintf("%s%d", network, 60+c.services), Port: servicePort,
-		Dir: c.dirOf(name), program: s.Program,
-	}
-	node.env = append(append(c.Env("answerscope"), "ANSWERSCOPE_LISTEN="+node.HostPort(), "ANSWERSCOPE_DATA_DIR="+node.Dir), s.Env...)
-	c.nodes = append(c.nodes, node)
+	node := c.add(s.Name, fmt.Sprintf("%s-%d", s.Name, n), strconv.Itoa(60+c.services), servicePort)
+	node.program = s.Program
+	node.env = append(c.Env("answerscope"),
+		"ANSWERSCOPE_LISTEN="+node.HostPort(), "ANSWERSCOPE_DATA_DIR="+filepath.Join(node.Dir, "data"))
+	node.env = append(node.env, s.Env...)
 	return node
 }
 
