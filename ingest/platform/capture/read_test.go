@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -51,6 +52,77 @@ func TestReadersConform(t *testing.T) {
 					Description: platform.Description{Slug: name}, Read: read, Optional: overviews, Unseen: unseen,
 				}.Run(t)
 			})
+		}
+	}
+}
+
+// In every reader what a page adds to a text is removed, and a page in place of a text or a payload is no answer.
+func TestPagesAreNoAnswers(t *testing.T) {
+	const added = "\n\nAI responses may include mistakes. Learn more\n\nThank you\n\nYour feedback helps Google improve. See our Privacy Policy."
+	for _, s := range surfaces {
+		for _, o := range s.offers {
+			name, read := o.provider+"/"+s.slug, reader(t, s.slug, o.provider)
+			for _, payload := range []string{"<!doctype html><html></html>", "", "null", "{}", "[]", "[null]", `"text"`} {
+				if _, err := read([]byte(payload)); !strings.HasPrefix(fmt.Sprint(err), string(platform.ChangedShape)) {
+					t.Errorf("%s, %s: %v", name, payload, err)
+				}
+			}
+			places, refused := 0, 0
+			for _, c := range platformtest.Cases(t, name) {
+				if c.Want.Text == "" {
+					continue
+				}
+				var payload any
+				if err := json.Unmarshal(c.Response, &payload); err != nil {
+					t.Fatal(err)
+				}
+				eachText(payload, func(text string, set func(string)) {
+					if text = strings.TrimSpace(text); text == "" || !strings.HasSuffix(c.Want.Text, text) && !strings.HasPrefix(text, c.Want.Text) {
+						return
+					}
+					set(text + added)
+					changed, err := json.Marshal(payload)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if reply, err := read(changed); err != nil || reply.Text != c.Want.Text {
+						t.Errorf("%s/%s: %q, %v", name, c.Name, reply.Text, err)
+					}
+					places++
+					set("<html><body>" + text)
+					changed, err = json.Marshal(payload)
+					if err != nil {
+						t.Fatal(err)
+					}
+					switch reply, err := read(changed); {
+					case strings.HasPrefix(fmt.Sprint(err), string(platform.ChangedShape)):
+						refused++
+					case err != nil || reply.Text != c.Want.Text && strings.HasPrefix(reply.Text, "<html>"):
+						t.Errorf("%s/%s, a page: %q, %v", name, c.Name, reply.Text, err)
+					}
+					set(text)
+				})
+			}
+			if places == 0 || refused == 0 {
+				t.Errorf("%s: %d texts were changed, and %d pages refused", name, places, refused)
+			}
+		}
+	}
+}
+
+// eachText calls f with every text of a JSON value, and with a function that replaces it.
+func eachText(value any, f func(text string, set func(string))) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			if text, ok := inner.(string); ok {
+				f(text, func(text string) { value[name] = text })
+			}
+			eachText(inner, f)
+		}
+	case []any:
+		for _, inner := range value {
+			eachText(inner, f)
 		}
 	}
 }
