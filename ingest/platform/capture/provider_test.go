@@ -117,7 +117,7 @@ func TestSubmissions(t *testing.T) {
 func TestLanguagesAndCountries(t *testing.T) {
 	sent := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) //nolint:errcheck // a short one is unlike what is wanted
+		body, _ := io.ReadAll(r.Body) // a short one is unlike what is wanted
 		sent <- r.URL.RequestURI() + string(body)
 		_, _ = w.Write([]byte(`{"id":"1"}`))
 	}))
