@@ -14,6 +14,7 @@ import (
 
 // clusterCmd groups the commands that make an installation larger.
 type clusterCmd struct {
+	AddShard      addShardCmd      `cmd:"" help:"Take another ClickHouse server, or several replicas, as a shard."`
 	AddPartitions addPartitionsCmd `cmd:"" help:"Give every topic more partitions, so that more pipelines share them."`
 }
 
@@ -80,4 +81,23 @@ func (c *addPartitionsCmd) Run(ctx context.Context, p *process) error {
 	return c.grow(ctx, p, on, &upkeep.PartitionGrowth{
 		DB: on.DB, Topics: topics, Readers: pipeline.KeyedReaders(topics.Prefix), Still: 5 * time.Second,
 	})
+}
+
+// addShardCmd is the command cluster add-shard.
+type addShardCmd struct {
+	Hosts string `arg:"" help:"host:port of its server; of replicas, separated by commas."`
+	growthFlags
+}
+
+func (c *addShardCmd) Run(ctx context.Context, p *process) error {
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	cluster, err := on.ClickHouse.WithShard(c.Hosts)
+	if err != nil {
+		return usageError{err}
+	}
+	report := func(step string) { p.say("clickhouse %s", step) }
+	return c.grow(ctx, p, on, &upkeep.ShardGrowth{DB: on.DB, ClickHouse: cluster, Report: report})
 }

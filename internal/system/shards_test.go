@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,14 +13,16 @@ import (
 )
 
 // Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled,
-// recovered and exported.
+// recovered and exported. Then a third shard is added.
 func TestEverythingOnTwoShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	servers := testkit.NewGrowingShards(t, 3)
+	shards := servers.Start(t, 0, 2) + ";" + servers.Start(t, 1, 2)
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
 		"ANSWERSCOPE_POSTGRES_DSN=" + store.ControlPlane(t).DSN,
-		"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + strings.Join(testkit.ClickHouseShards(t), ";"),
+		"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + shards,
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.Kafka(t), ","),
 		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
 		"ANSWERSCOPE_KAFKA_PARTITIONS=4",
@@ -72,9 +73,7 @@ func TestEverythingOnTwoShards(t *testing.T) {
 	if r := run(t, env, "", "analyst", "add", "bob", "--org", "acme-inc"); r.status != exitDone || !strings.Contains(r.stdout, "answers_local") || !strings.Contains(r.stderr, "every server") {
 		t.Errorf("analyst add: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
-	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
-		t.Errorf("all ended with status %d", status)
-	}
+	growth{env, servers, servers.Start(t, 2, 3)}.addShard(t, s, key, answers)
 }
 
 // loseRows takes the rows of a table away, on whichever shard they are.

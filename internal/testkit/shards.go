@@ -57,6 +57,15 @@ var shards = sync.OnceValues(func() (servers []string, err error) {
 })
 
 func (e *engines) startShard(ctx context.Context, dir string, port int, ports []int) (dsn string, err error) {
+	if err := listShards(dir, ports); err != nil {
+		return "", err
+	}
+	a, err := e.startClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
+	return a["clickhouse"], err
+}
+
+// listShards configures a server for a cluster of one server a shard.
+func listShards(dir string, ports []int) error {
 	var text strings.Builder
 	text.WriteString("<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>")
 	for _, port := range ports {
@@ -64,14 +73,47 @@ func (e *engines) startShard(ctx context.Context, dir string, port int, ports []
 			"<replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
 	}
 	text.WriteString("</" + Cluster + "></remote_servers></clickhouse>")
-	err = errors.Join(
+	return errors.Join(
 		os.MkdirAll(filepath.Join(dir, "config.d"), 0o700),
 		// An engine keeps the password that it finds; a cluster needs the same on all servers.
 		os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600))
+}
+
+// GrowingShards are servers of one test, a shard each, which may list fewer shards than there are.
+type GrowingShards struct {
+	dir     string
+	ports   []int
+	servers []*engine.ClickHouse
+}
+
+// NewGrowingShards returns servers that are not running.
+func NewGrowingShards(t testing.TB, n int) *GrowingShards {
+	t.Helper()
+	ports, err := replica.FreePorts(t.Context(), n)
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	a, err := e.startClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
-	return a["clickhouse"], err
+	return &GrowingShards{t.TempDir(), ports, make([]*engine.ClickHouse, n)}
+}
+
+// Start starts a server that lists the first shards of the cluster, or starts it again, and returns its address.
+func (g *GrowingShards) Start(t testing.TB, server, listed int) (dsn string) {
+	t.Helper()
+	dir := filepath.Join(g.dir, fmt.Sprintf("shard-%d", server+1))
+	err := listShards(dir, g.ports[:listed])
+	if running := g.servers[server]; running != nil {
+		running.Kill() // in order it would wait for its clients
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := engine.StartClickHouse(t.Context(),
+		engine.ClickHouseConfig{Dir: dir, Port: g.ports[server], NoSync: true, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(started.Kill)
+	g.servers[server] = started
+	return started.DSN()
 }

@@ -52,6 +52,31 @@ func (c Config) ForServer(dsn string) Config {
 	return c
 }
 
+// WithShard returns c with another shard behind the others, on the hosts of a list, unless that is its last one. An
+// added address differs from the others only in its host.
+func (c Config) WithShard(hosts string) (Config, error) {
+	if c.Shards == "" {
+		return c, errors.New("want the addresses of a cluster: a single server cannot get a shard")
+	}
+	sample, mark := c.Servers()[0], "@"
+	address, err := url.Parse(sample)
+	if err != nil {
+		return c, c.Validate()
+	}
+	if address.User == nil {
+		mark = "//"
+	}
+	var added []string
+	for host := range strings.SplitSeq(hosts, ",") {
+		added = append(added, strings.Replace(sample, mark+address.Host, mark+strings.TrimSpace(host), 1))
+	}
+	if slices.Equal(c.ShardServers()[len(c.ShardServers())-1], added) {
+		return c, nil
+	}
+	c.Shards += ";" + strings.Join(added, ",")
+	return c, c.Validate()
+}
+
 // validateShards wants addresses that differ only in the host: queries go to any server, with the same credentials.
 func (c Config) validateShards() error {
 	var errs []error

@@ -5,7 +5,7 @@ import "context"
 // A RunningCommand is a command of answerscope with a connection to the database, in any process.
 type RunningCommand struct {
 	Command string `db:"command"` // such as "pipeline" or "crawlers import"
-	Shards  int    `db:"shards"`  // of ClickHouse, as its settings have them; 1 for one server
+	Shards  int    `db:"shards"`  // of ClickHouse, as its settings have them; 0: without shards
 }
 
 // RunningCommands returns each command once for each number of shards, also this process's.

@@ -204,26 +204,27 @@ func pendingOfShard(ctx context.Context, l layout, replicas []server) ([]string,
 	return append(pending, numberSteps...), nil
 }
 
-// fillDimensions copies the dimensions to new shards: the mirror copies only changes. Of duplicate rows the newest
-// counts.
+// missingRows selects the rows of a dimension that some shard has and this one lacks: the mirror copies only changes,
+// and a process copies to the shards that it knows. Of duplicate rows the newest counts.
+func missingRows(l layout, table string) string {
+	return fmt.Sprintf("SELECT * FROM cluster('%[2]s', currentDatabase(), '%[1]s') FINAL "+
+		"EXCEPT DISTINCT SELECT * FROM %[1]s FINAL", table, l.cluster)
+}
+
+// fillDimensions copies to each shard the rows of dimensions that it lacks.
 func (s servers) fillDimensions(ctx context.Context, l layout) error {
-	for _, table := range OrganizationTables() {
-		if !clickhouse.IsDimension(table) {
-			continue
-		}
+	for _, table := range dimensions() {
 		for _, replicas := range s {
-			var rows uint64
-			err := replicas[0].conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&rows)
-			if err == nil && rows == 0 {
-				err = replicas[0].conn.Exec(ctx, fmt.Sprintf(
-					"INSERT INTO %[1]s SELECT * FROM cluster('%[2]s', currentDatabase(), '%[1]s')", table, l.cluster))
-			}
-			if err != nil {
+			if err := replicas[0].conn.Exec(ctx, "INSERT INTO "+table+" "+missingRows(l, table)); err != nil {
 				return fmt.Errorf("fill %s at %s: %w", table, replicas[0], err)
 			}
 		}
 	}
 	return nil
+}
+
+func dimensions() []string {
+	return slices.DeleteFunc(OrganizationTables(), func(table string) bool { return !clickhouse.IsDimension(table) })
 }
 
 // A server has its shard's number, counted from 1, in the comment of its list of migrations, which is never replicated.
@@ -345,18 +346,26 @@ func (s servers) check(ctx context.Context, l layout) error {
 			return err
 		}
 	}
-	order := func(a, b member) int { return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Name, b.Name)) }
-	slices.SortFunc(members, order)
 	for server := range s.each() {
-		remote, err := server.remoteServers(ctx, l.cluster)
-		if err != nil {
+		if err := server.checkMembers(ctx, l.cluster, members); err != nil {
 			return err
 		}
-		slices.SortFunc(remote, order)
-		if !slices.Equal(members, remote) {
-			return fmt.Errorf("%s knows cluster %s as %v, and given are %v: want the same servers in the same shards, "+
-				"counted from 1, in its remote_servers", server, l.cluster, remote, members)
-		}
+	}
+	return nil
+}
+
+// checkMembers compares a server's remote_servers with the servers that it should have.
+func (s server) checkMembers(ctx context.Context, cluster string, want []member) error {
+	remote, err := s.remoteServers(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	order := func(a, b member) int { return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Name, b.Name)) }
+	want = slices.SortedFunc(slices.Values(want), order)
+	slices.SortFunc(remote, order)
+	if !slices.Equal(want, remote) {
+		return fmt.Errorf("%s knows cluster %s as %v, and given are %v: want the same servers in the same shards, "+
+			"counted from 1, in its remote_servers", s, cluster, remote, want)
 	}
 	return nil
 }
