@@ -49,11 +49,9 @@ type Suggestion struct {
 
 // Result has the suggestions of one kind.
 type Result struct {
-	Kind        string
-	Suggestions []Suggestion // by score, then key, at most maxSuggestions
-	Found       int          // suggestions before that cut
-	Judged      int          // prompts, domains, names …
-	ByChance    float64      // suggestions that chance alone gives at most; 0: unknown
+	Total
+
+	Suggestions []Suggestion // by score, then key
 	Reasons     []Reason     // why there are none, or why the list is not complete
 }
 
@@ -61,9 +59,9 @@ type Result struct {
 type Total struct {
 	Kind     string  `json:"kind"`
 	Found    int     `json:"of"`
-	Stored   int     `json:"shown"`
-	Judged   int     `json:"tried"`
-	ByChance float64 `json:"expected"`
+	Stored   int     `json:"shown"`    // the best of Found, at most maxSuggestions
+	Judged   int     `json:"tried"`    // prompts, domains, names …
+	ByChance float64 `json:"expected"` // suggestions that chance alone gives at most; 0: unknown
 }
 
 // Reason is why a kind has no suggestions, or may lack some.
@@ -156,8 +154,8 @@ func (r Result) storable() (Result, error) {
 			keys[s.Key], r.Suggestions = true, append(r.Suggestions, s)
 		}
 	}
-	if len(r.Suggestions) < len(all) {
-		r.Reasons = append(r.Reasons, Reason{r.Kind, "too_long", len(r.Suggestions), len(all)})
+	if r.Stored = len(r.Suggestions); r.Stored < len(all) {
+		r.Reasons = append(r.Reasons, Reason{r.Kind, "too_long", r.Stored, len(all)})
 	}
 	return r, nil
 }

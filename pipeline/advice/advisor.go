@@ -150,7 +150,7 @@ func (a *Advisor) advise(ctx context.Context, due postgres.DueAdvice) error {
 			return err
 		}
 		suggestions, reasons = append(suggestions, r.Suggestions...), append(reasons, r.Reasons...)
-		totals = append(totals, Total{r.Kind, r.Found, len(r.Suggestions), r.Judged, r.ByChance})
+		totals = append(totals, r.Total)
 	}
 	advice.Suggestions, advice.Totals, advice.Reasons = suggestions, totals, reasons
 	if err := a.db.StoreAdvice(ctx, advice); err != nil {

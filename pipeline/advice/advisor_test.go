@@ -38,7 +38,7 @@ func newAdvised(t *testing.T) *advised {
 	w.pause = func(context.Context, time.Duration) error { return nil }
 	w.Advisor.find = func(_ context.Context, _ *clickhouse.Conn, brand Brand, _ Window) ([]Result, error) {
 		all := slices.Clone(w.found[brand.BrandID])
-		return []Result{{Kind: w.kind, Suggestions: all, Found: len(all)}}, nil
+		return []Result{{Total: Total{Kind: w.kind, Found: len(all)}, Suggestions: all}}, nil
 	}
 	for i, slug := range []string{"acme", "rival"} {
 		org, err := db.AddOrganization(t.Context(), slug, slug)

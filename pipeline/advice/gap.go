@@ -72,7 +72,7 @@ func (b *Brand) filter(window Window) clickhouse.ExportFilter {
 
 // findGaps judges the prompts that are still asked by the rows of all answers.
 func findGaps(brand *Brand, rows []clickhouse.PromptNames) Result {
-	gaps := Result{Kind: KindGap}
+	gaps := Result{Total: Total{Kind: KindGap}}
 	rivals, all := brand.rivals(), answersOf(rows)
 	byPrompt := map[clickhouse.UUID][]clickhouse.PromptNames{}
 	for _, r := range rows {

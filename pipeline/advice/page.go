@@ -34,7 +34,7 @@ func pages(ctx context.Context, warehouse *clickhouse.Conn, brand Brand, window 
 }
 
 func findPages(rows []clickhouse.OwnedPage) Result {
-	owned := Result{Kind: KindPage}
+	owned := Result{Total: Total{Kind: KindPage}}
 	var site clickhouse.OwnedPage
 	for _, r := range rows {
 		site.Crawls += r.Crawls

@@ -57,7 +57,7 @@ func foundNames(r name.Result, brands []clickhouse.CardBrand) Result {
 	for _, b := range brands {
 		cards[extract.Fold(b.Name)] += b.Lists
 	}
-	names := Result{Kind: KindCompetitor, Judged: r.Phrases, Reasons: reasonsOf(KindCompetitor, r)}
+	names := Result{Total: Total{Kind: KindCompetitor, Judged: r.Phrases}, Reasons: reasonsOf(KindCompetitor, r)}
 	for _, n := range r.Names {
 		names.Suggestions = append(names.Suggestions, Suggestion{
 			Kind: KindCompetitor, Key: n.Key, Score: perCent(int64(n.Beside), int64(r.Answers)),
@@ -89,7 +89,7 @@ func (r Result) linkNames(ctx context.Context, warehouse *clickhouse.Conn, filte
 }
 
 func foundThemes(r name.Result, brand string) Result {
-	themes := Result{Kind: KindTheme, Judged: r.Critics, Reasons: reasonsOf(KindTheme, r)}
+	themes := Result{Total: Total{Kind: KindTheme, Judged: r.Critics}, Reasons: reasonsOf(KindTheme, r)}
 	for _, t := range r.Themes {
 		score := perCent(int64(t.Answers), int64(t.Naming))
 		themes.Suggestions = append(themes.Suggestions, Suggestion{

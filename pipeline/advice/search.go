@@ -80,7 +80,7 @@ func (l *searchLog) add(a *clickhouse.SearchingAnswer) error {
 
 // find suggests groups of searches that no prompt covers.
 func (l *searchLog) find(ctx context.Context, brand *Brand) (Result, error) {
-	result := Result{Kind: KindPrompt}
+	result := Result{Total: Total{Kind: KindPrompt}}
 	groups, searching, err := l.group(ctx)
 	var prompts need.Prompts
 	for _, prompt := range brand.Prompts {

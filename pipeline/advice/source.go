@@ -31,7 +31,7 @@ type PageRow struct {
 
 // findSources judges the rows of each domain.
 func findSources(brand *Brand, rows []clickhouse.PromptNames) Result {
-	sources := Result{Kind: KindSource}
+	sources := Result{Total: Total{Kind: KindSource}}
 	rivals, total, largest := brand.rivals(), answersOf(rows), 0
 	for from, to := 0, 0; from < len(rows); from = to {
 		domain := rows[from].Domain

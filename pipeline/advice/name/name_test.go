@@ -242,21 +242,6 @@ func TestRarePhrasesAreForgotten(t *testing.T) {
 	}
 }
 
-// What other brands' texts have is in no count of a brand: a word that is generic there is none here.
-func TestBrandsAreCountedApart(t *testing.T) {
-	t.Parallel()
-	own := listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")
-	want := read(own...)
-	other := New(extract.Entity{Name: "Other"}, nil)
-	for range 100 {
-		other.Add(answer(1, "nova is a word, nova. nova pro"))
-	}
-	other.Result()
-	if got := read(own...); !reflect.DeepEqual(got, want) {
-		t.Errorf("found %+v, without the other brand %+v", got, want)
-	}
-}
-
 func TestThemeIsCriticismOfTheBrand(t *testing.T) {
 	t.Parallel()
 	const himself = "**Lumen**\n* Pros: bright\n* Cons: Short cable, a wobbly stand\n"

@@ -2,7 +2,6 @@ package name
 
 import (
 	_ "embed" // the lists of words
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,12 +89,20 @@ func (t *token) has(signs string) bool { return strings.ContainsAny(t.gap, signs
 // continues reports whether a token goes on a phrase.
 func (t *token) continues() bool { return t.gap == " " && (t.isCapital || t.isNumeric) }
 
-// numbersOf returns the numbers of a text's tokens.
+// numbersOf returns the numbers of a text's tokens: its words, each with the signs before it, and the empty word.
 func (t *Texts) numbersOf(text string) (numbers []uint32) {
-	for gap, word := range scan(text) {
-		numbers = append(numbers, t.number(tokenKey{gap, word, false}))
+	text = "\n" + strings.Map(plain, text)
+	for at, gapAt := 0, 0; ; {
+		start := strings.IndexFunc(text[at:], isSpoken)
+		if start < 0 {
+			return append(numbers, t.number(tokenKey{text[gapAt:], "", false}))
+		}
+		start += at
+		at = start + wordLength(text[start:])
+		word := strings.TrimSuffix(text[start:at], "'s")
+		numbers = append(numbers, t.number(tokenKey{text[gapAt:start], word, false}))
+		gapAt = start + len(word)
 	}
-	return numbers
 }
 
 // read returns tokens by their numbers. They are valid until the next call.
@@ -105,27 +112,6 @@ func (t *Texts) read(numbers []uint32) []*token {
 		t.buffer = append(t.buffer, t.tokens[n])
 	}
 	return t.buffer
-}
-
-// scan yields the words of a text, each with the signs before it, and the empty word with the signs at the end.
-func scan(text string) iter.Seq2[string, string] {
-	text = "\n" + strings.Map(plain, text)
-	return func(yield func(gap, word string) bool) {
-		for from, gapFrom := 0, 0; ; {
-			start := strings.IndexFunc(text[from:], isSpoken)
-			if start < 0 {
-				yield(text[gapFrom:], "")
-				return
-			}
-			start += from
-			from = start + wordLength(text[start:])
-			word := strings.TrimSuffix(text[start:from], "'s")
-			if !yield(text[gapFrom:start], word) {
-				return
-			}
-			gapFrom = start + len(word)
-		}
-	}
 }
 
 // plain makes ASCII of quotes and dashes, and drops signs that belong to the word before them.
