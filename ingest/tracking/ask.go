@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
@@ -28,7 +28,7 @@ const (
 	firstDelay     = time.Second             // before the second request; it doubles
 	maxDelay       = time.Minute
 
-	parallelGiveUps = 500 // of an unusable platform, with records of maxWriteBytes
+	parallelGiveUps = 50 // of an unusable platform: a record may have 2 MB
 )
 
 // asker asks the runs of one job on one platform.
@@ -39,6 +39,9 @@ type asker struct {
 	unusable    *platform.Error // why the platform cannot be asked; nil: it can
 	limit       *rateLimit
 	queue       *runQueue
+	left        atomic.Int64       // runs that have not ended
+	stop        context.CancelFunc // once there are none
+	inFlight    sync.WaitGroup
 
 	surface    *capture.Client       // nil: an API is asked
 	byProvider map[string]*rateLimit // of the surface
@@ -48,34 +51,47 @@ type asker struct {
 
 // ask returns when every run has ended, or when asking is cancelled and the requests in flight have ended.
 func (a *asker) ask(asking, requests context.Context) {
-	if a.unusable != nil {
+	running, stop := context.WithCancel(asking)
+	defer stop()
+	a.stop = stop
+	switch {
+	case a.unusable != nil:
 		a.giveUpAll(asking)
 		return
-	}
-	if a.surface != nil {
-		defer a.awaitCaptures(asking, requests)()
-	} else {
+	case a.surface != nil:
+		defer a.awaitCaptures(asking, running, requests)()
+	default:
 		defer a.limit.join(a.claim.OrganizationID)()
 	}
-	var inFlight sync.WaitGroup
-	defer inFlight.Wait()
-	unblocking, stop := context.WithCancel(asking)
-	defer stop()
-	inFlight.Go(func() { a.unblockRuns(unblocking) })
+	defer a.inFlight.Wait()
+	a.inFlight.Go(func() { a.unblockRuns(running) })
+	if a.surface != nil {
+		a.routeRuns(running, requests)
+	} else {
+		a.sendRequests(running, requests, a.queue, "")
+	}
+}
+
+// end counts runs that have ended.
+func (a *asker) end(runs int) {
+	if a.left.Add(int64(-runs)) == 0 {
+		a.stop()
+	}
+}
+
+// sendRequests sends the runs of a queue as the limits allow, to a provider or an API, until running ends.
+func (a *asker) sendRequests(running, requests context.Context, queue *runQueue, provider string) {
 	for {
-		r, ok := a.queue.next(asking, a.Now)
+		r, ok := queue.next(running, a.Now)
 		if !ok {
 			return
 		}
-		reserved, err := a.acquire(asking, r)
-		switch failure, ok := errors.AsType[*platform.Error](err); {
+		switch reserved, err := a.acquire(running, r, provider); {
 		case err == nil:
-			inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
+			a.inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
 		case errors.Is(err, errClosed):
-			a.queue.retry(r) // runs that another provider takes go first
-		case ok:
-			a.giveUp(r, failure, "") // no provider takes the prompt
-		case asking.Err() == nil:
+			a.queue.add(r)
+		case running.Err() == nil:
 			a.giveUp(r, lastFailure(r), "") // its deadline is over
 		}
 	}
@@ -90,28 +106,32 @@ func (a *asker) unblockRuns(ctx context.Context) {
 		}
 		limited, done := context.WithTimeout(ctx, statementTimeout)
 		if free, err := a.claim.Free(limited, ids); err == nil { // else the next look tries again
-			a.queue.unblock(ids, free)
+			a.end(a.queue.unblock(ids, free))
 		}
 		done()
 	}
 }
 
-// acquire waits until a run may be asked. It fails when asking ends, or at the run's deadline.
-func (a *asker) acquire(asking context.Context, r *queuedRun) (reserved float64, err error) {
+// acquire waits until a run may be asked. It fails when running ends, or at the run's deadline.
+func (a *asker) acquire(running context.Context, r *queuedRun, provider string) (reserved float64, err error) {
 	timeLeft := r.deadline().Sub(a.Now())
 	if timeLeft <= 0 {
 		return 0, context.DeadlineExceeded
 	}
-	limited, done := context.WithTimeout(asking, timeLeft)
+	limited, done := context.WithTimeout(running, timeLeft)
 	defer done()
 	if err := a.Room(limited); err != nil {
 		return 0, err
 	}
-	if a.surface != nil {
-		return a.acquireProvider(limited, r)
+	if a.surface == nil {
+		r.limit = a.limit
+		return a.limit.acquire(limited, true)
 	}
-	r.limit = a.limit
-	return a.limit.acquire(limited, true)
+	if names, _, _ := a.candidates(r); len(names) == 0 || names[0] != provider {
+		return 0, errClosed
+	}
+	r.Provider, r.limit = provider, a.byProvider[provider]
+	return r.limit.acquire(limited, false)
 }
 
 // sendRequest sends a request of a run, and stores its outcome.
@@ -197,7 +217,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 		return nil
 	}
 	fault.Pass(fault.Answered)
-	a.queue.done()
+	a.end(1)
 	a.signalRecord()
 	if otherJobs {
 		a.shareAnswer(r, answered)
@@ -262,7 +282,7 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 		return
 	}
 	fault.Pass(fault.Failed)
-	a.queue.retry(r)
+	a.queue.add(r)
 }
 
 // nextAttempt returns when a run is asked again after so many failures, of which some do not count; false: it is given
@@ -272,73 +292,53 @@ func nextAttempt(last *platform.Error, failures, uncounted int, now, deadline ti
 	if !last.Class.Retryable() || !isFree && failures-uncounted >= maxFailures {
 		return time.Time{}, false
 	}
-	delay := maxDelay
-	if failures < 7 { // 1 s · 2⁶ is longer
-		delay = min(firstDelay<<(failures-1), maxDelay)
-	}
+	delay := min(firstDelay<<min(failures-1, 6), maxDelay) // 1 s · 2⁶ is longer
 	at = now.Add(max(delay, last.RetryAfter))
 	return at, at.Before(deadline)
 }
 
-// giveUp stores the record of a run that ends without an answer.
-func (a *asker) giveUp(r *queuedRun, failure *platform.Error, cost string) {
-	outcome, err := a.giveUpOutcome(r, failure)
-	outcome.Cost = cost
-	a.storeGiveUp(outcome, err)
-}
-
-// giveUpOutcome returns the outcome, with its record, of a run that ends without an answer.
-func (a *asker) giveUpOutcome(r *queuedRun, failure *platform.Error) (postgres.RunOutcome, error) {
+// giveUp stores the record of a run that ends without an answer, and reports whether it did.
+func (a *asker) giveUp(r *queuedRun, failure *platform.Error, cost string) bool {
 	class, cause := failure.Class, causeText(failure)
 	run := a.answerRun(r)
 	run.EndedAt = a.endTime(r)
 	gaveUp := run.GaveUp(&platform.Error{Class: class, Cause: errors.New(cause)})
-	outcome := postgres.RunOutcome{
-		ID: r.ID, State: "gave_up", ErrorClass: string(class), Error: cause, Provider: r.Provider,
-	}
 	record, err := answer.Record(&gaveUp, a.Now())
-	outcome.Answer = string(record.Value)
-	return outcome, err
-}
-
-// storeGiveUp reports whether the outcome was stored. err is the error of making it.
-func (a *asker) storeGiveUp(outcome postgres.RunOutcome, err error) bool {
 	if err == nil {
-		_, err = a.writer.end(outcome)
+		_, err = a.writer.end(postgres.RunOutcome{
+			ID: r.ID, State: "gave_up", ErrorClass: string(class), Error: cause, Provider: r.Provider, Cost: cost,
+			Answer: string(record.Value),
+		})
 	}
 	if err != nil {
-		a.fail(fmt.Errorf("give up run %s: %w", outcome.ID, err))
+		a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
 		return false
 	}
-	a.queue.done()
+	a.end(1)
 	a.signalRecord()
 	return true
 }
 
-// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write. A record may
-// have 4 MB, so their bytes are bounded, too.
+// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write.
 func (a *asker) giveUpAll(asking context.Context) {
 	var group errgroup.Group
 	group.SetLimit(parallelGiveUps)
-	records := semaphore.NewWeighted(maxWriteBytes)
 	for _, r := range a.queue.takeAll() {
-		outcome, err := a.giveUpOutcome(r, a.unusable)
-		if r.SubmittedAt != nil { // its capture is paid for
-			outcome.Cost = capture.ListCost(r.Platform, r.Provider)
-		}
-		bytes := int64(min(len(outcome.Answer), maxWriteBytes))
-		if records.Acquire(asking, bytes) != nil {
+		if asking.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			defer records.Release(bytes)
-			if a.storeGiveUp(outcome, err) {
+			cost := ""
+			if r.SubmittedAt != nil { // its capture is paid for
+				cost = capture.ListCost(r.Platform, r.Provider)
+			}
+			if a.giveUp(r, a.unusable, cost) {
 				a.metrics.requests.WithLabelValues(a.description.Slug, r.Provider, string(a.unusable.Class)).Inc()
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // storeGiveUp reports its errors itself
+	_ = group.Wait() // giveUp reports its errors itself
 }
 
 // answerRun returns a run in the form that records are made of.

@@ -17,15 +17,15 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// awaitCaptures polls the runs that providers have accepted. finish returns when all have ended, or asking has. Then
-// the next worker polls the others, unless the job was cancelled.
-func (a *asker) awaitCaptures(asking, requests context.Context) (finish func()) {
+// awaitCaptures polls the runs that providers have accepted while running goes on. finish ends the polls: the next
+// worker goes on with the others, unless the job was cancelled.
+func (a *asker) awaitCaptures(asking, running, requests context.Context) (finish func()) {
 	var leave []func()
 	for _, limit := range a.byProvider {
 		leave = append(leave, limit.join(a.claim.OrganizationID))
 	}
 	polling, stop := context.WithCancel(requests)
-	detach := context.AfterFunc(asking, stop)
+	detach := context.AfterFunc(running, stop)
 	var polls sync.WaitGroup
 	polls.Go(func() {
 		for {
@@ -37,7 +37,6 @@ func (a *asker) awaitCaptures(asking, requests context.Context) (finish func()) 
 		}
 	})
 	return func() {
-		a.jobs.close()
 		polls.Wait()
 		var left errgroup.Group
 		left.SetLimit(maxPolls)
@@ -87,22 +86,32 @@ func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, er
 	return names, wait, err
 }
 
-// acquireProvider waits until a provider takes a request of a run. It passes over those that fail or are closed, not
-// those that are busy. Without one the run is due again when the next provider opens.
-func (a *asker) acquireProvider(ctx context.Context, r *queuedRun) (reserved float64, err error) {
+// routeRuns hands each run to the first provider that takes it now, until running ends. Only the runs of the same
+// provider wait for one that is busy.
+func (a *asker) routeRuns(running, requests context.Context) {
+	lanes := map[string]*runQueue{}
+	for name := range a.byProvider {
+		lane := newRunQueue()
+		lanes[name] = lane
+		a.inFlight.Go(func() { a.sendRequests(running, requests, lane, name) })
+	}
 	for {
+		r, ok := a.queue.next(running, a.Now)
+		if !ok {
+			return
+		}
 		names, wait, err := a.candidates(r)
-		if err != nil {
-			return 0, err
-		}
-		if len(names) == 0 {
-			r.notBefore = a.Now().Add(min(wait, r.deadline().Sub(a.Now())))
-			return 0, errClosed
-		}
-		r.Provider, r.limit = names[0], a.byProvider[names[0]]
-		reserved, err = r.limit.acquire(ctx, false)
-		if !errors.Is(err, errClosed) {
-			return reserved, err
+		timeLeft := r.deadline().Sub(a.Now())
+		switch failure, ok := errors.AsType[*platform.Error](err); {
+		case ok:
+			a.giveUp(r, failure, "") // no provider takes the prompt, or none is cheap enough
+		case timeLeft <= 0:
+			a.giveUp(r, lastFailure(r), "")
+		case len(names) > 0:
+			lanes[names[0]].add(r)
+		default:
+			r.notBefore = a.Now().Add(min(wait, timeLeft))
+			a.queue.add(r)
 		}
 	}
 }
@@ -162,7 +171,6 @@ func (a *asker) leave(r *queuedRun) {
 func (a *asker) adopt(r *queuedRun, delay time.Duration) {
 	r.limit = a.accountOf(r.Provider)
 	r.limit.adopt()
-	a.queue.adopt()
 	a.await(r, delay)
 }
 
@@ -187,7 +195,7 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	switch {
 	case progress.Ended:
 	case err != nil:
-		a.jobs.retry(r)
+		a.jobs.add(r)
 		return
 	case a.isOverdue(r, progress, now):
 		_ = a.surface.Cancel(ctx, job) // else it ends by itself
@@ -197,12 +205,11 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	default:
 		r.polledAt, r.notBefore = now, now.Add(capture.PollDelay(r.polls, progress))
 		r.polls++
-		a.jobs.retry(r)
+		a.jobs.add(r)
 		return
 	}
 	a.leave(r)
 	a.endRequest(ctx, r, now.Sub(*r.SubmittedAt), 0, reply, err)
-	a.jobs.done()
 }
 
 // fetch polls a job, unless its provider takes no polls.

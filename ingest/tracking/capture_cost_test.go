@@ -223,22 +223,34 @@ func TestIdempotencyKeysChangeWithTheJob(t *testing.T) {
 	}
 }
 
-// A prompt that only a provider takes which is passed over does not hold up those that another one takes.
-func TestAProviderThatIsAwayHoldsUpNoOther(t *testing.T) {
+// A prompt that only a provider takes which is passed over, or has as many jobs as it takes, does not hold up those
+// that another one takes.
+func TestAProviderHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	prompts := numbered(20)
-	for i := range 40 {
-		prompts = append(prompts, fmt.Sprintf("%d ", i)+strings.Repeat("best lamp ", 500)) // too long for Oxylabs
-	}
-	e, c := newEnvironment(t, prompts...), newCaptures(t)
-	e.Captures = append(c.environment("OXYLABS", "user:password"), "ANSWERSCOPE_PLATFORM_OXYLABS_LIMITS=in-flight=5",
-		"ANSWERSCOPE_PLATFORM_CLORO_API_KEY=key", "ANSWERSCOPE_PLATFORM_CLORO_BASE_URL=http://127.0.0.1:1")
-	e.FirstPause = time.Hour
-	jobs, _ := e.run(t)
-	id := e.start(t, jobs, surface)
-	wait.For(t, "the short prompts", func() bool { return e.job(t, id).Completed == 20 })
-	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
-		t.Fatal(err)
+	for _, isBusy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("busy %t", isBusy), func(t *testing.T) {
+			t.Parallel()
+			prompts := numbered(6)
+			for i := range 12 {
+				prompts = append(prompts, fmt.Sprintf("%d ", i)+strings.Repeat("best lamp ", 500)) // too long for Oxylabs
+			}
+			e, c, other := newEnvironment(t, prompts...), newCaptures(t), newCaptures(t)
+			other.holds, e.FirstPause = true, time.Hour
+			if !isBusy {
+				other.away = http.StatusServiceUnavailable
+			}
+			e.Captures = append(c.environment("OXYLABS", "user:password"), other.environment("CLORO", "key")...)
+			e.Captures[len(e.Captures)-1] = "ANSWERSCOPE_PLATFORM_CLORO_LIMITS=requests=6000,in-flight=1"
+			jobs, _ := e.run(t)
+			id := e.start(t, jobs, surface)
+			wait.For(t, "the short prompts", func() bool { return e.job(t, id).Completed == 6 })
+			if n, _ := other.accepted(); isBusy && n != 1 {
+				t.Errorf("%d jobs", n)
+			}
+			if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, id); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 

@@ -71,8 +71,8 @@ func TestAnswersOutliveAnOutageOfPostgres(t *testing.T) {
 	}
 }
 
-// The runs of a platform that cannot be asked, of which a job may have 50,000, are given up up to 500 at a time, with
-// records of up to 16 MB. Each was a transaction, one after the other.
+// The runs of a platform that cannot be asked, of which a job may have 50,000, are given up up to 50 at a time. Each
+// was a transaction, one after the other.
 func TestAnUnusablePlatformIsGivenUpInBatches(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(900)...)

@@ -38,8 +38,8 @@ func (r *queuedRun) pay(cost string) {
 	}
 }
 
-// canPay reports whether what is left of the run's estimate pays for one more request, where a budget limits cost. A
-// run that has cost nothing has it reserved; a price of nil is not limited.
+// canPay reports whether the rest of the run's estimate pays for one more request, where a budget limits cost. The first
+// request is reserved; a price of nil is not limited.
 func (r *queuedRun) canPay(price *big.Rat) bool {
 	spent := decimal(r.Cost)
 	return price == nil || spent.Sign() == 0 || spent.Add(spent, price).Cmp(decimal(r.Estimate)) <= 0
@@ -47,21 +47,16 @@ func (r *queuedRun) canPay(price *big.Rat) bool {
 
 // decimal returns an amount of PostgreSQL, which is always a number.
 func decimal(text string) *big.Rat {
-	amount, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return new(big.Rat)
-	}
+	amount, _ := new(big.Rat).SetString(text)
 	return amount
 }
 
-// runQueue holds the runs of one job and platform that have not ended, in the order of their times.
+// runQueue holds runs in the order of their times.
 type runQueue struct {
 	mu      sync.Mutex
-	open    bool         // more may be added
-	ready   []*queuedRun // by notBefore
-	taken   int
+	ready   []*queuedRun             // by notBefore
 	blocked map[uuid.UUID]*queuedRun // while another job asks their question
-	changed chan struct{}            // a run is ready, or none is left
+	changed chan struct{}            // a run is ready
 }
 
 func newRunQueue() *runQueue {
@@ -78,22 +73,10 @@ func (q *runQueue) add(r *queuedRun) {
 func (q *runQueue) insert(r *queuedRun) {
 	i := sort.Search(len(q.ready), func(i int) bool { return q.ready[i].notBefore.After(r.notBefore) })
 	q.ready = slices.Insert(q.ready, i, r)
-	q.signal()
-}
-
-// close ends a queue that is open once its runs have ended.
-func (q *runQueue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.open = false
-	q.signal()
-}
-
-// adopt counts a run that is elsewhere, and given back later.
-func (q *runQueue) adopt() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.taken++
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
 }
 
 // hasten readies a waiting run, at the earliest a second after its last poll.
@@ -115,40 +98,35 @@ func (q *runQueue) hasten(id uuid.UUID, now time.Time) {
 	}
 }
 
-// next waits for the next run, which the caller gives back by retry, block or done. It returns false once every run has
-// ended, or ctx has.
+// next waits for the next run; false: ctx has ended.
 func (q *runQueue) next(ctx context.Context, now func() time.Time) (*queuedRun, bool) {
-	for {
-		r, wait, ended := q.take(now())
-		if r != nil || ended {
-			return r, r != nil
+	for ctx.Err() == nil {
+		r, wait := q.take(now())
+		if r != nil {
+			return r, true
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil, false
 		case <-q.changed:
-		case <-timer.C:
+		case <-time.After(wait):
 		}
-		timer.Stop()
 	}
+	return nil, false
 }
 
 // take returns the first run if its time has come, else how long to wait for it.
-func (q *runQueue) take(now time.Time) (r *queuedRun, wait time.Duration, ended bool) {
+func (q *runQueue) take(now time.Time) (r *queuedRun, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.ready) == 0 {
-		return nil, time.Hour, !q.open && q.taken == 0 && len(q.blocked) == 0
+		return nil, time.Hour
 	}
 	if wait := q.ready[0].notBefore.Sub(now); wait > 0 {
-		return nil, wait, false
+		return nil, wait
 	}
-	q.taken++
 	r, q.ready[0] = q.ready[0], nil
 	q.ready = q.ready[1:]
-	return r, 0, false
+	return r, 0
 }
 
 // takeAll returns all ready runs, also before their times.
@@ -156,32 +134,15 @@ func (q *runQueue) takeAll() []*queuedRun {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	runs := q.ready
-	q.ready, q.taken = nil, q.taken+len(runs)
+	q.ready = nil
 	return runs
 }
 
-// retry gives back a run that is asked again.
-func (q *runQueue) retry(r *queuedRun) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.taken--
-	q.insert(r)
-}
-
-// block gives back a run that has ended elsewhere, or whose question another job is asking.
+// block holds a run that has ended elsewhere, or whose question another job is asking.
 func (q *runQueue) block(r *queuedRun) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.taken--
 	q.blocked[r.ID] = r
-}
-
-// done gives back a run that has ended.
-func (q *runQueue) done() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.taken--
-	q.signal()
 }
 
 func (q *runQueue) blockedIDs() []uuid.UUID {
@@ -190,26 +151,21 @@ func (q *runQueue) blockedIDs() []uuid.UUID {
 	return slices.Collect(maps.Keys(q.blocked))
 }
 
-// unblock readies the blocked runs whose question is free. Runs that are not in free have ended.
-func (q *runQueue) unblock(ids []uuid.UUID, free map[uuid.UUID]bool) {
+// unblock readies the blocked runs whose question is free, and returns how many have ended: those that are not in free.
+func (q *runQueue) unblock(ids []uuid.UUID, free map[uuid.UUID]bool) (ended int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, id := range ids {
 		isFree, unended := free[id]
-		if unended && !isFree {
-			continue
-		}
-		if isFree {
+		switch {
+		case !unended:
+			ended++
+		case isFree:
 			q.insert(q.blocked[id])
+		default:
+			continue
 		}
 		delete(q.blocked, id)
 	}
-	q.signal()
-}
-
-func (q *runQueue) signal() {
-	select {
-	case q.changed <- struct{}{}:
-	default:
-	}
+	return ended
 }

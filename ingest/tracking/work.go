@@ -169,6 +169,7 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		if r.NextAttemptAt != nil {
 			queued.notBefore = *r.NextAttemptAt
 		}
+		a.left.Add(1)
 		if r.SubmittedAt != nil && a.unusable == nil {
 			a.adopt(queued, rand.N(time.Duration(len(runs))*adoptInterval))
 			continue
@@ -213,7 +214,6 @@ func (w *worker) newAsker(slug string, platforms []Platform, costLimited bool) *
 	if surface, ok := a.client.(*capture.Client); ok {
 		a.surface, a.jobs = surface, newRunQueue()
 		a.byProvider, a.prices = map[string]*rateLimit{}, map[string]*big.Rat{}
-		a.jobs.open = true
 		for _, provider := range p.Providers {
 			a.byProvider[provider.Slug] = w.limits.account(provider)
 			if costLimited {
