@@ -30,25 +30,13 @@ func (p Platform) limits(
 	set postgres.AccountLimits, learnt postgres.PlatformAccount,
 ) (limits platform.Limits, from LimitSources) {
 	described, environment := p.Limits, p.environmentLimits
-	if p.KeyFrom == FromEnvironment {
-		lower := func(limit *int, described int, environment *int) *int {
-			if environment != nil {
-				described = *environment
-			}
-			if limit == nil || *limit == 0 || described > 0 && *limit >= described {
-				return nil
-			}
-			return limit
-		}
-		set.RequestsPerMinute = lower(set.RequestsPerMinute, described.RequestsPerMinute, environment.RequestsPerMinute)
-		set.TokensPerMinute = lower(set.TokensPerMinute, described.TokensPerMinute, environment.TokensPerMinute)
-		set.InFlight = lower(set.InFlight, described.InFlight, environment.InFlight)
-	}
+	onlyLowers := p.KeyFrom == FromEnvironment
 	limits.RequestsPerMinute, from.RequestsPerMinute = chooseLimit(described.RequestsPerMinute,
-		environment.RequestsPerMinute, set.RequestsPerMinute, learnt.RequestsPerMinute)
+		environment.RequestsPerMinute, set.RequestsPerMinute, learnt.RequestsPerMinute, onlyLowers)
 	limits.TokensPerMinute, from.TokensPerMinute = chooseLimit(described.TokensPerMinute,
-		environment.TokensPerMinute, set.TokensPerMinute, learnt.TokensPerMinute)
-	limits.InFlight, from.InFlight = chooseLimit(described.InFlight, environment.InFlight, set.InFlight, 0)
+		environment.TokensPerMinute, set.TokensPerMinute, learnt.TokensPerMinute, onlyLowers)
+	limits.InFlight, from.InFlight = chooseLimit(described.InFlight,
+		environment.InFlight, set.InFlight, 0, onlyLowers)
 	return limits, from
 }
 
@@ -59,15 +47,17 @@ const (
 	maxRaised  = 20
 )
 
-// chooseLimit prefers what the organization has set to the environment, and that to the description. learnt is the
-// platform's own word, 0 if it gave none.
-func chooseLimit(described int, environment, organization *int, learnt int) (limit int, from string) {
+// chooseLimit prefers what the organization has set, which may only lower the others, to the environment, and that to
+// the description. learnt is the platform's own word, 0 if it gave none.
+func chooseLimit(
+	described int, environment, organization *int, learnt int, onlyLowers bool,
+) (limit int, from string) {
 	limit, from = described, FromDescription
 	upper := limit * maxRaised
 	if environment != nil {
 		limit, from, upper = *environment, FromEnvironment, *environment
 	}
-	if organization != nil {
+	if organization != nil && (!onlyLowers || *organization > 0 && (limit == 0 || *organization < limit)) {
 		limit, from, upper = *organization, FromOrganization, *organization
 	}
 	if learnt == 0 || limit == 0 {

@@ -181,7 +181,7 @@ func newCaptured(t testing.TB, prompts int) (*environment, *captures) {
 // list's.
 func TestCapturesArePolled(t *testing.T) {
 	t.Parallel()
-	e, c := newCaptured(t, 12)
+	e, c := newCaptured(t, 7)
 	e.Captures = append(e.Captures, "ANSWERSCOPE_PLATFORM_OXYLABS_LIMITS=in-flight=5")
 	c.pending = 1
 	jobs, _ := e.run(t)
@@ -191,10 +191,10 @@ func TestCapturesArePolled(t *testing.T) {
 	wait.For(t, "a pause", func() bool { return len(e.runs(t, id, "asking")) == 5 })
 	c.set(func() { c.away = 0 })
 	j, r := e.finished(t, id)
-	if j.Status != "completed" || r.Answered != 12 || r.Repeats != 0 || r.Cost.Amount != 12*0.0016 {
+	if j.Status != "completed" || r.Answered != 7 || r.Repeats != 0 || r.Cost.Amount != 7*0.0016 {
 		t.Errorf("%s: %+v", j.Status, r)
 	}
-	if submissions, prompts := c.accepted(); submissions != 12 || prompts != 12 || c.most != 5 {
+	if submissions, prompts := c.accepted(); submissions != 7 || prompts != 7 || c.most != 5 {
 		t.Errorf("%d submissions of %d prompts, %d at once", submissions, prompts, c.most)
 	}
 	answers, _ := e.records(t)

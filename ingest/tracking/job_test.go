@@ -229,6 +229,7 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 func TestAPausedWorkerEndsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
+	e.HeartbeatTimeout = 4 * time.Second
 	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusOK, 0, time.Hour })
 	jobs, stop := e.run(t)
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})

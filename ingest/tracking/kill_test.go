@@ -219,7 +219,7 @@ func TestWorkersKilledAtRandom(t *testing.T) {
 	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta"}})
 	workers := []*process{e.work(t, ""), e.work(t, "")}
 	for n := range kills() {
-		<-time.After(time.Duration(2+rand.IntN(7)) * time.Second)
+		<-time.After(time.Duration(1+rand.IntN(3)) * time.Second)
 		workers[n%2].kill()
 		workers[n%2] = e.work(t, "")
 	}

@@ -58,9 +58,8 @@ type rateLimits struct {
 
 func newRateLimits(db *postgres.DB, log *slog.Logger) *rateLimits {
 	return &rateLimits{
-		db: db, log: log, holder: uuid.Must(uuid.NewV4()),
-		accounts: map[string]*rateLimit{}, leaseNeeded: make(chan struct{}, 1),
-		leaseDuration: leaseDuration, firstPause: firstPause,
+		db: db, log: log, holder: uuid.Must(uuid.NewV4()), accounts: map[string]*rateLimit{},
+		leaseNeeded: make(chan struct{}, 1), leaseDuration: leaseDuration, firstPause: firstPause,
 	}
 }
 
@@ -97,7 +96,7 @@ type rateLimit struct {
 
 // account returns the limit of the platform's account.
 func (l *rateLimits) account(p Platform) *rateLimit {
-	account := p.limitedAs()
+	account := p.limitsAccount()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if limit := l.accounts[account]; limit != nil {
@@ -422,9 +421,6 @@ func (l *rateLimit) setLease(lease postgres.PlatformLease, stored postgres.Platf
 	if l.learnt.TokensPerAnswer == 0 && stored.TokensPerAnswer > 0 {
 		l.expectedTokens = stored.TokensPerAnswer
 	}
-	closedFor := time.Duration(stored.ClosedSeconds * float64(time.Second))
-	if until := now.Add(closedFor); until.After(l.closedUntil) {
-		l.closedUntil = until
-	}
+	l.closedUntil = latest(l.closedUntil, now.Add(time.Duration(stored.ClosedSeconds*float64(time.Second))))
 	l.signal()
 }

@@ -316,7 +316,7 @@ func TestChooseLimit(t *testing.T) {
 		{0, nil, nil, 4000, 0, FromDescription},
 		{3, nil, nil, 1, 1, FromPlatform},
 	} {
-		if limit, from := chooseLimit(c.described, c.environment, c.organization, c.said); limit != c.want || from != c.from {
+		if limit, from := chooseLimit(c.described, c.environment, c.organization, c.said, false); limit != c.want || from != c.from {
 			t.Errorf("%+v: %d from %s", c, limit, from)
 		}
 	}

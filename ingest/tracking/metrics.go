@@ -60,6 +60,10 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	}
 	// An alert sees how much a series rises, and not the value that it begins with.
 	m.refused.WithLabelValues(refusedForBudget)
+	outcomes := []string{outcomeAnswered}
+	for _, class := range platform.Classes {
+		outcomes = append(outcomes, string(class))
+	}
 	for _, p := range catalog.All() {
 		m.unknown.WithLabelValues(p.Slug)
 		providers := capture.Offers(p.Slug)
@@ -67,17 +71,15 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			providers = []string{""}
 		}
 		for _, provider := range providers {
-			m.requests.WithLabelValues(p.Slug, provider, outcomeAnswered)
-			for _, class := range platform.Classes {
-				m.requests.WithLabelValues(p.Slug, provider, string(class))
+			for _, outcome := range outcomes {
+				m.requests.WithLabelValues(p.Slug, provider, outcome)
 			}
 		}
 	}
 	for _, p := range capture.Providers() {
 		m.awaited.WithLabelValues(p.Slug)
-		m.polls.WithLabelValues(p.Slug, outcomeAnswered)
-		for _, class := range platform.Classes {
-			m.polls.WithLabelValues(p.Slug, string(class))
+		for _, outcome := range outcomes {
+			m.polls.WithLabelValues(p.Slug, outcome)
 		}
 	}
 	return m

@@ -56,7 +56,7 @@ type Platform struct {
 
 	highestPrice      *platform.Price // of a consumer surface: what a capture costs at most at one of its providers
 	environmentLimits config.AccountLimits
-	captures          capture.Account // of a provider
+	captures          capture.Account // account of a capture provider
 
 	// Connect makes the client of a platform that is not unavailable. The simulator's answers name the cast.
 	Connect func(cast simulator.Cast) (platform.Platform, error)
@@ -138,23 +138,21 @@ func (p *Platforms) all(ctx context.Context, organizationID uuid.UUID) (platform
 			return nil, nil, err
 		}
 	}
+	entries := catalog.All()
 	for _, d := range capture.Providers() {
-		key, hasKey := keys[d.Slug]
-		providers = append(providers, p.platform(catalog.Entry{Description: d}, key, hasKey))
+		providers = append(providers, p.platform(catalog.Entry{Description: d}, keys))
 	}
-	if err := p.addLimits(ctx, organizationID, providers); err != nil {
-		return nil, nil, err
-	}
-	for _, entry := range catalog.All() {
+	for _, entry := range entries {
 		if !isSurface(entry.Slug) {
-			key, hasKey := keys[entry.Slug]
-			platforms = append(platforms, p.platform(entry, key, hasKey))
+			platforms = append(platforms, p.platform(entry, keys))
 		}
 	}
-	if err := p.addLimits(ctx, organizationID, platforms); err != nil {
+	all := slices.Concat(providers, platforms)
+	if err := p.addLimits(ctx, organizationID, all); err != nil {
 		return nil, nil, err
 	}
-	for i, entry := range catalog.All() {
+	providers, platforms = all[:len(providers)], all[len(providers):]
+	for i, entry := range entries {
 		if isSurface(entry.Slug) {
 			platforms = slices.Insert(platforms, i, p.surface(entry, providers, orders[entry.Slug]))
 		}
@@ -172,7 +170,7 @@ func (p *Platforms) addLimits(ctx context.Context, organizationID uuid.UUID, pla
 		}
 		var accounts []string
 		for _, listed := range platforms {
-			accounts = append(accounts, listed.limitedAs())
+			accounts = append(accounts, listed.limitsAccount())
 		}
 		rows, err := p.db.PlatformAccounts(ctx, accounts)
 		if err != nil {
@@ -184,17 +182,18 @@ func (p *Platforms) addLimits(ctx context.Context, organizationID uuid.UUID, pla
 	}
 	for i, listed := range platforms {
 		limits := findLimits(settings, organizationID, listed.Slug)
-		platforms[i].LimitsInForce, platforms[i].LimitSources = listed.limits(limits, stored[listed.limitedAs()])
+		platforms[i].LimitsInForce, platforms[i].LimitSources = listed.limits(limits, stored[listed.limitsAccount()])
 	}
 	return nil
 }
 
-// limitedAs names the account of the limits; a platform without a key has one of its own.
-func (p Platform) limitedAs() string { return cmp.Or(p.Account, p.Slug) }
+// limitsAccount names the account of the limits; a platform without a key has one of its own.
+func (p Platform) limitsAccount() string { return cmp.Or(p.Account, p.Slug) }
 
 // platform prefers the organization's key, even one that cannot be decrypted: with the environment's the owner of the
 // other account would pay.
-func (p *Platforms) platform(entry catalog.Entry, organizationKey postgres.ProviderKey, hasKey bool) Platform {
+func (p *Platforms) platform(entry catalog.Entry, keys map[string]postgres.ProviderKey) Platform {
+	organizationKey, hasKey := keys[entry.Slug]
 	env := p.environment.Platform(entry.Slug)
 	result := Platform{Description: entry.Description, environmentLimits: env.Limits()}
 	if len(env.Models) > 0 {
@@ -223,9 +222,9 @@ func (p *Platforms) platform(entry catalog.Entry, organizationKey postgres.Provi
 		Provider: entry.Slug, Key: settings.Key, BaseURL: env.BaseURL, Zone: env.Zone, CreditUSD: env.CreditUSD,
 	}
 	result.Connect = func(cast simulator.Cast) (platform.Platform, error) {
-		withCast := settings
-		withCast.Cast = cast
-		return entry.Open(withCast)
+		settings := settings
+		settings.Cast = cast
+		return entry.Open(settings)
 	}
 	return result
 }
@@ -287,11 +286,12 @@ func (p *Platforms) Find(ctx context.Context, organizationID uuid.UUID, slug str
 }
 
 func findPlatform(platforms []Platform, slug string) (Platform, bool) {
-	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Slug == slug })
-	if i < 0 {
-		return Platform{}, false
+	for _, p := range platforms {
+		if p.Slug == slug {
+			return p, true
+		}
 	}
-	return platforms[i], true
+	return Platform{}, false
 }
 
 func unknownPlatform(slug string) error {

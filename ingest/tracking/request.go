@@ -163,7 +163,7 @@ func (d *Draft) Estimate() Estimate {
 			complete = false
 			continue
 		}
-		cost, _ := new(big.Rat).SetString(*p.costPerRun) // from typicalCost
+		cost := decimal(*p.costPerRun)
 		cost.Mul(cost, big.NewRat(int64(p.Runs), 1))
 		p.Cost = dollars(cost)
 		sum.Add(sum, cost)

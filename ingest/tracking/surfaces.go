@@ -44,22 +44,22 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 		provider, _ := findPlatform(providers, account.Provider)
 		result.Providers = append(result.Providers, provider)
 	}
+	offers := capture.Offers(entry.Slug)
+	if len(order) > 0 {
+		offers = order
+	}
 	switch {
 	case len(accounts) > 0:
 		result.Unavailable = ""
 	case result.Unavailable != "":
-		return result
 	case result.KeyFrom == FromOrganization:
 		result.Unavailable = "the organization's own keys are of providers outside its order: want the key of one of " +
 			strings.Join(order, ", ") + ", by answerscope provider set, or another order"
-		return result
 	default:
-		offers := capture.Offers(entry.Slug)
-		if len(order) > 0 {
-			offers = order
-		}
 		result.Unavailable = keyVariables(offers) + " is missing: want the API key of an account at " +
 			"a provider that captures " + entry.Name
+	}
+	if len(accounts) == 0 {
 		return result
 	}
 	first := result.Providers[0]
@@ -90,12 +90,12 @@ func findAccount(slug string) (platform.Description, bool) {
 	if entry, ok := catalog.Find(slug); ok {
 		return entry.Description, true
 	}
-	providers := capture.Providers()
-	i := slices.IndexFunc(providers, func(d platform.Description) bool { return d.Slug == slug })
-	if i < 0 {
-		return platform.Description{}, false
+	for _, d := range capture.Providers() {
+		if d.Slug == slug {
+			return d, true
+		}
 	}
-	return providers[i], true
+	return platform.Description{}, false
 }
 
 // Validate checks the variables of surfaces and capture providers.

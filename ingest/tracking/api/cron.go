@@ -68,11 +68,8 @@ func (s *Server) StartDue(c *fiber.Ctx) error {
 		return problem.New(problem.Missing, "no such organization")
 	}
 	return c.JSON(struct {
-		Success       bool               `json:"success"`
-		Organizations int                `json:"organizations"`
-		BrandsDue     int                `json:"brandsDue"`
-		JobsEnqueued  int                `json:"jobsEnqueued"`
-		Jobs          []tracking.Started `json:"jobs"`
-		Skipped       []tracking.Skipped `json:"skipped"`
-	}{true, report.Organizations, report.BrandsDue, len(report.Jobs), report.Jobs, report.Skipped})
+		Success bool `json:"success"`
+		tracking.Report
+		JobsEnqueued int `json:"jobsEnqueued"`
+	}{true, report, len(report.Jobs)})
 }

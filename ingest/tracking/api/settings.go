@@ -63,7 +63,12 @@ func (r platformRoutes) setKey(c *fiber.Ctx) error {
 	if err := r.platforms.SetKey(c.UserContext(), caller.UserID, caller.OrganizationID, slug, body.Key); err != nil {
 		return err
 	}
-	p, err := r.platforms.Find(c.UserContext(), caller.OrganizationID, slug)
+	return r.show(c, caller.OrganizationID, slug)
+}
+
+// show answers with a platform.
+func (r platformRoutes) show(c *fiber.Ctx, organization uuid.UUID, slug string) error {
+	p, err := r.platforms.Find(c.UserContext(), organization, slug)
 	if err != nil {
 		return err
 	}
@@ -105,11 +110,7 @@ func (r platformRoutes) setLimits(c *fiber.Ctx) error {
 	if err := r.platforms.SetLimits(c.UserContext(), caller.UserID, limits); err != nil {
 		return err
 	}
-	p, err := r.platforms.Find(c.UserContext(), caller.OrganizationID, limits.Platform)
-	if err != nil {
-		return err
-	}
-	return c.JSON(p.View())
+	return r.show(c, caller.OrganizationID, limits.Platform)
 }
 
 // checkMaySetKey refuses a caller who may not set the key of a platform, and a platform without keys.
