@@ -259,6 +259,9 @@ func (r request) isOverview() bool { return r.surface == overview }
 // languageTag returns the language of a request, English without one.
 func (r request) languageTag() language.Tag { return language.Make(cmp.Or(r.Language, "en")) }
 
+// googleNames are the languages that Google lists under an older name.
+var googleNames = map[string]string{"he": "iw", "nb": "no"}
+
 // googleLanguage returns the language of a request as Google lists it: without a region but for Chinese and Portuguese.
 func (r request) googleLanguage() string {
 	tag := r.languageTag()
@@ -271,12 +274,8 @@ func (r request) googleLanguage() string {
 		return "zh-cn"
 	case tag == language.BrazilianPortuguese || tag == language.EuropeanPortuguese:
 		return strings.ToLower(tag.String())
-	case name == "he":
-		return "iw"
-	case name == "nb":
-		return "no"
 	default:
-		return name
+		return cmp.Or(googleNames[name], name)
 	}
 }
 

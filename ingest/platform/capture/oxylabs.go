@@ -23,7 +23,7 @@ var oxylabs = provider{
 	},
 	baseURL: "https://data.oxylabs.io", authorize: wire.Basic, hasUser: true,
 	submit: submitOxylabs, read: readOxylabs,
-	ignored: []string{"top_sources", "images_results", "videos_results"},
+	ignored: []string{"top_sources", "images_results", "videos_results", "answer_results", "markdown_json"},
 	jobs: jobs{ // which are pending before their beginning and after
 		job: "/v1/queries/", status: "status", result: "/v1/queries/%s/results",
 		states: map[string]state{"pending": queued, "done": ready, "faulted": failed},
