@@ -46,23 +46,17 @@ type Quote struct {
 	Text     string    `json:"text"`
 }
 
-// A criticism is a part of an answer against the brand.
-type criticism struct {
-	tokens []*token
-	quote  string // as much of it as fits, with the signs that close it
-}
-
-// criticisms returns the parts of a text that are against the brand: sentences with a cue, and the text after a label:
-// the rest of its sentence, or the lines below it up to a blank one. The text named the brand last, alone in its
-// sentence, before the part ends or before its label.
-func (t *Texts) criticisms(tokens []*token) (list []criticism) {
+// criticisms returns the parts of a text that are against the brand, each with the token after it: sentences with a
+// cue, and the text after a label: the rest of its sentence, or the lines below it up to a blank one. The text named
+// the brand last, alone in its sentence, before the part ends or before its label.
+func (t *Texts) criticisms(tokens []*token) (parts [][]*token) {
 	others := map[int]bool{} // where names start that nobody tracks
 	for _, p := range phrases(tokens) {
 		c := t.candidates[foldedRow(p.tokens, t.nameLength(p.tokens))]
 		others[p.at] = p.heads && c != nil && !c.isLabel() && !hasTracked(p.tokens)
 	}
 	var isBrand, hasOther, isLabelled, isList, wasBrand bool
-	for from, to := 0, 0; to < len(tokens)-1 && len(list) < maxPerText; from = to {
+	for from, to := 0, 0; to < len(tokens)-1 && len(parts) < maxPerText; from = to {
 		to = partEnd(tokens, from)
 		isLabel := isLabel(tokens, from)
 		if isLabel {
@@ -81,14 +75,12 @@ func (t *Texts) criticisms(tokens []*token) (list []criticism) {
 		if isLabel {
 			continue
 		}
-		if isLabelled && wasBrand || !isLabelled && isBrand && hasCue(tokens[from:to]) {
-			if quote, isWhole := quote(tokens[from : to+1]); isWhole || isLabelled {
-				list = append(list, criticism{tokens[from:min(to, from+maxQuote)], quote})
-			}
+		if isLabelled && wasBrand || !isLabelled && isBrand && isCriticism(tokens[from:to+1]) {
+			parts = append(parts, tokens[from:min(to, from+maxQuote)+1])
 		}
 		isLabelled = isLabelled && isList && !paragraph.MatchString(tokens[to].gap)
 	}
-	return list
+	return parts
 }
 
 // partEnd returns the end of the label or sentence that starts at a token.
@@ -107,12 +99,13 @@ func isLabel(tokens []*token, i int) bool {
 	return labels[tokens[i].fold.text] && tokens[i+1].has(":\n")
 }
 
-// hasCue reports whether a sentence has a cue of criticism.
-func hasCue(tokens []*token) bool {
-	for i := 0; i < len(tokens); i++ {
-		n := match(tokens[i:])
+// isCriticism reports whether a sentence, before the last token, has a cue of criticism and can be quoted as a whole.
+func isCriticism(tokens []*token) bool {
+	for i := 0; i < len(tokens)-1; i++ {
+		n := match(tokens[i : len(tokens)-1])
 		if n[cue] > n[none] {
-			return true
+			_, isWhole := quote(tokens)
+			return isWhole
 		}
 		i += max(n[none]-1, 0)
 	}
@@ -150,15 +143,16 @@ func (t *Texts) themes() (themes []Theme, judged int) {
 		if !text.Brand {
 			continue
 		}
-		for _, c := range t.criticisms(t.read(text.numbers)) {
+		for _, part := range t.criticisms(t.read(text.numbers)) {
 			judged++
-			for _, word := range t.themeWords(c.tokens) {
+			for _, word := range t.themeWords(part[:len(part)-1]) {
 				s := byWord[word]
 				if len(s.texts) > 0 && s.texts[len(s.texts)-1] == n {
 					continue
 				}
 				if s.texts = append(s.texts, n); len(s.texts) <= maxQuotes {
-					s.quotes = append(s.quotes, Quote{text.ID, c.quote})
+					quote, _ := quote(part)
+					s.quotes = append(s.quotes, Quote{text.ID, quote})
 				}
 				byWord[word] = s
 			}

@@ -15,8 +15,10 @@ import (
 var (
 	//go:embed lists/plain.txt
 	plainList string // words that begin sentences and headings
+	// FillerList has words that are no theme and no fact.
+	//
 	//go:embed lists/filler.txt
-	FillerList string // words that are no theme and no fact
+	FillerList string
 	//go:embed lists/labels.txt
 	labelList string // labels before criticism
 	//go:embed lists/cues.txt
