@@ -9,12 +9,14 @@ import (
 	"github.com/answerscope/answerscope/internal/service"
 	"github.com/answerscope/answerscope/pipeline"
 	"github.com/answerscope/answerscope/pipeline/upkeep"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // clusterCmd groups the commands that make an installation larger.
 type clusterCmd struct {
 	AddShard      addShardCmd      `cmd:"" help:"Take another ClickHouse server, or several replicas, as a shard."`
+	AddReplica    addReplicaCmd    `cmd:"" help:"Take another ClickHouse server as a replica of a shard."`
 	AddPartitions addPartitionsCmd `cmd:"" help:"Give every topic more partitions, so that more pipelines share them."`
 }
 
@@ -98,6 +100,30 @@ func (c *addShardCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	report := func(step string) { p.say("clickhouse %s", step) }
-	return c.grow(ctx, p, on, &upkeep.ShardGrowth{DB: on.DB, ClickHouse: cluster, Report: report})
+	return c.grow(ctx, p, on, &upkeep.ShardGrowth{DB: on.DB, ClickHouse: cluster, Report: p.sayStep})
 }
+
+// addReplicaCmd is the command cluster add-replica.
+type addReplicaCmd struct {
+	Host string `arg:"" help:"host:port of the server."`
+	growthFlags
+}
+
+func (c *addReplicaCmd) Run(ctx context.Context, p *process) error {
+	on, err := p.connect(ctx, service.Control)
+	if err != nil {
+		return err
+	}
+	shard, err := schema.ShardOfReplica(ctx, on.ClickHouse, c.Host)
+	if err != nil {
+		return err
+	}
+	cluster, err := on.ClickHouse.WithReplica(shard, c.Host)
+	if err != nil {
+		return usageError{err}
+	}
+	return c.grow(ctx, p, on, &upkeep.ReplicaGrowth{ClickHouse: cluster, Host: c.Host, Report: p.sayStep})
+}
+
+// sayStep prints a step of ClickHouse before it is done.
+func (p *process) sayStep(step string) { p.say("clickhouse %s", step) }

@@ -63,3 +63,27 @@ func (g *ShardGrowth) outdated(ctx context.Context) (commands []string, err erro
 	}
 	return commands, err
 }
+
+// A ReplicaGrowth adds a replica at a host, which is among ClickHouse's addresses, while everything runs.
+type ReplicaGrowth struct {
+	ClickHouse clickhouse.Config
+	Host       string
+	Report     func(step string) // called before each step
+}
+
+// Pending lists the steps that remain, including those by hand.
+func (g *ReplicaGrowth) Pending(ctx context.Context) (steps []Step, err error) {
+	names, err := schema.PendingReplica(ctx, g.ClickHouse, g.Host)
+	for _, name := range names {
+		steps = append(steps, Step{"clickhouse", name})
+	}
+	return steps, err
+}
+
+// CheckMoment is nil: a replica may be added at any time.
+func (g *ReplicaGrowth) CheckMoment(context.Context) error { return nil }
+
+// Add does every step that it can, and returns what people must do before the next ones.
+func (g *ReplicaGrowth) Add(ctx context.Context) error {
+	return schema.AddReplica(ctx, g.ClickHouse, g.Host, g.Report)
+}

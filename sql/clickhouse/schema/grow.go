@@ -51,26 +51,39 @@ func openGrowth(ctx context.Context, c clickhouse.Config) (g growth, err error) 
 }
 
 // checkList wants the new servers to list the whole cluster, and the others to list it with or without the new shard.
-func (g *growth) checkList(ctx context.Context) error {
-	members, err := g.members(ctx)
-	if err == nil && g.replicated {
-		err = g.checkMacros(ctx)
+func (g *growth) checkList(ctx context.Context) (err error) {
+	g.unlisted, err = g.servers.unlisted(ctx, g.layout, func(s server) bool { return s.shard == len(g.servers)-1 })
+	return err
+}
+
+// unlisted returns the hosts of servers whose remote_servers lack the new ones; those must list all.
+func (s servers) unlisted(ctx context.Context, l layout, isNew func(server) bool) (hosts []string, err error) {
+	members, err := s.members(ctx)
+	if err == nil && l.replicated {
+		err = s.checkMacros(ctx)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before := members[:len(members)-len(g.last())]
-	for server := range g.each() {
-		err := server.checkMembers(ctx, g.cluster, members)
-		if err != nil && server.shard < len(g.servers)-1 && server.checkMembers(ctx, g.cluster, before) == nil {
-			g.unlisted = append(g.unlisted, clickhouse.HostOf(server.DSN))
+	var before []member
+	i := 0
+	for server := range s.each() {
+		if !isNew(server) {
+			before = append(before, members[i])
+		}
+		i++
+	}
+	for server := range s.each() {
+		err := server.checkMembers(ctx, l.cluster, members)
+		if err != nil && !isNew(server) && server.checkMembers(ctx, l.cluster, before) == nil {
+			hosts = append(hosts, clickhouse.HostOf(server.DSN))
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return hosts, nil
 }
 
 // checkEmpty refuses facts at a server that was never part of the cluster: they would be counted.
