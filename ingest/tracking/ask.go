@@ -212,6 +212,11 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 		NotShown: answered.Finish == event.FinishNotShown,
 	}
 	otherJobs, err := a.writer.end(outcome)
+	if err == nil && otherJobs { // while the run is being asked, none of them asks its question
+		a.shareAnswer(r, answered)
+		outcome.Shared = true
+		_, err = a.writer.end(outcome)
+	}
 	if err != nil {
 		a.fail(err)
 		return nil
@@ -219,9 +224,6 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	fault.Pass(fault.Answered)
 	a.end(1)
 	a.signalRecord()
-	if otherJobs {
-		a.shareAnswer(r, answered)
-	}
 	return nil
 }
 

@@ -43,7 +43,8 @@ func (w *batchWriter) ask(run uuid.UUID) (granted bool, err error) {
 	return b.granted[run], b.askErr
 }
 
-// end stores how a request ended, and reports whether the brand has other running jobs.
+// end stores how a request ended, and reports whether the brand has other running jobs. If it has, an answer is stored
+// only once it is shared.
 func (w *batchWriter) end(o postgres.RunOutcome) (otherJobs bool, err error) {
 	b := w.join(func(b *writeBatch) { b.outcomes = append(b.outcomes, o) }, len(o.Answer))
 	return b.otherJobs, b.outcomesErr

@@ -53,6 +53,7 @@ type RunOutcome struct {
 	State         string // answered, gave_up, cancelled, queued again, or asking: a provider has accepted it
 	Answer        string // the record, of an answered or given-up run
 	NotShown      bool   // it was answered by seeing that the surface showed no answer
+	Shared        bool   // identical runs of other jobs have the answer
 	Cost          string // US dollars, a decimal number; "": not known
 	ErrorClass    string
 	Error         string
@@ -131,8 +132,9 @@ func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uu
 }
 
 // End stores outcomes of requests, counts the runs that have ended, and reports whether the brand has other running
-// jobs. A call whose reply was lost may be repeated. If another worker has claimed the job, the error is ErrNotFound,
-// but answers are still stored where that worker has none yet: they were paid for.
+// jobs. If it has, End leaves out answers that are not shared: no other job asks a question before its run has ended. A
+// call whose reply was lost may be repeated. If another worker has claimed the job, the error is ErrNotFound, but
+// answers are still stored where that worker has none yet: they were paid for.
 func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (hasOthers bool, err error) {
 	type lockedJob struct {
 		IsOurs    bool `db:"is_ours"`
@@ -143,11 +145,13 @@ func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (hasOthe
 		if job, err = queryOne[lockedJob](ctx, tx, "lock_tracking_job", c.ID, c.Claim); err != nil {
 			return err
 		}
-		if !job.IsOurs {
-			unanswered := func(o RunOutcome) bool { return o.State != "answered" }
-			outcomes = slices.DeleteFunc(slices.Clone(outcomes), unanswered)
+		isLeftOut := func(o RunOutcome) bool {
+			if job.IsOurs {
+				return job.HasOthers && o.State == "answered" && !o.Shared
+			}
+			return o.State != "answered"
 		}
-		return endRuns(ctx, tx, c.ID, outcomes)
+		return endRuns(ctx, tx, c.ID, slices.DeleteFunc(slices.Clone(outcomes), isLeftOut))
 	})
 	if err == nil && !job.IsOurs {
 		err = ErrNotFound
