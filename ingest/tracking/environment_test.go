@@ -267,7 +267,7 @@ func (e *environment) records(t *testing.T) (answers map[uuid.UUID]event.Answer,
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.Brokers, Topic: e.Prefix + event.TopicAnswers})
+	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.Brokers, Topic: e.Prefix + event.TopicAnswers, MaxWait: 100 * time.Millisecond})
 	defer reader.Close()
 	answers, times = map[uuid.UUID]event.Answer{}, map[uuid.UUID]int{}
 	for range end {
