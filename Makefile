@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary test test-crash lint alerts demo up bench sbom clean java browsers fonts agents clients page page-packages pictures
+.PHONY: help build product binary test test-crash lint alerts demo up cluster bench sbom clean java iproute2 browsers fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,14 +29,14 @@ binary:
 
 # Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
-test: engines agents clients page-packages java kafka-apache zookeeper browsers alerts $(GOTESTSUM) ## run every test, on real engines
+test: engines agents clients page-packages java kafka-apache zookeeper iproute2 browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
 	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache zookeeper ## kill everything, everywhere, 224 times under load, kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
+test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, everywhere, 224 times under load, kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
@@ -71,6 +71,9 @@ demo: product ## run everything on ./var with 60 days of simulated answers
 up: product ## run everything on ./var
 	@$(BIN)/answerscope all
 
+cluster: product java kafka-apache zookeeper iproute2 ## run everything on a cluster of this machine, as root, and break what you name
+	@go build -o $(BIN)/cluster ./internal/testkit/cluster/run && $(BIN)/cluster $(BIN)/answerscope
+
 bench: build java kafka-apache browsers ## measure this machine
 	@$(BIN)/answerscope-bench
 
@@ -91,6 +94,15 @@ java:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$jre maven >&2 </dev/null; \
 	else \
 	  echo "Java 17 (or later) or Maven is missing. Debian, Ubuntu: sudo apt-get install -y default-jre-headless maven" >&2; exit 1; \
+	fi
+
+# The program ip, for the hosts of a cluster.
+iproute2:
+	@command -v ip >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends iproute2 >&2 </dev/null; \
+	else \
+	  echo "The program ip is missing. Debian, Ubuntu: sudo apt-get install -y iproute2" >&2; exit 1; \
 	fi
 
 # The list that the bots' patterns come from, for the test that compares them and for its -update.

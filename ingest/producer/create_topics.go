@@ -152,7 +152,7 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 }
 
 // awaitLeaders waits until every topic exists with a number of partitions and a leader for each: a broker answers a
-// creation earlier.
+// creation earlier, and another knows the topic later.
 func (a *admin) awaitLeaders(ctx context.Context, partitions int) ([]TopicState, error) {
 	for {
 		states, err := a.look(ctx)
@@ -160,7 +160,8 @@ func (a *admin) awaitLeaders(ctx context.Context, partitions int) ([]TopicState,
 		for _, s := range states {
 			ready = ready && !s.Missing && s.Partitions >= partitions
 		}
-		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, kafka.LeaderNotAvailable) {
+		waits := errors.Is(err, kafka.LeaderNotAvailable) || errors.Is(err, kafka.UnknownTopicOrPartition)
+		if ready || ctx.Err() != nil || err != nil && !waits {
 			return states, err
 		}
 		if err := lifecycle.Pause(ctx, 50*time.Millisecond); err != nil {

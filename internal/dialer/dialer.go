@@ -12,7 +12,7 @@ import (
 // Silence is how long the other end's system may not answer on a connection on which an answer may take long.
 const Silence = 10 * time.Second
 
-// New makes a dialer. Its connections fail with ETIMEDOUT when the other end's system has been silent for about so long:
+// New makes a dialer. Its connections fail with ETIMEDOUT when the other end has been silent for about so long:
 // it acknowledges no data, or answers no probe of an idle connection.
 func New(timeout, silence time.Duration) *net.Dialer {
 	pause := max(time.Second, silence/4)

@@ -24,7 +24,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
-// Options are the numbers of nodes.
+// Options are the numbers of engines.
 type Options struct {
 	Brokers  int // of Kafka; three have min.insync.replicas 2
 	Postgres int // 1, or 2: a primary and its synchronous standby
@@ -32,8 +32,6 @@ type Options struct {
 	Shards   int // of ClickHouse
 	Replicas int // of each shard
 	Keepers  int // of ZooKeeper: more than one replica needs one, and three survive the loss of one
-
-	Services []Service
 }
 
 // A Cluster has running nodes.
@@ -48,8 +46,8 @@ type Cluster struct {
 	services int               // nodes of services
 }
 
-// Start starts a cluster with its files in dir. Call it in a process with a network of its own: see Isolated and
-// Isolate. Close ends every node, also after an error.
+// Start starts the engines of a cluster with its files in dir. Call it in a process with a network of its own: see
+// Isolated and Isolate. Close ends every node.
 func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	c := &Cluster{dir: dir, balanced: map[string]string{}}
 	err := os.Chmod(dir, 0o755) // PostgreSQL runs as another user, who must pass
@@ -65,7 +63,7 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// start starts engines at once, since brokers wait for each other, and then services.
+// start starts engines at once, since brokers wait for each other.
 func (c *Cluster) start(ctx context.Context, o Options) error {
 	c.addBrokers(o.Brokers)
 	c.addKeepers(o.Keepers)
@@ -88,10 +86,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if err == nil && c.standby != nil {
 		err = c.Remake(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	return c.startServices(ctx, o.Services)
+	return err
 }
 
 // Close ends every node at once. Nothing of them is kept.

@@ -23,8 +23,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
-// A partition's leader among three brokers is killed while the product appends and reads, and every second one loses its
-// disk too: every append is acknowledged, each acknowledged record is read, and each place on the log is landed once.
+// A partition's leader among three brokers is killed while the product appends and reads, and every second one loses
+// its disk too: every append is acknowledged, each acknowledged record is read, and each place on the log is landed once.
 // There is one kill, since every start of a broker costs seconds; make test-crash has more.
 func TestBrokersKilledUnderLoad(t *testing.T) {
 	if !cluster.Isolated(t) {
@@ -110,7 +110,10 @@ func topicsAreInSync(t *testing.T, topics producer.TopicsConfig) {
 	topics.Prefix = "weak."
 	_, err = client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: "weak.visits", NumPartitions: 3, ReplicationFactor: 3,
-		ConfigEntries: []kafka.ConfigEntry{{ConfigName: name, ConfigValue: "1"}},
+		ConfigEntries: []kafka.ConfigEntry{
+			{ConfigName: name, ConfigValue: "1"},
+			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(event.MaxRecordBytes)},
+		},
 	}}})
 	must(t, err)
 	states, err := producer.CreateTopics(t.Context(), topics)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func Isolated(t *testing.T) bool {
 	again := isolate("-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=1h")
 	again.Stdout, again.Stderr = t.Output(), t.Output()
 	if err := runTied(again); err != nil {
-		t.Fatalf("in a network of its own: %v", err)
+		t.Fatalf("in a network of its own, which only root may make: %v", err)
 	}
 	return false
 }
@@ -41,6 +42,7 @@ func Isolate() {
 	if os.Getenv(isolatedEnv) != "" {
 		return
 	}
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // the terminal sends it to both, and the other ends in order
 	again := isolate(os.Args[1:]...)
 	again.Stdin, again.Stdout, again.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := runTied(again)

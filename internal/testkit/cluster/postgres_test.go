@@ -78,8 +78,8 @@ func TestPromotedStandbyHasEveryCommit(t *testing.T) {
 	}
 }
 
-// refuseStandby wants a pool whose address leads to the standby to keep no connection to it: the address may lead to the
-// primary the next time.
+// refuseStandby wants a pool whose address leads to the standby to keep no connection to it: the next one may lead to
+// the primary.
 func refuseStandby(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	cfg := postgres.DefaultConfig()

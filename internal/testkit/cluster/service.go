@@ -24,8 +24,8 @@ const (
 	balancedPort = 8081
 )
 
-// startServices starts services, the nodes of all at once.
-func (c *Cluster) startServices(ctx context.Context, services []Service) error {
+// StartServices starts services, the nodes of all at once. The schemas and topics must exist: see Env.
+func (c *Cluster) StartServices(ctx context.Context, services []Service) error {
 	starting, startCtx := errgroup.WithContext(ctx)
 	for i, s := range services {
 		for n := range s.Count {
