@@ -38,8 +38,8 @@ func (r *queuedRun) pay(cost string) {
 	}
 }
 
-// canPay reports whether the rest of the run's estimate pays for one more request, where a budget limits cost. The first
-// request is reserved; a price of nil is not limited.
+// canPay reports whether the rest of the run's estimate pays for one more request, where a budget limits cost. The
+// first request is reserved; a price of nil is not limited.
 func (r *queuedRun) canPay(price *big.Rat) bool {
 	spent := decimal(r.Cost)
 	return price == nil || spent.Sign() == 0 || spent.Add(spent, price).Cmp(decimal(r.Estimate)) <= 0
