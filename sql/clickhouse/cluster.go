@@ -176,12 +176,11 @@ func openCluster(c Config) (all *Conn, err error) {
 // Shards returns the number of shards; 1 for one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
 
-// Replicated reports whether a query may reach a replica that still lacks rows of another one.
+// Replicated reports whether the shard, or one of the cluster, has several replicas: a query may reach one that still
+// lacks rows of another.
 func (c *Conn) Replicated() bool {
-	return slices.ContainsFunc(c.shards, func(shard *Conn) bool {
-		r, ok := shard.Server.(*replicas)
-		return ok && len(r.nodes) > 1
-	})
+	r, ok := c.Server.(*replicas)
+	return ok && len(r.nodes) > 1 || slices.ContainsFunc(c.shards, (*Conn).Replicated)
 }
 
 // Shard returns the connection of a shard, counted from 0, for inserts and lookups. It uses one replica until that is
@@ -257,6 +256,20 @@ func (c *Conn) Close() error {
 		errs = append(errs, c.Server.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// eachReplica calls do with each server of a shard in turn.
+func (c *Conn) eachReplica(do func(*Conn) error) error {
+	r, ok := c.Server.(*replicas)
+	if !ok {
+		return do(c)
+	}
+	for i, node := range r.nodes {
+		if err := do(&Conn{Server: node, cluster: c.cluster}); err != nil {
+			return fmt.Errorf("%s: %w", r.names[i], err)
+		}
+	}
+	return nil
 }
 
 // CatchUp waits until the shard's current server has the rows that were inserted at its other replicas before.

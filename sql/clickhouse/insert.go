@@ -38,6 +38,13 @@ func insertSettings(token string) clickhouse.Settings {
 	}
 }
 
+// insertQuorum is the number of replicas that have an insert when it is acknowledged, the tables that views fill
+// included. With the only copy of a part its rows would be lost, and for good: Keeper still has their token.
+const insertQuorum = 2
+
+// quorumTimeout is how long an insert waits for its quorum, in milliseconds. Its end is unknown then.
+const quorumTimeout = 10_000
+
 // A Table inserts rows of one Go type.
 type Table[R any] struct {
 	Name    string
@@ -91,7 +98,12 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	}
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
 	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
+	settings := insertSettings(token)
+	if conn.Replicated() {
+		settings["insert_quorum"], settings["insert_quorum_timeout"] = insertQuorum, quorumTimeout
+		settings["insert_quorum_parallel"] = 1
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	batch, err := conn.PrepareBatch(ctx, t.statement(conn))
 	if err != nil {
 		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)

@@ -199,8 +199,10 @@ type RowMonth struct {
 func (t Table[R]) LandedMonths(
 	ctx context.Context, conn *Conn, from, to LogPosition, months []Month,
 ) (map[RowMonth]bool, error) {
-	if err := conn.CatchUp(ctx); err != nil {
-		return nil, err
+	if r, ok := conn.Server.(*replicas); ok {
+		if err := r.settle(ctx); err != nil {
+			return nil, err
+		}
 	}
 	const text = `
 SELECT DISTINCT log_offset, toYYYYMM(day) AS month

@@ -91,13 +91,55 @@ func (r *replicas) noteError(ctx context.Context, node driver.Conn, err error) {
 		return
 	}
 	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		switch proto.Error(exception.Code) {
-		case proto.ErrAborted, proto.ErrTableIsReadOnly: // it shuts down, or has lost Keeper
-		default:
+		if !slices.Contains(leaving, proto.Error(exception.Code)) {
 			return
 		}
 	}
 	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
+}
+
+// leaving has the codes of a server that shuts down, or has lost Keeper or its replicas. It has to catch up before it is
+// used again.
+var leaving = []proto.Error{
+	proto.ErrAborted, proto.ErrTableIsReadOnly, proto.ErrKeeperException, proto.ErrNoZookeeper,
+	proto.ErrUnexpectedZookeeperError, proto.ErrTooFewLiveReplicas, proto.ErrReplicaIsNotInQuorum,
+	proto.ErrUnknownStatusOfInsert,
+}
+
+// settle waits until the current server and another one have all parts that exist. An insert whose end is unknown may
+// have come to one replica alone.
+func (r *replicas) settle(ctx context.Context) error {
+	var current driver.Conn
+	err := r.do(ctx, func(node driver.Conn) error {
+		current = node
+		return syncReplica(ctx, node)
+	})
+	if err != nil || len(r.nodes) < insertQuorum {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	synced := make(chan error, len(r.nodes))
+	for i, node := range r.nodes {
+		if node != current {
+			go func() {
+				err := syncReplica(ctx, node)
+				if err != nil {
+					err = fmt.Errorf("%s: %w", r.names[i], err)
+				}
+				synced <- err
+			}()
+		}
+	}
+	var errs []error
+	for range len(r.nodes) - 1 {
+		err := <-synced
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("no other replica of shard %d has all rows: %w", r.shard, errors.Join(errs...))
 }
 
 func (r *replicas) catchUp(ctx context.Context) error {

@@ -2,11 +2,15 @@ package clickhouse
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"sync"
 	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/answerscope/answerscope/internal/testkit"
 )
@@ -120,6 +124,25 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	want(second.Port()) // whatever is back
 	if err := r.Select(t.Context(), &[]struct{}{}, "SELECT 1 WHERE 0"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that has lost Keeper or its replicas catches up before it is used again; one that answers with a mistake of
+// the statement stays.
+func TestAServerWithoutKeeperIsLeft(t *testing.T) {
+	t.Parallel()
+	r := &replicas{nodes: []driver.Conn{nil}}
+	for code, want := range map[int32]int32{
+		62: 0, 225: -1, 236: -1, 242: -1, 244: -1, 285: -1, 289: -1, 319: -1, 999: -1,
+	} {
+		r.current.Store(0)
+		r.noteError(t.Context(), nil, fmt.Errorf("insert: %w", &clickhouse.Exception{Code: code}))
+		if got := r.current.Load(); got != want {
+			t.Errorf("after code %d the current server is %d, want %d", code, got, want)
+		}
+		if _, refused := Refused(&clickhouse.Exception{Code: code}); refused != (want == 0) {
+			t.Errorf("code %d: refused is %v", code, refused)
+		}
 	}
 }
 
