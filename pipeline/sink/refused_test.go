@@ -62,7 +62,7 @@ func (w *environment) reconcile(t *testing.T) int {
 	}
 	for _, s := range suspects {
 		for _, r := range rollups {
-			if r.Source != s.Landing {
+			if r.Source != w.conn.Local(s.Landing) {
 				continue
 			}
 			b, err := r.Rebuild(t.Context(), w.conn, s.Month)

@@ -114,7 +114,7 @@ GROUP BY part`, table, landings[landing].key, surplusLimit)
 			condition := fmt.Sprintf("_part = %s AND _part_offset IN (%s)", QuoteText(rows.Part), numbers)
 			conditions = append(conditions, condition)
 		}
-		statement := fmt.Sprintf("ALTER TABLE %s DELETE IN PARTITION ID %s WHERE %s SETTINGS mutations_sync = 1",
+		statement := fmt.Sprintf("ALTER TABLE %s DELETE IN PARTITION ID %s WHERE %s SETTINGS mutations_sync = 2",
 			table, QuoteText(month.Partition()), strings.Join(conditions, " OR "))
 		if err := conn.Exec(surplusContext(ctx, "delete surplus"), statement); err != nil {
 			return deleted, fmt.Errorf("delete surplus rows in %s of %s: %w", month, landing, err)

@@ -150,13 +150,24 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, owners []DeletedOwner
 	return rows, awaitMutations(ctx, conn, t.Name)
 }
 
-// awaitMutations waits until no mutation of a table runs. It is an error if one fails.
+// awaitMutations waits until no mutation of a table runs, on any replica. It is an error if one fails.
 func awaitMutations(ctx context.Context, conn *Conn, table string) error {
+	return conn.eachReplica(func(server *Conn) error {
+		if conn.Replicated() { // it may not know of a mutation yet
+			if err := server.Exec(ctx, "SYSTEM SYNC REPLICA "+QuoteName(table)+" LIGHTWEIGHT"); err != nil {
+				return fmt.Errorf("sync replica of %s: %w", table, err)
+			}
+		}
+		return server.awaitMutations(ctx, table)
+	})
+}
+
+func (c *Conn) awaitMutations(ctx context.Context, table string) error {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		var running uint64
 		var failure string
 		err := Retry(ctx, func() error {
-			return conn.QueryRow(ctx, `
+			return c.QueryRow(ctx, `
 				SELECT count(), max(latest_fail_reason)
 				FROM system.mutations
 				WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,

@@ -55,7 +55,7 @@ var unavailable = []proto.Error{
 	proto.ErrCannotWriteToSocket, proto.ErrDNSError, proto.ErrNoFreeConnection, proto.ErrCannotFsync,
 	proto.ErrSocketTimeout, proto.ErrNetworkError, proto.ErrNoZookeeper, proto.ErrAborted,
 	proto.ErrTableIsReadOnly, proto.ErrUnexpectedZookeeperError, proto.ErrAllConnectionTriesFailed,
-	proto.ErrTooFewLiveReplicas, proto.ErrReplicaIsNotInQuorum, proto.ErrUnsatisfiedQuorumForPreviousWrite, proto.ErrUnknownStatusOfInsert,
+	proto.ErrTooFewLiveReplicas, proto.ErrUnsatisfiedQuorumForPreviousWrite, proto.ErrUnknownStatusOfInsert,
 	proto.ErrQueryWasCancelled, proto.ErrSystemError, proto.ErrS3Error, proto.ErrQueryWasCancelledByClient,
-	proto.ErrKeeperException,
+	proto.ErrKeeperException, proto.ErrReplicaIsNotInQuorum,
 }

@@ -98,8 +98,8 @@ func (r *replicas) noteError(ctx context.Context, node driver.Conn, err error) {
 	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
 }
 
-// leaving has the codes of a server that shuts down, or has lost Keeper or its replicas. It has to catch up before it is
-// used again.
+// leaving has the codes of a server that shuts down, or has lost Keeper or its replicas. It has to catch up before it
+// is used again.
 var leaving = []proto.Error{
 	proto.ErrAborted, proto.ErrTableIsReadOnly, proto.ErrKeeperException, proto.ErrNoZookeeper,
 	proto.ErrUnexpectedZookeeperError, proto.ErrTooFewLiveReplicas, proto.ErrReplicaIsNotInQuorum,

@@ -27,6 +27,7 @@ type ZooKeeperConfig struct {
 type ZooKeeper struct {
 	*engine.Process
 	Address string
+	config  ZooKeeperConfig
 }
 
 // StartZooKeeper starts the ZooKeeper of a directory and waits until it serves, in an ensemble with a majority of it.
@@ -51,13 +52,22 @@ func StartZooKeeper(ctx context.Context, c ZooKeeperConfig) (*ZooKeeper, error) 
 	if err != nil {
 		return nil, fmt.Errorf("start zookeeper: %w", err)
 	}
-	z := &ZooKeeper{Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port))}
+	z := &ZooKeeper{config: c, Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port))}
 	cmd := exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-cp", filepath.Join(libs, "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
 	if z.Process, err = engine.StartProcess(ctx, "zookeeper", c.Dir, cmd, z.serves); err != nil {
 		return nil, fmt.Errorf("start zookeeper: %w", err)
 	}
 	return z, nil
+}
+
+// Again starts it anew on its disk, after a Kill.
+func (z *ZooKeeper) Again(ctx context.Context) error {
+	again, err := StartZooKeeper(ctx, z.config)
+	if err == nil {
+		z.Process = again.Process
+	}
+	return err
 }
 
 // serves asks for the server's state; it answers that it does not serve while it has no majority.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/replica"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
@@ -41,6 +42,18 @@ func Sharded(t testing.TB) (*clickhouse.Conn, clickhouse.Config) {
 		t.Fatal(err)
 	}
 	return store.OpenWarehouse(t, c), c
+}
+
+// Replicated returns a warehouse of one shard of two replicas, with their processes and the name of the database.
+func Replicated(t testing.TB) (pair *replica.Pair, database string, c clickhouse.Config) {
+	t.Helper()
+	pair, database, servers := testkit.Replicas(t)
+	c = clickhouse.DefaultConfig()
+	c.Cluster, c.Shards = testkit.Cluster, strings.Join(servers, ",")
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return pair, database, c
 }
 
 // Shard returns one shard of a cluster.

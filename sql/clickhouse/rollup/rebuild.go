@@ -151,7 +151,7 @@ func (b *Rebuild) between(fence Progress) string {
 	return monthCondition(b.month, Owner{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
 }
 
-// Replace replaces the old month by the rebuilt one, and waits for the server. The caller holds the exclusive sink
+// Replace replaces the old month by the rebuilt one, and waits for all replicas. The caller holds the exclusive sink
 // lock: rows that are inserted meanwhile would be lost. The table keeps its tokens.
 func (b *Rebuild) Replace(ctx context.Context) error {
 	parts, err := b.Checksums().parts(ctx)
@@ -159,9 +159,9 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 		return err
 	}
 	table, partition := clickhouse.QuoteName(b.rollup.Table), "PARTITION ID "+clickhouse.QuoteText(b.month.Partition())
-	replace := "ALTER TABLE " + table + " REPLACE " + partition + " FROM " + b.shadow.table + " SETTINGS alter_sync = 1"
+	replace := "ALTER TABLE " + table + " REPLACE " + partition + " FROM " + b.shadow.table + " SETTINGS alter_sync = 2"
 	if len(parts) == 0 { // REPLACE needs a source partition, and DROP PARTITION would forget the tokens
-		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", table, partition)
+		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 2", table, partition)
 	}
 	if err := runToEnd(ctx, b.conn, replace); err != nil {
 		return fmt.Errorf("replace %s of %s: %w", b.month, b.rollup.Table, err)

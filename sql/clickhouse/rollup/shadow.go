@@ -111,9 +111,9 @@ func (s *Staging) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Attach adds the rows of a month to the landing table, and waits for the server.
+// Attach adds the rows of a month to the landing table, and waits for all replicas.
 func (s *Staging) Attach(ctx context.Context, month clickhouse.Month) error {
-	attach := fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION ID %s FROM %s SETTINGS alter_sync = 1",
+	attach := fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION ID %s FROM %s SETTINGS alter_sync = 2",
 		s.table, clickhouse.QuoteText(month.Partition()), s.shadow.table)
 	if err := runToEnd(ctx, s.shadow.conn, attach); err != nil {
 		return fmt.Errorf("attach rows of %s to %s: %w", month, s.table, err)

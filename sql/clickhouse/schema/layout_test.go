@@ -13,7 +13,7 @@ import (
 )
 
 // The DDL of a cluster is made, and a release's migrations are made without it in mind: what comes out is reviewed like
-// code, and its syntax checked by the engine. (Replicated tables it makes itself only beside a Keeper.)
+// code, and its syntax checked by the engine. Pairs of replicas run it.
 func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 	l := layout{cluster: "answerscope", replicated: true}
 	var text strings.Builder

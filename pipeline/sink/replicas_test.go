@@ -1,0 +1,247 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit/replica"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
+)
+
+// shardOfTwo is a shard of two replicas that a sink inserts into.
+type shardOfTwo struct {
+	*environment
+	pair     *replica.Pair
+	database string
+	config   clickhouse.Config
+	shard    *clickhouse.Conn
+	target   *sink.Answers
+	next     int // answer and offset
+	purged   int // answers
+}
+
+// Two replicas take long to start and to migrate: these tests share them, in this order.
+func TestTwoReplicas(t *testing.T) {
+	pair, database, c := warehouse.Replicated(t)
+	w := &shardOfTwo{pair: pair, database: database, config: c}
+	w.environment = newEnvironmentOn(t, store.OpenWarehouse(t, c), nil, 0)
+	w.shard = warehouse.Shard(t, w.conn, 0)
+	w.target = w.sink(t)
+	t.Run("a batch that is acknowledged is on both", w.testAnAcknowledgedBatchIsOnBoth)
+	t.Run("a batch whose only copy was lost lands again", w.testALostCopyLandsAgain)
+	t.Run("a rebuild ends when both have it", w.testARebuildEndsWhenBothHaveIt)
+	t.Run("a purge ends when both have it", w.testAPurgeEndsWhenBothHaveIt)
+	t.Run("without Keeper nothing is refused", w.testWithoutKeeperNothingIsRefused)
+}
+
+// batchOfThree has the next three answers, of three months.
+func (w *shardOfTwo) batchOfThree(t *testing.T) *consume.Batch[sink.Answer] {
+	t.Helper()
+	n := w.next
+	w.next += 3
+	return w.batch(t, w.target, 0, int64(n), answer(n), answer(n+1), answer(n+2))
+}
+
+// insertWithin gives the insert of a batch some time.
+func (w *shardOfTwo) insertWithin(t *testing.T, limit time.Duration, b *consume.Batch[sink.Answer]) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return w.target.Insert(ctx, b, isOwner)
+}
+
+// land repeats a batch until it has landed.
+func (w *shardOfTwo) land(t *testing.T, b *consume.Batch[sink.Answer]) {
+	t.Helper()
+	wait.Until(t, func() string {
+		err := w.insertWithin(t, 30*time.Second, b)
+		switch {
+		case err == nil:
+			return ""
+		case errors.Is(err, consume.ErrRefused):
+			t.Fatal(err)
+		}
+		return err.Error()
+	})
+}
+
+func (w *shardOfTwo) at(t *testing.T, n int, statement string) {
+	t.Helper()
+	if err := w.pair.Servers[n].Exec(t.Context(), statement); err != nil {
+		t.Fatal(statement, err)
+	}
+}
+
+// node is a connection to one replica, once that has all rows.
+func (w *shardOfTwo) node(t *testing.T, n int) *clickhouse.Conn {
+	t.Helper()
+	c := w.config
+	c.Shards = w.pair.Servers[n].DSN(w.database)
+	conn := store.OpenWarehouse(t, c)
+	wait.Until(t, func() string {
+		if err := warehouse.Shard(t, conn, 0).CatchUp(t.Context()); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	return conn
+}
+
+// loseDisk loses the disk of a replica, which then gets all that the other has.
+func (w *shardOfTwo) loseDisk(t *testing.T, n int) {
+	t.Helper()
+	if err := w.pair.LoseDisk(t.Context(), n, w.database); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *shardOfTwo) migrate(t *testing.T) {
+	t.Helper()
+	if err := schema.Migrate(t.Context(), w.config, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantAllOnce compares the rows at both replicas, once each has all.
+func (w *shardOfTwo) wantAllOnce(t *testing.T) {
+	t.Helper()
+	nodes := []*clickhouse.Conn{w.node(t, 0), w.node(t, 1)}
+	(&environment{conn: w.shard}).reconcile(t)
+	for _, node := range nodes {
+		here := &environment{conn: warehouse.Shard(t, node, 0), topic: w.topic}
+		here.wantEachOnce(t, uint64(w.next-w.purged))
+	}
+}
+
+// A batch is not acknowledged while its rows are on one disk, however often it is repeated; a disk that is lost right
+// after the acknowledgement loses nothing.
+func (w *shardOfTwo) testAnAcknowledgedBatchIsOnBoth(t *testing.T) {
+	b := w.batchOfThree(t)
+	w.at(t, 1, "SYSTEM STOP FETCHES")
+	for range 2 {
+		if err := w.insertWithin(t, time.Second, b); err == nil {
+			t.Fatal("acknowledged with rows on one disk")
+		}
+		b.Repeated = true
+	}
+	w.at(t, 1, "SYSTEM START FETCHES")
+	w.land(t, b)
+	w.loseDisk(t, 0)
+	w.migrate(t)
+	w.wantAllOnce(t)
+}
+
+// The replica with the only copy of a batch loses its disk, and Keeper has the batch's token still.
+func (w *shardOfTwo) testALostCopyLandsAgain(t *testing.T) {
+	current := w.current(t)
+	b := w.batchOfThree(t)
+	w.at(t, 1-current, "SYSTEM STOP FETCHES")
+	if err := w.insertWithin(t, time.Second, b); err == nil {
+		t.Fatal("acknowledged with rows on one disk")
+	}
+	w.loseDisk(t, current)
+	w.at(t, 1-current, "SYSTEM START FETCHES")
+	w.migrate(t)
+	b.Repeated = true
+	w.land(t, b)
+	w.wantAllOnce(t)
+}
+
+// current is the replica to which statements of the shard go.
+func (w *shardOfTwo) current(t *testing.T) int {
+	t.Helper()
+	var port uint16
+	if err := w.shard.QueryRow(t.Context(), "SELECT tcpPort()").Scan(&port); err != nil {
+		t.Fatal(err)
+	}
+	if int(port) == w.pair.Servers[0].Config.Native {
+		return 0
+	}
+	return 1
+}
+
+// A replica that does not apply what others have changed is waited for.
+func (w *shardOfTwo) testARebuildEndsWhenBothHaveIt(t *testing.T) {
+	w.land(t, w.batchOfThree(t))
+	other := 1 - w.current(t)
+	node := warehouse.Shard(t, w.node(t, other), 0)
+	w.at(t, other, "SYSTEM STOP REPLICATION QUEUES")
+	var queued, started atomic.Bool
+	go func() {
+		defer started.Store(true)
+		wait.For(t, "the replaced month to be queued", func() bool {
+			var n uint64
+			err := node.QueryRow(t.Context(), "SELECT count() FROM system.replication_queue WHERE type = 'REPLACE_RANGE'").Scan(&n)
+			return err == nil && n > 0
+		})
+		queued.Store(true)
+		w.at(t, other, "SYSTEM START REPLICATION QUEUES")
+	}()
+	rollups, err := rollup.List(t.Context(), w.shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rollups, func(r *rollup.Rollup) bool { return r.Table == "answer_daily_local" })
+	b, err := rollups[i].Rebuild(t.Context(), w.shard, clickhouse.MonthOf(day))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Fill(t.Context(), 1), b.Replace(t.Context()), b.Close(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if !queued.Load() {
+		t.Error("the rebuild ended while a replica had its old rows")
+	}
+	wait.For(t, "the queue to run", started.Load)
+	w.wantAllOnce(t)
+}
+
+func (w *shardOfTwo) testAPurgeEndsWhenBothHaveIt(t *testing.T) {
+	w.land(t, w.batchOfThree(t))
+	other := 1 - w.current(t)
+	a := answer(0)
+	owner := []clickhouse.DeletedOwner{{Organization: clickhouse.UUID(a.OrganizationID), Brand: clickhouse.UUID(a.Brand.ID)}}
+	w.at(t, other, "SYSTEM STOP MERGES") // and mutations
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := clickhouse.Purge(ctx, w.conn, owner); err == nil {
+		t.Error("purged while a replica had rows")
+	}
+	w.at(t, other, "SYSTEM START MERGES")
+	if _, err := clickhouse.Purge(t.Context(), w.conn, owner); err != nil {
+		t.Fatal(err)
+	}
+	for n := range w.pair.Servers {
+		here := &environment{conn: warehouse.Shard(t, w.node(t, n), 0)}
+		if rows := here.number(t, "SELECT count() FROM answers_local"); rows != 0 {
+			t.Errorf("%d rows of a purged brand at replica %d", rows, n)
+		}
+	}
+	w.purged = w.next
+}
+
+// While ZooKeeper is away no insert ends, and none is refused; all goes on when it is back.
+func (w *shardOfTwo) testWithoutKeeperNothingIsRefused(t *testing.T) {
+	w.pair.ZooKeeper.Kill()
+	b := w.batchOfThree(t)
+	err := w.insertWithin(t, time.Second, b)
+	if err == nil || errors.Is(err, consume.ErrRefused) {
+		t.Fatalf("inserted without Keeper: %v", err)
+	}
+	if err := w.pair.ZooKeeper.Again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.land(t, b)
+	w.wantAllOnce(t)
+}
