@@ -32,22 +32,23 @@ func (c *Cluster) addKeepers(members int) {
 
 // addShards adds the servers of ClickHouse: ch-1a is the first replica of the first shard.
 func (c *Cluster) addShards(shards, replicas int) {
-	servers := "<" + replica.Cluster + "><secret>" + secret + "</secret>"
+	var servers strings.Builder
+	fmt.Fprintf(&servers, "<%s><secret>%s</secret>", replica.Cluster, secret)
 	for shard := range shards {
-		servers += "<shard><internal_replication>true</internal_replication>"
+		servers.WriteString("<shard><internal_replication>true</internal_replication>")
 		for n := range replicas {
-			servers += fmt.Sprintf("<replica><host>%s%d%d</host><port>%d</port></replica>", network, shard+1, n+1, nativePort)
+			fmt.Fprintf(&servers, "<replica><host>%s%d%d</host><port>%d</port></replica>", network, shard+1, n+1, nativePort)
 		}
-		servers += "</shard>"
+		servers.WriteString("</shard>")
 	}
-	servers += "</" + replica.Cluster + ">"
+	fmt.Fprintf(&servers, "</%s>", replica.Cluster)
 	for shard := range shards {
 		for n := range replicas {
 			letter := string(rune('a' + n))
 			node := c.add("clickhouse", fmt.Sprintf("ch-%d%s", shard+1, letter), fmt.Sprintf("%d%d", shard+1, n+1), nativePort)
 			node.server = &replica.Config{
 				Dir: node.Dir, Host: node.Address, Native: nativePort, Parts: partsPort, Password: secret,
-				Shard: fmt.Sprint(shard + 1), Replica: letter, Keepers: c.Addresses("zookeeper"), RemoteServers: servers,
+				Shard: fmt.Sprint(shard + 1), Replica: letter, Keepers: c.Addresses("zookeeper"), RemoteServers: servers.String(),
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func Isolate() {
 // isolate returns the command of this program with a network of its own, and its own mounts, so that names of
 // namespaces end with it too.
 func isolate(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
+	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // it ends when this process does
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "ANSWERSCOPE_TEST_ENGINES=")

@@ -155,8 +155,9 @@ func (n *Node) command() (*exec.Cmd, error) {
 		}
 		program = []string{self, nodeCommand, string(text)}
 	}
-	cmd := exec.Command("nsenter", append([]string{"--net=/run/netns/" + n.Name}, program...)...)
-	if n.program != nil { // it refuses settings that it does not know
+	program = append([]string{"--net=/run/netns/" + n.Name}, program...)
+	cmd := exec.Command("nsenter", program...) //nolint:noctx // it outlives the context of its start
+	if n.program != nil {                      // it refuses settings that it does not know
 		cmd.Env = append(slices.DeleteFunc(os.Environ(), isSetting), n.env...)
 	}
 	return cmd, nil
@@ -262,7 +263,7 @@ func runNode(text string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(running.PID())
+	fmt.Fprintln(os.Stdout, running.PID())
 	select {
 	case <-running.Done():
 		return running.Err()
