@@ -296,9 +296,9 @@ func aFilterFindsWhatItNames(t *testing.T, s *stage) {
 	}
 	s.addFacts(t, facts...)
 	for _, v := range append(values, "A", `\n`, "NuLl", `{MODELS:array(string)}`) {
-		target := "/api/v1/visibility-summary?date_from=2026-03-29&date_to=2026-03-29&brand_id=" + s.ids["lumen"] +
+		target := "/api/v1/prompt-performance?date_from=2026-03-29&date_to=2026-03-29&brand_id=" + s.ids["lumen"] +
 			"&platform=" + escape(v) + "&model=" + escape(v) + "&region=" + escape(v)
-		if status, body := s.get(t, "acme", target); status != 200 || !strings.Contains(body, `"resultCount":1,`) {
+		if status, body := s.get(t, "acme", target); status != 200 || !strings.Contains(body, `"result_count":1,`) {
 			t.Errorf("%q: %d %s", v, status, body)
 		}
 	}
