@@ -51,7 +51,7 @@ test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, eve
 	else cat $$log >&2; exit 1; fi
 
 lint: $(GOLANGCI) page-packages ## check form and habits (.golangci.yml), and the types of the dashboard's sources
-	@$(GOLANGCI) run ./...
+	@GOGC=400 GOMEMLIMIT=4GiB $(GOLANGCI) run ./...
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
 
 page: page-packages ## bundle the dashboard, after a change of its sources (queryapi/web/page)
