@@ -32,7 +32,8 @@ type shardOfTwo struct {
 }
 
 // Two replicas take long to start and to migrate: these tests share them, in this order.
-func TestTwoReplicas(t *testing.T) {
+func TestTwoReplicas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
+	t.Parallel()
 	pair, database, c := warehouse.Replicated(t)
 	w := &shardOfTwo{pair: pair, database: database, config: c}
 	w.environment = newEnvironmentOn(t, store.OpenWarehouse(t, c), nil, 0)
