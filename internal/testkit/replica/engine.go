@@ -86,7 +86,7 @@ func start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, child, library, c.Host, strconv.Itoa(c.Parts),
+	cmd := exec.Command(self, child, library, c.Host, strconv.Itoa(c.Parts), //nolint:noctx // it outlives the start
 		"--config-file="+config,
 		"--path="+c.data(),
 		"--listen_host="+c.Host,

@@ -28,11 +28,12 @@ func StartPair(ctx context.Context, dir string) (*Pair, error) {
 		return nil, err
 	}
 	const host = "127.0.0.1"
-	servers := "<" + Cluster + "><secret>of the tests</secret><shard><internal_replication>true</internal_replication>"
+	var servers strings.Builder
+	servers.WriteString("<" + Cluster + "><secret>of the tests</secret><shard><internal_replication>true</internal_replication>")
 	for _, port := range ports[:2] {
-		servers += fmt.Sprintf("<replica><host>%s</host><port>%d</port></replica>", host, port)
+		fmt.Fprintf(&servers, "<replica><host>%s</host><port>%d</port></replica>", host, port)
 	}
-	servers += "</shard></" + Cluster + ">"
+	servers.WriteString("</shard></" + Cluster + ">")
 	p := &Pair{}
 	zookeeper := ZooKeeperConfig{Dir: filepath.Join(dir, "zookeeper"), Host: host, Port: ports[4]}
 	if p.ZooKeeper, err = StartZooKeeper(ctx, zookeeper); err != nil {
@@ -44,7 +45,7 @@ func StartPair(ctx context.Context, dir string) (*Pair, error) {
 		starts.Go(func() {
 			p.Servers[i], errs[i] = Start(ctx, Config{
 				Dir: filepath.Join(dir, name), Host: host, Native: ports[i], Parts: ports[2+i], Password: "of the tests",
-				Shard: "1", Replica: name, Keepers: []string{p.ZooKeeper.Address}, RemoteServers: servers,
+				Shard: "1", Replica: name, Keepers: []string{p.ZooKeeper.Address}, RemoteServers: servers.String(),
 			})
 		})
 	}

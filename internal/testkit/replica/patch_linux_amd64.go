@@ -47,7 +47,7 @@ const (
 
 // replicate makes the loaded engine exchange parts with its replicas on its HTTP port, under the given address.
 func replicate(library, host, port string) error {
-	base, err := loadAddress(library)
+	base, err := loadAddress()
 	if err != nil {
 		return fmt.Errorf("switch on replication of %s: %w", library, err)
 	}
@@ -144,8 +144,8 @@ func addressCode(at uintptr, host, port string) ([]byte, error) {
 	return code, nil
 }
 
-// loadAddress returns the address of a library's first byte.
-func loadAddress(library string) (uintptr, error) {
+// loadAddress returns the address of the first byte of the loaded library.
+func loadAddress() (uintptr, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return 0, err

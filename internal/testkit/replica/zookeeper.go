@@ -53,7 +53,7 @@ func StartZooKeeper(ctx context.Context, c ZooKeeperConfig) (*ZooKeeper, error) 
 		return nil, fmt.Errorf("start zookeeper: %w", err)
 	}
 	z := &ZooKeeper{config: c, Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port))}
-	cmd := exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+	cmd := exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", //nolint:noctx // it outlives the start
 		"-cp", filepath.Join(libs, "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
 	if z.Process, err = engine.StartProcess(ctx, "zookeeper", c.Dir, cmd, z.serves); err != nil {
 		return nil, fmt.Errorf("start zookeeper: %w", err)
