@@ -71,7 +71,7 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	d.page.Insert(t, "cheap lamp") // which Continue adds, with its topic
 	on("Continue", "Enter")
 	at("Platforms")
-	d.page.Await(t, `[...document.querySelectorAll("label.check")].some((l) => l.textContent == "simulator")`)
+	d.page.Await(t, `[...document.querySelectorAll("label.check")].some((l) => l.textContent == "simulator") && !document.querySelector("main form button[aria-disabled=true], main form button:disabled")`) // all has come: what comes later ends a scroll
 	on("simulator", "Space")
 	on("Continue", "Enter")
 	at("Run")

@@ -75,7 +75,7 @@ WITH
                 answerscope_ratio(100 * mention_answers, answers)
             ] AS means,
             arrayMap(
-                (mean, y, z) -> answerscope_interval(
+                (mean, y, z) -> answerscope_wilson_interval(
                     notEmpty({prompts:Array(UUID)}), prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, y, z, nn), 0),
                 means, [yy, mm], [yn, mn]) AS intervals
         FROM buckets

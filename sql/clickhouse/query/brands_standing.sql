@@ -69,7 +69,7 @@ WITH
         SELECT *,
             [answerscope_ratio(100 * mention_answers, answers), answerscope_ratio(100 * (mention_answers - leader.3), answers)] AS means,
             arrayMap(
-                (mean, yy, yn, lowest) -> answerscope_interval(
+                (mean, yy, yn, lowest) -> answerscope_wilson_interval(
                     false, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), lowest),
                 means, [own.2, own.2 - 2 * leader.6 + leader.4], [own.3, own.3 - leader.5], [0, -100]) AS intervals
         FROM brands

@@ -28,7 +28,7 @@ WITH
             countIf(asked > 0)                      AS prompt_count,
             answerscope_ratio(100 * sum(named), answers) AS rate,
             answerscope_margin(prompt_count, answers, rate, 10000 * sum(named * named), 100 * sum(named * asked), sum(asked * asked)) AS margin,
-            answerscope_interval(false, prompt_count, answers, rate, margin, 0) AS ends
+            answerscope_wilson_interval(false, prompt_count, answers, rate, margin, 0) AS ends
         FROM prompts
         GROUP BY brand_id, day
         HAVING answers > 0

@@ -74,7 +74,7 @@ WITH
                 answerscope_ratio(100 * mention_answers, answers)
             ] AS means,
             arrayMap(
-                (mean, yy, yn) -> answerscope_interval(
+                (mean, yy, yn) -> answerscope_wilson_interval(
                     of_prompt, prompt_count, answers, mean, answerscope_margin(prompt_count, answers, mean, yy, yn, nn), 0),
                 means, [own.7, own.9], [own.8, own.10]) AS intervals
         FROM

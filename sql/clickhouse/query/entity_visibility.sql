@@ -96,7 +96,8 @@ WITH
         SELECT *,
             arrayMap((mean, y, z) -> answerscope_margin(prompt_count, answers, mean, y, z, nn), means, yy, yn) AS margins,
             arrayMap(
-                (mean, margin, lowest) -> answerscope_interval(of_prompt, prompt_count, answers, mean, margin, lowest),
+                (mean, margin, lowest) -> answerscope_wilson_interval(
+                    of_prompt, prompt_count, answers, mean, margin, lowest),
                 means, margins, [0, 0, -100]) AS intervals,
             answerscope_ratio(100 * seen, seen + not_shown) AS shown,
             arrayMap(

@@ -67,7 +67,7 @@ WITH
             own.5 AS prompt_count,
             arrayMap(y -> answerscope_ratio(100 * y, labelled), counts) AS shares,
             arrayMap(
-                (share, yy, yn) -> answerscope_interval(
+                (share, yy, yn) -> answerscope_wilson_interval(
                     of_prompt, prompt_count, labelled, share, answerscope_margin(prompt_count, labelled, share, yy, yn, own.6), 0),
                 shares, arrayResize(own.7, 3), arrayResize(own.8, 3)) AS intervals
         FROM

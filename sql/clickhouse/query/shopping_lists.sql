@@ -58,7 +58,7 @@ WITH
             merchants,
             answerscope_ratio(100 * lists, all_lists) AS share,
             answerscope_margin(prompt_count, all_lists, share, yy[nth], yn[nth], nn) AS margin,
-            answerscope_interval(false, prompt_count, all_lists, share, margin, 0) AS ends
+            answerscope_wilson_interval(false, prompt_count, all_lists, share, margin, 0) AS ends
         FROM
         (
             SELECT

@@ -112,7 +112,7 @@ WITH
                 answerscope_ratio(100 * (summed.named[1] - mention_answers), citing_answers)
             ] AS means,
             arrayMap(
-                (mean, y, z, lowest) -> answerscope_interval(
+                (mean, y, z, lowest) -> answerscope_wilson_interval(
                     false, prompt_count, citing_answers, mean, answerscope_margin(prompt_count, citing_answers, mean, y, z, nn), lowest),
                 means, [yy[nth], yy[1] - 2 * yb[nth] + yy[nth]], [yn[nth], yn[1] - yn[nth]], [0, -100]) AS intervals
         FROM summed

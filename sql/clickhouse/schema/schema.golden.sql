@@ -16,9 +16,6 @@ CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_i
 -- answerscope_holds
 CREATE FUNCTION answerscope_holds AS (text, name) -> ((position(text, name) > 0) AND match(text, concat('(?:^|[^\\pL\\pN])', regexpQuoteMeta(name), '(?:$|[^\\pL\\pN])')));
 
--- answerscope_interval
-CREATE FUNCTION answerscope_interval AS (of_prompt, k, n, mean, margin, lowest) -> arrayMap(side -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(lowest, mean + (side * margin)))), 1), [-1, 1]);
-
 -- answerscope_margin
 CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((answerscope_critical_t(k - 1) * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
 
@@ -52,12 +49,15 @@ CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiI
 -- answerscope_wilson
 CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + 1.9208) + (z * sqrt(((x * (n - x)) / n) + 0.9604)))) / (n + 3.8416));
 
+-- answerscope_wilson_interval
+CREATE FUNCTION answerscope_wilson_interval AS (of_prompt, k, n, mean, margin, lowest) -> arrayMap(side -> answerscope_round(multiIf(if(of_prompt, n, k) < 5, NULL, of_prompt, answerscope_wilson((n * mean) / 100, n, 1.96 * side), least(100, greatest(lowest, mean + (side * margin)))), 1), [-1, 1]);
+
 -- answerscope_words
 CREATE FUNCTION answerscope_words AS text -> if(isASCII(text), extractAll(lower(text), '[a-z0-9]+(?:[\'&+.-][a-z0-9]+)*'), extractAll(normalizeUTF8NFC(replaceRegexpAll(translateUTF8(lowerUTF8(normalizeUTF8NFKD(text)), '’‘‐–−', '\'\'---'), '([\\p{Latin}\\p{Greek}\\p{Cyrillic}])\\p{Mn}+', '\\1')), '[\\p{L}\\p{M}\\p{N}]+(?:[\'&+.-][\\p{L}\\p{M}\\p{N}]+)*'));
 
 -- advice_cards
 CREATE VIEW advice_cards
-COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [7847e0a50e7e]'
+COMMENT 'the brands of products that nobody tracks, by name, with the number of product lists of a window that show them. [e2d15c56a6c2]'
 AS SELECT
     product_brand,
     count() AS lists
@@ -81,7 +81,7 @@ LIMIT 10000;
 
 -- advice_name_counts
 CREATE VIEW advice_name_counts
-COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [9759cc30f8d5]'
+COMMENT 'how many answers of a window have each of at most 255 names in their text, as many as the filter name of GET /api/v1/answers lists. [5047898eb9e3]'
 AS SELECT
     name,
     toInt64(count()) AS answers
@@ -100,7 +100,7 @@ GROUP BY name;
 
 -- advice_names
 CREATE VIEW advice_names
-COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [441b5a9199d2]'
+COMMENT 'how many answers to each prompt name the brand, and how many name each live competitor. Rows of domain ’’ are of all answers; [19f551696c1a]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     (
@@ -167,7 +167,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_pages
 CREATE VIEW advice_pages
-COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [8e04e2232fd1]'
+COMMENT 'for each of some domains, at most five pages that are cited in answers that name a live competitor and not the brand. [af25bc58c332]'
 AS WITH
     toUUID('00000000-0000-0000-0000-000000000000') AS nobody,
     ['forum', 'social', 'review', 'institutional', 'editorial'] AS types,
@@ -199,7 +199,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- advice_searches
 CREATE VIEW advice_searches
-COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [8d016bfbeac0]'
+COMMENT 'the answers for which platforms issued searches, with these, the newest first. An id’s first row has them; the sum of its [44eba92bbc09]'
 AS SELECT
     any(answers.platform) AS asked_platform,
     day,
@@ -218,7 +218,7 @@ ORDER BY
 
 -- advice_texts
 CREATE VIEW advice_texts
-COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [22769852d49f]'
+COMMENT 'the texts of a brand’s answers on some days, by day and id, with whether the current reading names the brand or a live competitor. [ff3964f34f44]'
 AS SELECT
     toUUID(net.id) AS id,
     prompt_id,
@@ -257,7 +257,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [a0fe193e749c]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [f09f7ab73775]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -309,7 +309,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [7bc3d2bf609a]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [289d935c67fe]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -369,7 +369,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [4ffc2632e543]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [3e745f8c089e]'
 AS WITH
     multiIf({step:String} = 'crawled', crawls > 0, {step:String} = 'cited', citations > 0, {step:String} = 'visited', visits > 0, {step:String} = 'converted', goals > 0, {step:String} = 'crawled_never_cited', (crawls > 0) AND (citations = 0), {step:String} = 'cited_never_visited', (citations > 0) AND (visits = 0), true) AS is_selected
 SELECT
@@ -435,7 +435,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [c4acf46af010]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [8051dcbc3832]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -477,7 +477,7 @@ CREATE VIEW ai_traffic_last_30_days
     `value` Decimal(38, 6),
     `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [051c47607154]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [e593216e0c23]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -527,7 +527,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- answer_citations
 CREATE VIEW answer_citations
-COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [9479c1c0f1a6]'
+COMMENT 'as citation_sources, answer by answer, for what citation_daily does not have: prompts, and pages only consulted. [b64ed8eb6b5d]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     cited AS
@@ -822,7 +822,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [ea788ad07ea7]'
+COMMENT 'the answers that pass the filters, newest first, then by id as text, at most limit after a cursor. [763aebe1743e]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
@@ -963,7 +963,7 @@ GROUP BY
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [5507ff3c6540]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have runs. [e9d2c210b2de]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1091,7 +1091,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [0dbb5e33609d]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [334cb2f98d68]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1247,7 +1247,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [8cc045171c92]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [c65fb088e35d]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1377,7 +1377,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_standing
 CREATE VIEW brands_standing
-COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [b034e008a54a]'
+COMMENT 'how often the filtered answers name each of some brands, and the live competitor that they name most often. [f9141ba870bd]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -1462,7 +1462,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_trend
 CREATE VIEW brands_trend
-COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [5435eae1382b]'
+COMMENT 'how often the filtered answers name each of some brands, one row per brand and day that have answers. [3c507feeaf7e]'
 AS WITH
     prompts AS
     (
@@ -1510,7 +1510,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brands_visits
 CREATE VIEW brands_visits
-COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [c13f9f7d91e9]'
+COMMENT 'views that AI platforms sent to the sites of some brands, from date_from to date_to, and before that from before_from on. [28f795a07465]'
 AS SELECT
     brand_id,
     sumIf(visit_daily.visits, day >= {date_from:Date}) AS visits,
@@ -1523,7 +1523,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- briefed_answers
 CREATE VIEW briefed_answers
-COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [5c0709538e6d]'
+COMMENT 'answers of a brand for a content brief: the beginning of the text, the searches, and the pages that are cited by the current reading. [49dce697645d]'
 AS SELECT
     id,
     prompt_text,
@@ -1551,7 +1551,7 @@ FROM
 
 -- cell_days
 CREATE VIEW cell_days
-COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [1842ab6c9b28]'
+COMMENT 'sums by day of brands, one row per brand, prompt, platform, requested model, region, topic when it was asked and what [296764842361]'
 AS SELECT
     brand_id,
     prompt_id,
@@ -1589,7 +1589,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- citation_buckets
 CREATE VIEW citation_buckets
-COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [94a99115633e]'
+COMMENT 'the citations of the filtered answers by bucket and source type, in the order of dates, then of types. [eb38f21ea1a5]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types
 SELECT
@@ -1735,7 +1735,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND answered AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [1534805cc71a]'
+COMMENT 'the citations of the filtered answers: all, and by the most cited domains and URLs. [27af414937c9]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1815,7 +1815,7 @@ CREATE VIEW citation_sources_last_30_days
     `citations_by_type` Array(Int64),
     `citations_pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e01f495f5672]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [fadc689a93a7]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1970,7 +1970,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
 -- crawl_buckets
 CREATE VIEW crawl_buckets
-COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [26a701ae8904]'
+COMMENT 'requests of AI crawlers for a brand’s site, one row per bucket and purpose that have any. Errors were answered with a [ad3c603fc334]'
 AS SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
     purpose,
@@ -2091,7 +2091,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [3ddd46b1c29d]'
+COMMENT 'the current rows of answers, their last rows with sign 1, without the columns of an id’s first row. [b315b887f794]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2173,7 +2173,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [fa299930b6c9]'
+COMMENT 'the answers of some brands that are dead letters, by the ids in their bytes. [6cf46526dfc0]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -2187,7 +2187,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [2c5fd3b7289d]'
+COMMENT 'the last dead letter of each partition. [391da9455b38]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2218,7 +2218,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [5beff5704e3b]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [e3b6976eb6c6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2237,7 +2237,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [1839faf86379]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. Duplicates are one row. [05c917844c9d]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2282,7 +2282,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [cf3581b0e2e0]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. Duplicates are one row. [641bac8bd1f4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -2303,7 +2303,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [741a7befff0b]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so their figures show an outage. [47d6f01f3fc3]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {granularity:String} = 'month', toStartOfMonth(day), {date_from:Date}) AS bucket,
@@ -2513,7 +2513,7 @@ GROUP BY
 
 -- entity_trend
 CREATE VIEW entity_trend
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [82044c905c8d]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per bucket that has answers and entity. [7420399e79a2]'
 AS WITH
     notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
@@ -2619,7 +2619,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [9c98f37a3f41]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [dfcd8325e458]'
 AS WITH
     notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
@@ -2798,7 +2798,7 @@ CREATE VIEW entity_visibility_last_30_days
     `neutral_pct` Nullable(Float64),
     `negative_pct` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [cf41398a9912]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [79f10696a6a2]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2959,7 +2959,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [56df8b9b1a33]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [33a2c824992e]'
 AS SELECT
     platform,
     prompt,
@@ -3059,7 +3059,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [df1caa284875]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [36f285252c4a]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3081,7 +3081,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [c23cfa2379ae]'
+COMMENT 'every visit to a brand’s site as it was recorded. [00ff2f418914]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -3111,7 +3111,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- fanout_queries
 CREATE VIEW fanout_queries
-COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [add06f338ad1]'
+COMMENT 'the queries that platforms searched for before most answers, at most limit: by answers descending, then by query. [dc98a19adb7f]'
 AS WITH
     landed AS
     (
@@ -3146,7 +3146,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_totals
 CREATE VIEW fanout_totals
-COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [84cf13d6aeff]'
+COMMENT 'how many answers searched before they were written, and how often: one row for each platform, then the sum of all, which has [0a010f1b6a06]'
 AS WITH
     landed AS
     (
@@ -3181,7 +3181,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- fanout_words
 CREATE VIEW fanout_words
-COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [3088dcdfb0ef]'
+COMMENT 'the words by which searches differ from the prompt that was asked: added are not in it, the others are in it alone. At most [cffb05cae689]'
 AS WITH
     landed AS
     (
@@ -3253,7 +3253,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [32cdfc7897d1]'
+COMMENT 'the values for filters: platforms, requested models, regions and topics of the filtered runs. [47a790c1ded9]'
 AS SELECT
     kind,
     value,
@@ -3292,7 +3292,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [ed04c133ca63]'
+COMMENT 'answers of a brand as they were recorded, with the reading version of each row; the first row has the texts. [0d0983652ae2]'
 AS SELECT
     day,
     id,
@@ -3338,7 +3338,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [cf6f9f432711]'
+COMMENT 'the answers of a list that have landed, with their newest reading, and how often each is counted. [97e9efb7d774]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -3357,7 +3357,7 @@ GROUP BY
 
 -- last_answers
 CREATE VIEW last_answers
-COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [fd41e2f74468]'
+COMMENT 'when each of some brands was last answered from date_from on, without shopping platforms. Where the raw answers of the last day [40dbf579fb0e]'
 AS WITH
     last_days AS
     (
@@ -3405,7 +3405,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [9f28e2860a28]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [e9632c0f4b0e]'
 AS SELECT
     organization_id,
     brand_id,
@@ -3416,7 +3416,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [da03d872537c]'
+COMMENT 'answers of a brand for a list: the question, the beginning of the text for an excerpt, and the current reading. [ff6f6d58d5b7]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -3448,7 +3448,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row if none has. [be608f0ce6ca]'
+COMMENT 'the largest offset of a partition that has landed; no row if none has. [e7390930995c]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -3515,7 +3515,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [0db821e51f81]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [b7cabbb676d9]'
 AS WITH
     served AS
     (
@@ -3573,7 +3573,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- new_sources
 CREATE VIEW new_sources
-COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [577f7de84409]'
+COMMENT 'domains that answers cite from date_from to date_to, and none did from before_from on before that, by answers that cite them. [41bb0170422c]'
 AS SELECT
     any(citation_daily.domain) AS domain,
     sumIf(domain_answers, day >= {date_from:Date}) AS citing_answers
@@ -3589,7 +3589,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [411200f47269]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a cursor. [569f706e127f]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
@@ -3675,7 +3675,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [c0f0b77f9a19]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [51fcfc8f3212]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3767,7 +3767,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [6b956e17d96f]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row if none has. [d64b77371ea2]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -3778,7 +3778,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [a5e4e4169866]'
+COMMENT 'an answer of an organization that passes the filters, as it was recorded, and its current reading. Without a brand (the nil UUID) all are searched. [7c2109bf19ff]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -3841,7 +3841,7 @@ WHERE (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {
 
 -- owned_pages
 CREATE VIEW owned_pages
-COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [a16e0788489b]'
+COMMENT 'the pages of a brand’s site that platforms crawl, cite or send visits to. Crawls are requests of purpose search or user that [036d870d8108]'
 AS SELECT
     page,
     toInt64(sum(crawl_count)) AS crawls,
@@ -3891,7 +3891,7 @@ ORDER BY page ASC;
 
 -- panel_days
 CREATE VIEW panel_days
-COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [fac0ed12505e]'
+COMMENT 'the features of a panel’s answers by platform, model, served model, prompt and day: 0 to 100 points an answer. [7c9f160096df]'
 AS WITH
     arrayCount(n -> (n > 0), answers.competitors.mention_count) AS named,
     arrayCount(cited -> cited, answers.citations.cited) AS cited_pages,
@@ -3929,7 +3929,7 @@ ORDER BY
 
 -- prompt_matrix
 CREATE VIEW prompt_matrix
-COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [80d04edfb756]'
+COMMENT 'how often the answers to each prompt name the brand, over all and by group, for the prompts with answers in the window. [4d8f0288d656]'
 AS WITH
     cells AS
     (
@@ -4005,7 +4005,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [df6a5fb46525]'
+COMMENT 'a brand’s figures by prompt, for the prompts with answers in the window; ties are sorted by prompt_id as text. [9b25f13863cf]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4109,7 +4109,7 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_position` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [42443ffdfedd]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [d1df19017d9b]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4217,7 +4217,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- rival_days
 CREATE VIEW rival_days
-COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [af356966f0c9]'
+COMMENT 'points by day of each live competitor of a brand, one row per entity, prompt, platform, requested model, region and topic when it was asked. [e9db312f10e9]'
 AS SELECT
     entity_id,
     prompt_id,
@@ -4252,7 +4252,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- row_names
 CREATE VIEW row_names
-COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [cf081c353b93]'
+COMMENT 'the names of a brand’s prompts, live topics and live competitors; a prompt’s name is its text. [44b1259c5ae9]'
 AS SELECT
     kind,
     toString(id) AS value,
@@ -4291,7 +4291,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- sentiment
 CREATE VIEW sentiment
-COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [3d26a1d0477e]'
+COMMENT 'how the answers that name the brand or a live competitor speak of it: one row per group and entity, the brand’s first. [171c54d54cb4]'
 AS WITH
     notEmpty({prompts:Array(UUID)}) AS of_prompt,
     (
@@ -4404,7 +4404,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [385e45f9e689]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [ada7be2c8637]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4453,7 +4453,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [c2afc2b9d005]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [7d4e3cdde06b]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -4603,7 +4603,7 @@ ARRAY JOIN
 
 -- shopping_lists
 CREATE VIEW shopping_lists
-COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [c08694e7f964]'
+COMMENT 'in how many product lists of the filtered answers the brand, each live competitor and all other products are, and at which place. [d62ba09836c7]'
 AS WITH
     (
         SELECT groupArray((id, name))
@@ -4681,7 +4681,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- shopping_prices
 CREATE VIEW shopping_prices
-COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [3344e3d2c11e]'
+COMMENT 'the prices of the cards of the filtered answers, by entity, as of shopping_lists, and currency. A card without either is left out. [94f4ee6b9dea]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -4722,7 +4722,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- simulated_answers
 CREATE VIEW simulated_answers
-COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [f48b263c6bfe]'
+COMMENT 'whether the simulator made the filtered runs: one row, or two where it made some of them. [d866713bb8fb]'
 AS SELECT DISTINCT simulated
 FROM answers
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
@@ -4731,7 +4731,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- source_matrix
 CREATE VIEW source_matrix
-COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [14ffaf5ebfd0]'
+COMMENT 'the domains that most answers cite, and how many of the answers that cite a domain name the brand and each live competitor. [9f856809781b]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     (
@@ -4862,7 +4862,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [8ecbc912eca1]'
+COMMENT 'the answers of a brand on some days, after a cursor, whose current reading is older than a version. [d00e2ed287cb]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -4883,7 +4883,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [d72002db917c]'
+COMMENT 'the brands with answers from a day on, the oldest version of their current readings, and a checksum of all readings. [659ae68375b8]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -4920,7 +4920,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [c1cc275fda24]'
+COMMENT 'the number of answers of a brand whose current reading is older than a version, by day. [f0b5f79540a1]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -4939,7 +4939,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [9c4e242b0038]'
+COMMENT 'the first records of repeated batches, and the months whose rollups may be wrong. [f74399fe3633]'
 AS SELECT
     landing,
     month,
@@ -4963,7 +4963,7 @@ ORDER BY
 
 -- visit_buckets
 CREATE VIEW visit_buckets
-COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [15aa5d4e0ee1]'
+COMMENT 'visits, sessions and goals that a platform sent to a brand’s site, one row per bucket and platform that have any. [fe3d693a20c9]'
 AS WITH
     sumMapIf([toString(currency)], [visit_daily.value], event = 'goal') AS sums
 SELECT
@@ -4987,7 +4987,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- visit_change
 CREATE VIEW visit_change
-COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [a374ea92c6a4]'
+COMMENT 'visits, sessions and goals of a brand’s site in the days before a window, from before_from on, and the differences of the [72e649da5d4d]'
 AS SELECT
     sumIf(visit_daily.visits, (event = 'view') AND (day < {date_from:Date})) AS visits_before,
     sumIf(visit_daily.sessions, (event = 'view') AND (day < {date_from:Date})) AS sessions_before,
@@ -5068,7 +5068,7 @@ GROUP BY
 
 -- visit_totals
 CREATE VIEW visit_totals
-COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [b9d6bba71d6d]'
+COMMENT 'visits, sessions and goals that all platforms sent to a brand’s site, one row per bucket of the window. [db57caa19dc9]'
 AS WITH
     sumMapIf([toString(currency)], [counts.value], event = 'goal') AS sums
 SELECT

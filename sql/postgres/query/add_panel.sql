@@ -1,7 +1,11 @@
--- add_panel: adds the canary panel $2, a brand, and its organization $1 unless they exist.
-WITH organization AS (
+-- add_panel: adds the canary panel $2, a brand, and its organization $1 unless they exist. One process at a time adds it:
+-- the slug of another would be taken before its id is.
+WITH turn AS (
+    SELECT pg_advisory_xact_lock(hashtextextended('add panel', 0))
+), organization AS (
     INSERT INTO public.organizations (id, name)
     SELECT $1::uuid, 'Canary panel'
+    FROM turn
     WHERE NOT EXISTS (SELECT FROM public.organizations WHERE id = $1::uuid)
     ON CONFLICT (id) DO NOTHING
 )
