@@ -229,8 +229,9 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 
 // shareAnswer stores the answer for runs of other jobs that wait with the same question, each under its own id.
 func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
-	ctx := a.writer.ctx
-	runs, err := a.claim.IdenticalRuns(ctx, r.ID)
+	runs, err := retryRead(a.writer.ctx, func(ctx context.Context) ([]postgres.IdenticalRun, error) {
+		return a.claim.IdenticalRuns(ctx, r.ID)
+	})
 	if err != nil {
 		a.log.Warn("other jobs with the same question unknown", "cause", err, "next", "nothing: they ask it themselves")
 		return
@@ -241,7 +242,9 @@ func (a *asker) shareAnswer(r *queuedRun, answered event.Answer) {
 		if err == nil {
 			outcome := postgres.RunOutcome{ID: other.ID, State: "answered", Answer: string(record.Value), Cost: "0",
 				NotShown: answered.Finish == event.FinishNotShown}
-			err = a.claim.EndIdenticalRun(ctx, other.JobID, outcome)
+			err = retry(a.writer.ctx, func(ctx context.Context) error {
+				return a.claim.EndIdenticalRun(ctx, other.JobID, outcome)
+			})
 		}
 		if err != nil {
 			a.log.Warn("answer not given to another job with the same question", "other_job", other.JobID, "cause", err,

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	demodata "github.com/answerscope/answerscope/internal/demo"
@@ -118,7 +119,10 @@ func (c *askCmd) check(chosen tracking.Platform) error {
 		models = append(models, m.Slug)
 	}
 	c.Model = chosen.Requested(c.Model)
+	isChosen := func(d platform.Description) bool { return d.Slug == chosen.Slug }
 	switch {
+	case slices.ContainsFunc(capture.Providers(), isChosen):
+		return fmt.Errorf("%s captures surfaces: want one of these, such as google-ai-overview", chosen.Slug)
 	case !tracking.IsRegion(c.Region):
 		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
 	case c.Timeout <= 0:

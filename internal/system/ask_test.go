@@ -172,6 +172,7 @@ func TestAskSaysWhatFailed(t *testing.T) {
 		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time limit\n"},
 		{nil, "simulator another prompt", exitUsage, "answerscope: unexpected argument \"another\" beside --prompt\nrun \"answerscope ask --help\" for its flags and an example\n"},
 		{nil, "google-ai", exitUsage, "answerscope: platform \"google-ai\" is unknown: want one of " + catalog.Slugs() + "\n"},
+		{[]string{"ANSWERSCOPE_PLATFORM_SERPAPI_API_KEY=" + askKey}, "serpapi", exitUsage, "answerscope: serpapi captures surfaces: want one of these, such as google-ai-overview\n"},
 		{nil, "bing-copilot", exitFailed, "answerscope: bing-copilot: auth: ANSWERSCOPE_PLATFORM_SERPAPI_API_KEY is missing: want the API key of an account at a provider that captures Bing Copilot Search\n"},
 		{[]string{"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=" + askKey}, "chatgpt-web", exitUsage, "answerscope: ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY: want user:password\n"},
 		{[]string{"ANSWERSCOPE_PLATFORM_GROK_WEB_PROVIDERS=serpapi"}, "grok-web", exitUsage, "answerscope: ANSWERSCOPE_PLATFORM_GROK_WEB_PROVIDERS: \"serpapi\": want some of cloro, each once, such as cloro\n"},

@@ -35,9 +35,10 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 		include = wire.Object{"markdown": true, "aioverview": wire.Object{"markdown": true}}
 		payload = wire.Object{"query": r.Text, "include": include}
 	}
-	if r.surface == "chatgpt-shopping" {
-		include["shopping"] = true
+	if r.surface == "chatgpt-shopping" { // the page for telephones, which it takes else, has no cards
+		include["shopping"], payload["legacy"] = true, true
 	}
+	payload["country"] = "US" // it takes none without
 	if r.Region != "" {
 		payload["country"] = r.country.String()
 	}

@@ -93,7 +93,7 @@ func TestSubmissions(t *testing.T) {
 			status: 202, answer: `{"id":7398,"status":"pending"}`}, submission{jobID: "7398"}},
 		{"cloro", "chatgpt-web", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"markdown":true,"searchQueries":true},"prompt":"best tent \u0026 5%?"},"taskType":"CHATGPT","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
 			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},
-		{"cloro", "chatgpt-shopping", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"markdown":true,"searchQueries":true,"shopping":true},"prompt":"best tent \u0026 5%?"},"taskType":"CHATGPT","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
+		{"cloro", "chatgpt-shopping", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"markdown":true,"searchQueries":true,"shopping":true},"legacy":true,"prompt":"best tent \u0026 5%?"},"taskType":"CHATGPT","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
 			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},
 		{"cloro", "google-ai-overview", step{request: `POST /v1/async/task {"idempotencyKey":"run1","payload":{"country":"US","include":{"aioverview":{"markdown":true},"markdown":true},"query":"best tent \u0026 5%?"},"taskType":"GOOGLE","webhook":{"url":"https://t.example/callbacks/x/1"}}`,
 			answer: `{"success":true,"task":{"id":"b1","status":"QUEUED"}}`}, submission{jobID: "b1"}},

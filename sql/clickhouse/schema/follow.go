@@ -67,11 +67,15 @@ func followSteps(ctx context.Context, l layout, leader, follower *clickhouse.Con
 	return steps, err
 }
 
+// objects lists tables and materialized views, without the comment that numbers a server: a replica gets its own, last.
 func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err error) {
 	// Views come after the tables that they read and fill.
 	err = conn.Select(ctx, &all, `
-		SELECT name, engine, engine_full, comment, create_table_query
-		FROM system.tables
+		SELECT name, engine, engine_full,
+			if(name = 'schema_migrations', '', t.comment) AS comment,
+			if(name = 'schema_migrations', replaceRegexpOne(t.create_table_query, ' COMMENT \'[^\']*\'$', ''),
+				t.create_table_query) AS create_table_query
+		FROM system.tables AS t
 		WHERE database = currentDatabase() AND engine != 'View'
 		ORDER BY multiIf(endsWith(engine, 'MergeTree'), 0, engine = 'Distributed', 1, 2), name`)
 	if err != nil {

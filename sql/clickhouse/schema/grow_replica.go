@@ -184,11 +184,21 @@ func (g *replicaGrowth) fill(ctx context.Context) error {
 		if !o.replicated() {
 			continue
 		}
-		if err := g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name)); err != nil {
+		err := g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name))
+		for isTimeout(err) { // a large table takes longer
+			err = g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name))
+		}
+		if err != nil {
 			return fmt.Errorf("fill %s at %s: %w", o.Name, g.added, err)
 		}
 	}
 	return nil
+}
+
+// isTimeout reports whether ClickHouse ended a statement after receive_timeout.
+func isTimeout(err error) bool {
+	refusal, ok := errors.AsType[*driver.Exception](err)
+	return ok && refusal.Code == 159
 }
 
 func (o object) replicated() bool { return strings.HasPrefix(o.Engine, "Replicated") }

@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// A replica whose disk is lost is added anew under its name: refused while the other server lists it, stopped after its
-// first table, filled, and part of the cluster once that server lists it again.
+// A replica whose disk is lost is added anew under its name: refused while the other server lists it, stopped before it
+// has rows, filled, and part of the cluster once that server lists it again.
 func TestAReplicaIsAddedAfterItsDiskWasLost(t *testing.T) {
 	t.Parallel()
 	pair, database, dsns := testkit.Replicas(t)
@@ -64,13 +64,21 @@ func TestAReplicaIsAddedAfterItsDiskWasLost(t *testing.T) {
 	stopping, stop := context.WithCancel(t.Context())
 	defer stop()
 	wait.For(t, "ZooKeeper to forget the session of the killed server", func() bool {
-		err := add(stopping, func(string) { stop() })
+		err := add(stopping, func(step string) {
+			if strings.HasSuffix(step, "rows") {
+				stop()
+			}
+		})
 		return err == nil || !strings.Contains(err.Error(), "an earlier replica")
 	})
 	if stopping.Err() == nil {
 		t.Error("no step was begun")
 	}
-	refused(add(t.Context(), func(string) {}), "the replica is whole: list it in cluster answerscope")
+	steps := 0
+	refused(add(t.Context(), func(string) { steps++ }), "the replica is whole: list it in cluster answerscope")
+	if steps == 0 {
+		t.Error("a replica that was stopped before it had rows is taken for whole")
+	}
 	var n uint64
 	must(store.OpenWarehouse(t, c.ForServer(dsns[1])).QueryRow(t.Context(), "SELECT count() FROM answers_local").Scan(&n))
 	if n != 1 {
