@@ -29,14 +29,14 @@ binary:
 
 # Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
-test: engines agents clients page-packages java kafka-apache zookeeper iproute2 browsers alerts $(GOTESTSUM) ## run every test, on real engines
+test: engines agents clients page-packages java kafka-apache zookeeper browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
 	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, everywhere, 224 times under load, kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
+test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, everywhere, 224 times under load (as root), kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \

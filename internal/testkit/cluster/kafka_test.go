@@ -1,6 +1,6 @@
 //go:build crash
 
-// Tests of this file are slow: make test-crash runs them.
+// Tests of this package need root, and are slow: make test-crash runs them.
 
 package cluster_test
 

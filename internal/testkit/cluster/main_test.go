@@ -1,3 +1,7 @@
+//go:build crash
+
+// Tests of this package need root, and are slow: make test-crash runs them.
+
 package cluster_test
 
 import (
