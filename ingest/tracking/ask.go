@@ -260,7 +260,7 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	cost := failure.CostUSD
 	r.pay(cost)
 	isAccepted := cost != "" || r.SubmittedAt != nil // what may be paid for is not repeated without end
-	r.SubmittedAt, r.polls, r.heard, r.runningSince = nil, 0, 0, time.Time{}
+	r.SubmittedAt, r.polls, r.answered, r.runningSince = nil, 0, 0, time.Time{}
 	at, ok := a.Now(), a.failOver(r, failure)
 	uncounted := !isAccepted &&
 		(failure.Class == platform.RateLimited || ok || a.surface != nil && r.limit.isAway())

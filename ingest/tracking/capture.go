@@ -240,7 +240,7 @@ func (a *asker) pollLate(
 	ctx context.Context, r *queuedRun, next capture.Progress,
 ) (reply platform.Reply, ok bool) {
 	for i, text := range slices.Backward(r.LateJobs) {
-		if next.Ended || !next.IsHeard() {
+		if next.Ended || !next.IsAnswered() {
 			break
 		}
 		provider, id, _ := strings.Cut(text, " ")
@@ -255,8 +255,8 @@ func (a *asker) pollLate(
 	return platform.Reply{}, false
 }
 
-// minHeard is how many polls are answered before a job is given up: after a restart it may have ended long ago.
-const minHeard = 10
+// minAnswered is how many polls are answered before a job is given up: after a restart it may have ended long ago.
+const minAnswered = 10
 
 // isOverdue reports whether a job has taken too long since its provider began, or since its submission. While polls are
 // lost nothing is known of it.
@@ -264,10 +264,10 @@ func (a *asker) isOverdue(r *queuedRun, p capture.Progress, now time.Time) bool 
 	if p.Running && r.runningSince.IsZero() {
 		r.runningSince = now
 	}
-	if p.IsHeard() {
-		r.heard++
+	if p.IsAnswered() {
+		r.answered++
 	}
 	tookTooLong := now.Sub(*r.SubmittedAt) > capture.MaxWaiting ||
 		!r.runningSince.IsZero() && now.Sub(r.runningSince) > capture.MaxRunning
-	return now.After(r.deadline()) || tookTooLong && p.IsHeard() && r.heard >= minHeard
+	return now.After(r.deadline()) || tookTooLong && p.IsAnswered() && r.answered >= minAnswered
 }

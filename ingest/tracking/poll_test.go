@@ -106,7 +106,7 @@ func TestOverdueJobs(t *testing.T) {
 		"runs for long":            {17 * time.Minute, 16 * time.Minute, 100, nil, true},
 		"is queued":                {59 * time.Minute, 0, 100, nil, false},
 		"is queued for long":       {61 * time.Minute, 0, 100, nil, true},
-		"after a restart":          {2 * time.Hour, 0, minHeard - 1, nil, false},
+		"after a restart":          {2 * time.Hour, 0, minAnswered - 1, nil, false},
 		"polls are lost":           {2 * time.Hour, 0, 1000, lost(platform.Unavailable, 0), false},
 		"polls are refused":        {2 * time.Hour, 0, 1000, lost(platform.RateLimited, 0), false},
 		"it is not found":          {2 * time.Hour, 0, 1000, lost(platform.Invalid, 0), true},

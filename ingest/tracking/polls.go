@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/capture"
 )
 
 const (
@@ -29,7 +30,7 @@ func (l *rateLimit) beginPoll() *platform.Error {
 	return nil
 }
 
-// endPoll ends a poll. lost is why it told nothing. While no poll is answered the account takes no requests: their
+// endPoll ends a poll. lost is its error; nil: it was answered. While no poll is answered the account takes no requests: their
 // captures could not be fetched.
 func (l *rateLimit) endPoll(lost *platform.Error) {
 	l.mu.Lock()
@@ -37,7 +38,7 @@ func (l *rateLimit) endPoll(lost *platform.Error) {
 	now := time.Now()
 	l.isProbing = false
 	switch {
-	case lost == nil || !lost.Class.Retryable():
+	case capture.Progress{Lost: lost}.IsAnswered():
 		l.pollsLostSince = time.Time{}
 		if now.After(l.pollsClosedUntil) {
 			l.pollsClosedUntil = time.Time{}

@@ -24,7 +24,7 @@ type queuedRun struct {
 	tried        []string        // providers that have failed since the run was due
 	retryable    *platform.Error // of one of them
 	polls        int
-	heard        int // polls that the provider answered
+	answered     int // polls that the provider answered
 	polledAt     time.Time
 	runningSince time.Time // the provider has begun; zero: not yet
 }

@@ -27,10 +27,7 @@ func (g *ShardGrowth) Pending(ctx context.Context) (steps []Step, err error) {
 	for _, command := range outdated {
 		names = append(names, "restart "+command+" with the new addresses")
 	}
-	for _, name := range names {
-		steps = append(steps, Step{"clickhouse", name})
-	}
-	return steps, err
+	return stepsOf("clickhouse", names), err
 }
 
 // CheckMoment is nil: a shard may be added at any time.
@@ -74,10 +71,7 @@ type ReplicaGrowth struct {
 // Pending lists the steps that remain, including those by hand.
 func (g *ReplicaGrowth) Pending(ctx context.Context) (steps []Step, err error) {
 	names, err := schema.PendingReplica(ctx, g.ClickHouse, g.Host)
-	for _, name := range names {
-		steps = append(steps, Step{"clickhouse", name})
-	}
-	return steps, err
+	return stepsOf("clickhouse", names), err
 }
 
 // CheckMoment is nil: a replica may be added at any time.

@@ -12,7 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// A server that is away is no answer: the caller is told to ask again, and not that the question is wrong.
+// A server that is away is no answer: the caller learns that it may ask again, and not that the question is wrong.
 func TestErrorsOfServersThatAreAwayAreTransient(t *testing.T) {
 	away := []error{
 		&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)},

@@ -156,7 +156,7 @@ func (a *answer) list(o wire.Object, path string) []any {
 }
 
 // countUnread counts the lists of pages or cards that were not read and are not known to hold others: one of them may
-// be a list that was renamed. Without it an answer cannot be told from one that has no such list.
+// be a list that was renamed. Without it an answer cannot be distinguished from one that has no such list.
 func (a *answer) countUnread(name string, value any) {
 	if slices.Contains(a.request.ignored, name) {
 		return

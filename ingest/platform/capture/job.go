@@ -32,15 +32,15 @@ const (
 // Job is a capture that a provider has accepted.
 type Job struct{ Provider, ID string }
 
-// Progress is what a poll tells of a job.
+// Progress is the state of a job, as a poll reports it.
 type Progress struct {
 	Ended   bool
 	Running bool            // the provider has begun
-	Lost    *platform.Error // why this poll tells nothing of the job; nil: it does
+	Lost    *platform.Error // why this poll has no state; nil: it has one
 }
 
-// IsHeard reports whether the provider answered, also with something else than the state of the job.
-func (p Progress) IsHeard() bool { return p.Lost == nil || !p.Lost.Class.Retryable() }
+// IsAnswered reports whether the provider answered, also with something else than the state of the job.
+func (p Progress) IsAnswered() bool { return p.Lost == nil || !p.Lost.Class.Retryable() }
 
 // Poll asks once for a job. Only a job that failed and a payload end it, and the loss of the account's key. Until then
 // there is no error but the end of ctx: a poll that is lost is repeated.

@@ -79,7 +79,7 @@ func (n *Node) Start(ctx context.Context) error {
 		return fmt.Errorf("start %s: it runs", n.Name)
 	}
 	if err := n.start(ctx); err != nil {
-		log, _ := os.ReadFile(n.Log()) // the error is told without it too
+		log, _ := os.ReadFile(n.Log()) // the error is clear without it too
 		return fmt.Errorf("start %s: %w: %s", n.Name, err, log[max(0, len(log)-2000):])
 	}
 	return nil
@@ -207,31 +207,19 @@ func (n *Node) awaitService(ctx context.Context) error {
 }
 
 // Kill kills the engine or service (kill -9) and returns when it has ended.
-func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
-
-// Stop lets it end in order.
-func (n *Node) Stop() error { return n.end(syscall.SIGTERM) }
-
-// end sends a signal to the engine if it kills, and else to its parent, which stops it in order.
-func (n *Node) end(sig syscall.Signal) error {
+func (n *Node) Kill() error {
 	n.mu.Lock()
 	pid, process, done := n.pid, n.process, n.done
 	n.mu.Unlock()
 	if process == nil {
 		return nil
 	}
-	if sig != syscall.SIGKILL {
-		pid = process.Pid
-	}
-	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("end %s: %w", n.Name, err)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("kill %s: %w", n.Name, err)
 	}
 	<-done
 	return nil
 }
-
-// Signal sends another signal to the engine or service, such as SIGSTOP and SIGCONT.
-func (n *Node) Signal(sig syscall.Signal) error { return syscall.Kill(n.PID(), sig) }
 
 // LoseDisk kills a node and removes its data. Kafka's metadata log is on another disk: a voter that loses its metadata
 // may lose what was committed (KIP-853 says how to replace one).

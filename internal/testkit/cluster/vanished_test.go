@@ -16,7 +16,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Hosts vanish from the network while each of two databases runs a query. The client's system is told nothing: without
+// Hosts vanish from the network while each of two databases runs a query. The client's system receives nothing: without
 // probes ClickHouse would be waited for five minutes, and PostgreSQL much longer.
 func TestHostsThatVanishAreGivenUp(t *testing.T) {
 	if !cluster.Isolated(t) {

@@ -120,8 +120,8 @@ func monday(t time.Time) string {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
-// served lists what is known to have answered each platform and requested model: served models with their providers. A
-// surface without an answer tells of its provider where that has none.
+// served lists what is known to have answered each platform and requested model: served models with their providers. The
+// provider of a surface without an answer counts where it has none.
 func served(runs []Reading) map[string][]string {
 	models, answering := map[string][]string{}, map[string]bool{}
 	who := func(r Reading) string { return strings.ToLower(r.Answer.Platform + "\x00" + r.Answer.Model) }

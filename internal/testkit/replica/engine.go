@@ -2,7 +2,7 @@
 // on, and the ZooKeeper that the tables meet in.
 //
 // The embedded engine is ClickHouse's command line. It has the whole code of replication, but only a server's main opens
-// the port on which replicas fetch parts, and tells the tables its address. Here two patches do that in the memory of
+// the port on which replicas fetch parts, and gives the tables its address. Here two patches do that in the memory of
 // the child (see patch_linux_amd64.go). The log, the queue, sessions, deduplication, fetches and mutations are the
 // engine's. A server's own start, its reload of the configuration and ON CLUSTER are not tested by this.
 package replica

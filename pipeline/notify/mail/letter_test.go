@@ -155,7 +155,7 @@ func TestATruncatedReportSaysSo(t *testing.T) {
 	}
 }
 
-// A week in which no overview was shown is told as that, and not as keys that may be missing.
+// The report of a week in which no overview was shown says that, and not that keys may be missing.
 func TestAWeekWithoutOverviewsSaysSo(t *testing.T) {
 	data := `{"answers": 0, "overviews": [{"platform": "google-ai-overview", "shown": 0, "captures": 4}]}`
 	message := write(t, postgres.Mail{Template: feed.ReportWeekly, Data: []byte(data)})

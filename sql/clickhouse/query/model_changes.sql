@@ -1,6 +1,6 @@
 -- model_changes: the buckets in which a platform answers a requested model with other served models, or through other providers, than before,
 -- by group. before is from the last earlier bucket of the group in which one is known; the first such bucket is no change.
--- A surface that had no answer names no model, so it tells of its provider only where that has no answer in the bucket.
+-- A surface that had no answer names no model, so its provider counts only where that has no answer in the bucket.
 WITH
     served AS
     (

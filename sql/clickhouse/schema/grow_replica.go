@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/ch-go/proto"
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -164,15 +165,12 @@ func (g *replicaGrowth) forget(ctx context.Context) error {
 	}
 	err = g.leader.conn.Exec(ctx, fmt.Sprintf("SYSTEM DROP REPLICA %s FROM DATABASE %s",
 		clickhouse.QuoteText(name), clickhouse.QuoteName(database)))
-	if refusal, ok := errors.AsType[*driver.Exception](err); ok && refusal.Code == tableWasNotDropped {
+	if hasCode(err, proto.ErrTableWasNotDropped) { // it is active
 		return fmt.Errorf("keeper still has a session of an earlier replica %q: run this again in a minute: %w",
 			name, err)
 	}
 	return err
 }
-
-// tableWasNotDropped is ClickHouse's code for a replica that is active.
-const tableWasNotDropped = 305
 
 // fill waits until the replica has what the others had when it began.
 func (g *replicaGrowth) fill(ctx context.Context) error {
@@ -184,21 +182,23 @@ func (g *replicaGrowth) fill(ctx context.Context) error {
 		if !o.replicated() {
 			continue
 		}
-		err := g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name))
-		for isTimeout(err) { // a large table takes longer
-			err = g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name))
-		}
-		if err != nil {
-			return fmt.Errorf("fill %s at %s: %w", o.Name, g.added, err)
+		for {
+			err := g.added.conn.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.QuoteName(o.Name))
+			if err == nil {
+				break
+			}
+			if !hasCode(err, proto.ErrTimeoutExceeded) { // a large table takes longer than receive_timeout
+				return fmt.Errorf("fill %s at %s: %w", o.Name, g.added, err)
+			}
 		}
 	}
 	return nil
 }
 
-// isTimeout reports whether ClickHouse ended a statement after receive_timeout.
-func isTimeout(err error) bool {
+// hasCode reports whether an error is ClickHouse's refusal with that code.
+func hasCode(err error, code proto.Error) bool {
 	refusal, ok := errors.AsType[*driver.Exception](err)
-	return ok && refusal.Code == 159
+	return ok && proto.Error(refusal.Code) == code
 }
 
 func (o object) replicated() bool { return strings.HasPrefix(o.Engine, "Replicated") }

@@ -3515,7 +3515,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [b7cabbb676d9]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models, or through other providers, than before, [55d6e611e1f6]'
 AS WITH
     served AS
     (

@@ -1,6 +1,6 @@
 -- tracking_spending: the runs of the jobs of some brands by brand, UTC day and platform, those whose surface showed no
--- answer, those that were given up, and the cost in US dollars. The day is the one on which the job was started, as in budgets; of cancelled runs only their
--- cost counts.
+-- answer, those that were given up, and the cost in US dollars. The day is the one on which the job was started, as in
+-- budgets; of cancelled runs only their cost counts.
 SELECT
     j.brand_id,
     (j.created_at AT TIME ZONE 'UTC')::date AS day,

@@ -1,4 +1,4 @@
-// Command run starts the product on a cluster of this machine, and breaks what it is told to: the target cluster of
+// Command run starts the product on a cluster of this machine, and breaks what is named: the target cluster of
 // make. The network is the command's own, and everything ends with it.
 package main
 
