@@ -64,6 +64,7 @@ var dependencies = []dependency{
 	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "queryapi/web", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
 	{"github.com/andybalholm/brotli", []string{"collector/script"}, "t.js as small as can be, in a window of its size"},
 	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
+	{"github.com/prometheus/procfs", []string{"internal/bench"}, "CPU time of the processes of a cluster"},
 	{"go.opentelemetry.io/otel/sdk", []string{"internal/tracing"}, "what keeps spans and sends them on"},
 	{"go.opentelemetry.io/otel/exporters", []string{"internal/tracing"}, "OTLP over HTTP"},
 	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/service", "pipeline", "sql"}, "spans, opened below the one in the context"},

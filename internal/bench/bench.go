@@ -40,6 +40,7 @@ type bench struct {
 var benches = map[string]bench{
 	"advice":     {engines{}, measureAdvice},
 	"answers":    {engines{clickhouse: true, broker: true}, answers},
+	"cluster":    {engines{}, measureCluster},
 	"collector":  {engines{postgres: true, broker: true}, collectors},
 	"deliveries": {engines{postgres: true}, measureDeliveries},
 	"freshness":  {engines{clickhouse: true, postgres: true, broker: true}, freshness},
@@ -52,6 +53,11 @@ var benches = map[string]bench{
 
 // Names lists the benches.
 func Names() []string { return slices.Sorted(maps.Keys(benches)) }
+
+// unprivileged lists the benches that do not need root.
+func unprivileged() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return name == "cluster" })
+}
 
 // Run measures one bench.
 func Run(ctx context.Context, name string, o Options) (r Result, err error) {

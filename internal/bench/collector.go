@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -138,26 +137,13 @@ func (c *contest) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// measure runs a load at the address of a name in a process of its own, since it takes as much of the machine as the
-// server lets it, and adds what came back to a result.
-func (c *contest) measure(ctx context.Context, round int, to, name string, rate float64) (result loadResult, err error) {
-	cmd, err := partOf(ctx, "load", loadPlan{
+// measure runs a load at the address of a name, and adds what came back to a result.
+func (c *contest) measure(ctx context.Context, round int, to, name string, rate float64) (loadResult, error) {
+	result, err := sendLoad(ctx, loadPlan{
 		Address: c.addresses[name], Requests: c.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time,
 	})
 	if err != nil {
-		return result, err
-	}
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	text, err := cmd.Output()
-	if err == nil {
-		err = json.Unmarshal(text, &result)
-	}
-	if err == nil {
-		err = result.onlyAccepted()
-	}
-	if err != nil {
-		return result, errors.Join(fmt.Errorf("measure %s: %w\n%s", name, err, &log), context.Cause(ctx))
+		return result, fmt.Errorf("measure %s: %w", name, err)
 	}
 	if name == full {
 		c.accepted += result.Statuses[http.StatusNoContent]
@@ -167,6 +153,20 @@ func (c *contest) measure(ctx context.Context, round int, to, name string, rate 
 		c.results[to].Took += result.Took
 	}
 	return result, nil
+}
+
+// sendLoad runs a plan in a process of its own, since it takes as much of the machine as the server lets it. Every
+// request must be accepted.
+func sendLoad(ctx context.Context, plan loadPlan) (result loadResult, err error) {
+	cmd, err := partOf(ctx, "load", plan)
+	if err != nil {
+		return result, err
+	}
+	err = outputOf(ctx, cmd, &result)
+	if err == nil {
+		err = result.onlyAccepted()
+	}
+	return result, err
 }
 
 // awaitLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own

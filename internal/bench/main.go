@@ -14,13 +14,11 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/answerscope/answerscope/deploy/engine"
 )
 
 // flags are the arguments of the program.
 type flags struct {
-	Name    string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
+	Name    string `arg:"" optional:"" help:"One of ${benches}; all but cluster, which needs root, when absent."`
 	Broker  string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
 	JSON    bool   `name:"json" help:"One JSON document a line for each bench."`
 	Answers string `default:"../shared/data/real-answers" type:"path" placeholder:"DIR" help:"Folder of brands.json and *.ndjson in the import format, in which advice hides competitors (default beside the checkout)."`
@@ -28,7 +26,7 @@ type flags struct {
 }
 
 func main() {
-	engine.Main() // an engine's child process ends in there
+	runChild()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var f flags
@@ -50,10 +48,10 @@ func (f *flags) run(ctx context.Context) error {
 	if f.Part != "" {
 		return Part(ctx, f.Part, os.Stdin, os.Stdout)
 	}
-	names := Names()
+	names := unprivileged()
 	if f.Name != "" {
-		if !slices.Contains(names, f.Name) {
-			return fmt.Errorf("bench %q: want one of %s: %w", f.Name, strings.Join(names, ", "), errUsage)
+		if !slices.Contains(Names(), f.Name) {
+			return fmt.Errorf("bench %q: want one of %s: %w", f.Name, strings.Join(Names(), ", "), errUsage)
 		}
 		names = []string{f.Name}
 	}

@@ -59,7 +59,11 @@ type streamed struct {
 // streamRound adds one round to m.
 func (s *stack) streamRound(ctx context.Context, round int, m *streamed) (err error) {
 	prefix := fmt.Sprintf("round-%d.", round)
-	if m.size, err = s.appendVisits(ctx, prefix, streaming.visits); err != nil {
+	if err := s.createTopics(ctx, prefix); err != nil {
+		return err
+	}
+	m.size, err = s.appendMany(ctx, prefix, event.TopicVisits, 0, streaming.visits, visitRecord)
+	if err != nil {
 		return err
 	}
 	whole, memory, err := s.stream(ctx, prefix, round)
@@ -83,25 +87,29 @@ func shortVisit(i int) event.Visit {
 	return v
 }
 
-// appendVisits appends n visits to topics of a prefix, and returns the size of the last one's record.
-func (s *stack) appendVisits(ctx context.Context, prefix string, n int) (size int, err error) {
-	if err := s.createTopics(ctx, prefix); err != nil {
-		return 0, err
-	}
+func visitRecord(i int) (producer.Record, error) {
+	v := shortVisit(i)
+	value, err := event.EncodeVisit(nil, &v)
+	return producer.Record{Value: value}, err
+}
+
+// appendMany appends the records first to last-1 of a topic, and returns the size of the last one.
+func (s *stack) appendMany(
+	ctx context.Context, prefix, topic string, first, last int, record func(i int) (producer.Record, error),
+) (size int, err error) {
 	const atOnce = 10_000
 	err = s.appending(ctx, prefix, func(log *producer.Producer) error {
-		for first := 0; first < n; first += atOnce {
+		for ; first < last; first += atOnce {
 			var some []producer.Record
-			for i := first; i < min(first+atOnce, n); i++ {
-				v := shortVisit(i)
-				value, err := event.EncodeVisit(nil, &v)
+			for i := first; i < min(first+atOnce, last); i++ {
+				r, err := record(i)
 				if err != nil {
 					return err
 				}
-				size = len(value)
-				some = append(some, producer.Record{Value: value})
+				size = len(r.Value)
+				some = append(some, r)
 			}
-			if _, err := log.AppendAll(ctx, event.TopicVisits, some); err != nil {
+			if _, err := log.AppendAll(ctx, topic, some); err != nil {
 				return err
 			}
 		}

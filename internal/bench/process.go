@@ -165,6 +165,12 @@ func (c *child) stop() error {
 func Part(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 	task, result := json.NewDecoder(in), json.NewEncoder(out)
 	switch name {
+	case "cluster":
+		rates, err := runLeg(ctx, task)
+		if err != nil {
+			return err
+		}
+		return result.Encode(rates)
 	case "load":
 		var plan loadPlan
 		if err := task.Decode(&plan); err != nil {
@@ -210,4 +216,18 @@ func partOf(ctx context.Context, name string, task any) (*exec.Cmd, error) {
 	cmd := command(ctx, self, nil, "--part", name)
 	cmd.Stdin = bytes.NewReader(text)
 	return cmd, nil
+}
+
+// outputOf runs a part to its end and decodes its result.
+func outputOf(ctx context.Context, part *exec.Cmd, result any) error {
+	var log bytes.Buffer
+	part.Stderr = &log
+	text, err := part.Output()
+	if err == nil {
+		err = json.Unmarshal(text, result)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("%w\n%s", err, &log), context.Cause(ctx))
+	}
+	return err
 }

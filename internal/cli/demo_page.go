@@ -95,8 +95,7 @@ func (d *demoPage) fill(ctx context.Context, s *demo) error {
 	if err != nil {
 		return err
 	}
-	pixel := template.HTML(snippet.Text) //nolint:gosec // made of an address and an id that were checked
-	d.shop.Store(&demoShop{pixel, brand.ID.String(), apiClient{s.URL(), key}})
+	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.URL(), key}}) //nolint:gosec // made of an address and an id that were checked
 	return nil
 }
 

@@ -18,7 +18,7 @@ var cloro = provider{
 	},
 	baseURL: "https://api.cloro.dev", authorize: wire.Bearer,
 	submit: submitCloro, read: readCloro,
-	ignored: []string{"relatedLinks", "images", "videos", "ads", "places", "map"},
+	ignored: []string{"relatedLinks", "images", "videos"},
 	jobs: jobs{
 		job: "/v1/async/task/", status: "task.status",
 		states: map[string]state{
@@ -50,7 +50,6 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 }
 
 func readCloro(a *answer) error {
-	a.chargeCredits()
 	content := a.page.Object("response")
 	if content["error"] != nil || a.page.Value("task.error") != nil {
 		return a.unavailable("the task failed: %s", reason(a.page))
@@ -58,10 +57,9 @@ func readCloro(a *answer) error {
 	if inner := content.Object("result"); inner != nil {
 		content = inner
 	}
+	a.cost = a.cloroCost()
 	if a.request.isOverview() {
-		overview, isNamed := content["aioverview"]
-		_, isPage := content["organicResults"].([]any)
-		if overview == nil && (isNamed || isPage) { // the guide says null, the schema that it is omitted
+		if overview, ok := content["aioverview"]; ok && overview == nil {
 			return a.notShown(content)
 		}
 		content = content.Object("aioverview")
@@ -85,11 +83,13 @@ func readCloro(a *answer) error {
 	return nil
 }
 
-// chargeCredits charges the credits that were taken, where the task says how many.
-func (a *answer) chargeCredits() {
-	credits, _ := event.Decimal(a.page.Decimal("credits.creditsCharged"))
-	if number, ok := new(big.Rat).SetString(credits); ok {
-		price, _ := new(big.Rat).SetString(cmp.Or(a.request.account.settings.CreditUSD, defaultCredit))
-		a.charge(price.Mul(price, number).FloatString(9))
+// cloroCost returns the cost of the credits that were charged; "" where their number is missing.
+func (a *answer) cloroCost() string {
+	price, ok := new(big.Rat).SetString(cmp.Or(a.request.account.settings.CreditUSD, defaultCredit))
+	credits, charged := new(big.Rat).SetString(a.page.Decimal("credits.creditsCharged"))
+	if !ok || !charged {
+		return ""
 	}
+	cost, _ := event.Decimal(price.Mul(price, credits).FloatString(9))
+	return cost
 }

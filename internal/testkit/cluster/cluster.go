@@ -123,9 +123,12 @@ func (c *Cluster) Env(login string) (env []string) {
 		env = append(env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","),
 			fmt.Sprintf("ANSWERSCOPE_KAFKA_REPLICAS=%d", len(brokers)))
 	}
-	if len(c.Nodes("clickhouse")) > 0 {
+	switch servers := len(c.Nodes("clickhouse")); {
+	case servers > 1:
 		env = append(env, "ANSWERSCOPE_CLICKHOUSE_SHARDS="+c.ShardDSNs(),
 			"ANSWERSCOPE_CLICKHOUSE_CLUSTER="+replica.Cluster)
+	case servers == 1: // its tables are those of no cluster
+		env = append(env, "ANSWERSCOPE_CLICKHOUSE_DSN="+c.ShardDSNs())
 	}
 	if len(c.Nodes("postgres")) > 0 {
 		env = append(env, "ANSWERSCOPE_POSTGRES_DSN="+c.PostgresDSN(login),

@@ -30,6 +30,7 @@ func (c *Cluster) addBrokers(brokers int) {
 			fmt.Sprintf("share.coordinator.state.topic.replication.factor=%d", brokers),
 			fmt.Sprintf("share.coordinator.state.topic.min.isr=%d", insync),
 			"broker.session.timeout.ms=3000",
+			"group.initial.rebalance.delay.ms=1000", // members of a new group start together
 		}
 	}
 }

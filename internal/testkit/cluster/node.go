@@ -207,15 +207,20 @@ func (n *Node) awaitService(ctx context.Context) error {
 }
 
 // Kill kills the engine or service (kill -9) and returns when it has ended.
-func (n *Node) Kill() error {
+func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
+
+// Stop tells the engine or service to end, and returns when it has.
+func (n *Node) Stop() error { return n.end(syscall.SIGTERM) }
+
+func (n *Node) end(signal syscall.Signal) error {
 	n.mu.Lock()
 	pid, process, done := n.pid, n.process, n.done
 	n.mu.Unlock()
 	if process == nil {
 		return nil
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("kill %s: %w", n.Name, err)
+	if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("end %s: %w", n.Name, err)
 	}
 	<-done
 	return nil

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -24,7 +27,18 @@ const (
 	balancedPort = 8081
 )
 
-// StartServices starts services, the nodes of all at once. The schemas and topics must exist: see Env.
+// Migrate brings up schemas and topics with the program of the product, whose path is given, and settings beside Env.
+func (c *Cluster) Migrate(ctx context.Context, program string, env ...string) error {
+	migrate := exec.CommandContext(ctx, program, "migrate")
+	migrate.Dir = c.dir
+	migrate.Env = slices.Concat(slices.DeleteFunc(os.Environ(), isSetting), c.Env("postgres"), env)
+	if out, err := migrate.CombinedOutput(); err != nil {
+		return fmt.Errorf("migrate: %w: %s", err, out)
+	}
+	return nil
+}
+
+// StartServices starts services, the nodes of all at once. Call Migrate before.
 func (c *Cluster) StartServices(ctx context.Context, services []Service) error {
 	starting, startCtx := errgroup.WithContext(ctx)
 	for i, s := range services {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -56,11 +55,8 @@ func run(ctx context.Context, binary string) (err error) {
 	key := make([]byte, 32)
 	rand.Read(key)
 	env := []string{"ANSWERSCOPE_SECRET_KEYS=k1:" + base64.StdEncoding.EncodeToString(key)}
-	migrate := exec.CommandContext(ctx, binary, "migrate")
-	migrate.Env = append(append(c.Env("postgres"), env...), "PATH="+os.Getenv("PATH"))
-	migrate.Dir, migrate.Stdout, migrate.Stderr = dir, os.Stderr, os.Stderr
-	if err := migrate.Run(); err != nil {
-		return fmt.Errorf("migrate: %w", err)
+	if err := c.Migrate(ctx, binary, env...); err != nil {
+		return err
 	}
 	var services []cluster.Service
 	for _, name := range []string{"collector", "pipeline", "ingest", "queryapi"} {
