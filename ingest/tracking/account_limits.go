@@ -83,8 +83,8 @@ func findLimits(all []postgres.ProviderLimits, organization uuid.UUID, slug stri
 func (p *Platforms) OwnLimits(
 	ctx context.Context, organization uuid.UUID, slug string,
 ) (limits postgres.AccountLimits, err error) {
-	if _, ok := findAccount(slug); !ok {
-		return limits, unknownPlatform(slug)
+	if _, err := findAccount(slug); err != nil {
+		return limits, err
 	}
 	all, err := p.db.ProviderLimits(ctx, []uuid.UUID{organization})
 	return findLimits(all, organization, slug), err
@@ -92,8 +92,8 @@ func (p *Platforms) OwnLimits(
 
 // SetLimits replaces the limits that an organization has set. user is in the audit log; uuid.Nil is the command line.
 func (p *Platforms) SetLimits(ctx context.Context, user uuid.UUID, l postgres.ProviderLimits) error {
-	if _, ok := findAccount(l.Platform); !ok {
-		return unknownPlatform(l.Platform)
+	if _, err := findAccount(l.Platform); err != nil {
+		return err
 	}
 	if err := CheckLimits(l.AccountLimits); err != nil {
 		return err

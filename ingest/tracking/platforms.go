@@ -113,17 +113,12 @@ func (p Platform) View() View {
 
 // List returns every platform of the catalog for an organization; uuid.Nil is none, which has the environment's keys.
 func (p *Platforms) List(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
-	platforms, _, err := p.all(ctx, organizationID)
+	platforms, _, err := p.All(ctx, organizationID)
 	return platforms, err
 }
 
-// Providers returns every capture provider, as List returns platforms.
-func (p *Platforms) Providers(ctx context.Context, organizationID uuid.UUID) ([]Platform, error) {
-	_, providers, err := p.all(ctx, organizationID)
-	return providers, err
-}
-
-func (p *Platforms) all(ctx context.Context, organizationID uuid.UUID) (platforms, providers []Platform, err error) {
+// All returns what List returns, and every capture provider.
+func (p *Platforms) All(ctx context.Context, organizationID uuid.UUID) (platforms, providers []Platform, err error) {
 	keys := map[string]postgres.ProviderKey{}
 	orders := map[string][]string{}
 	if p.db != nil {
@@ -218,8 +213,9 @@ func (p *Platforms) platform(entry catalog.Entry, keys map[string]postgres.Provi
 		result.Unavailable = variable + " is missing: want the API key of an account at " + entry.Name
 	}
 	result.Account = account(entry.Slug, settings.Key)
-	result.captures = capture.Account{
-		Provider: entry.Slug, Key: settings.Key, BaseURL: env.BaseURL, Zone: env.Zone, CreditUSD: env.CreditUSD,
+	result.captures = capture.Account{Provider: entry.Slug, Key: settings.Key, BaseURL: env.BaseURL}
+	if !hasKey { // they are those of the environment's account
+		result.captures.Zone, result.captures.CreditUSD = env.Zone, env.CreditUSD
 	}
 	result.Connect = func(cast simulator.Cast) (platform.Platform, error) {
 		settings := settings
@@ -265,7 +261,7 @@ func (p Platform) WithKeyStatus(hasKey bool) Platform {
 		if len(p.Providers) > 0 {
 			accounts = capture.Offers(p.Slug)
 		}
-		p.Unavailable = keyVariables(accounts) + " is missing where tracking jobs are worked on: start answerscope " +
+		p.Unavailable = keyVariables(p.Slug, accounts) + " is missing where tracking jobs are worked on: start answerscope " +
 			"all (or ingest) again with it, or give the organization a key by answerscope provider set " +
 			strings.Join(accounts, " or ")
 	}
@@ -274,7 +270,7 @@ func (p Platform) WithKeyStatus(hasKey bool) Platform {
 
 // Find returns the organization's platform or capture provider of that slug, or a problem of kind Missing.
 func (p *Platforms) Find(ctx context.Context, organizationID uuid.UUID, slug string) (Platform, error) {
-	platforms, providers, err := p.all(ctx, organizationID)
+	platforms, providers, err := p.All(ctx, organizationID)
 	if err != nil {
 		return Platform{}, err
 	}
@@ -347,17 +343,11 @@ func (p *Platforms) RemoveKey(ctx context.Context, user, organizationID uuid.UUI
 
 // CheckNeedsKey refuses a platform that is unknown or needs no key, and a surface: its providers have keys.
 func CheckNeedsKey(slug string) error {
-	if offers := capture.Offers(slug); len(offers) > 0 {
-		return problem.New(problem.Invalid, "%s has no key of its own: want that of a provider which captures it: %s",
-			slug, strings.Join(offers, ", "))
+	account, err := findAccount(slug)
+	if err == nil && !account.NeedsKey {
+		err = problem.New(problem.Invalid, "%s needs no key", slug)
 	}
-	switch entry, ok := findAccount(slug); {
-	case !ok:
-		return unknownPlatform(slug)
-	case !entry.NeedsKey:
-		return problem.New(problem.Invalid, "%s needs no key", slug)
-	}
-	return nil
+	return err
 }
 
 // sealedName binds an encrypted key to its row.

@@ -3,6 +3,7 @@ package tracking_test
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -198,7 +199,8 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		{"openai", "two words", "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"openai", strings.Repeat("k", 2001), "the key of openai: want 1 to 2000 letters, digits and signs, without spaces"},
 		{"simulator", ownKey, "simulator needs no key"},
-		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of ` + catalog.Slugs()},
+		{"elsewhere", ownKey, `platform "elsewhere" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping, simulator-overview, serpapi, oxylabs, brightdata, dataforseo, cloro`},
+		{"grok-web", ownKey, "grok-web has no account of its own: want a provider that captures it: cloro"},
 	} {
 		err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, c.slug, c.key)
 		if _, public := problem.Of(err); public != c.want {
@@ -261,5 +263,42 @@ func TestOwnKeysCaptureAlone(t *testing.T) {
 	p.Platforms = tracking.NewPlatforms(environment, p.db, ring(t, "b"))
 	if got := providers("chatgpt-web"); !strings.HasPrefix(got, "cloro: the organization's key cannot be decrypted") {
 		t.Errorf("with another ring: %s", got)
+	}
+}
+
+// The zone of Bright Data and the price of Cloro's credits are those of the environment's accounts. They were taken for
+// an organization's, too: a zone that its account does not have, and a price that it does not pay.
+func TestZonesAndCreditsAreTheEnvironments(t *testing.T) {
+	t.Parallel()
+	p := newOrganizations(t)
+	environment := []string{"ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY=key", "ANSWERSCOPE_PLATFORM_CLORO_CREDIT_USD=0.0001"}
+	show := func(slug string) string {
+		t.Helper()
+		found, err := p.Find(t.Context(), p.own.ID, slug)
+		if err != nil || found.Unavailable != "" {
+			return fmt.Sprint(found.Unavailable, err)
+		}
+		return found.Providers[0].KeyFrom + " " + found.Providers[0].Slug + " " + found.Price.PerThousandRequests
+	}
+	for _, c := range []struct{ variable, key, slug, want string }{
+		{"", "", "copilot-web", "environment brightdata 1.5"},
+		{"", "", "google-ai-overview", "ANSWERSCOPE_PLATFORM_BRIGHTDATA_API_KEY with ANSWERSCOPE_PLATFORM_BRIGHTDATA_ZONE or"},
+		{"ANSWERSCOPE_PLATFORM_BRIGHTDATA_ZONE=serp1", "", "google-ai-overview", "environment brightdata 1.5"},
+		{"ANSWERSCOPE_PLATFORM_CLORO_API_KEY=key", "", "grok-web", "environment cloro 0.6"},
+		{"", "cloro", "grok-web", "organization cloro 4.8"},
+		{"", "brightdata", "google-ai-overview", "organization cloro 4"},
+		{"", "", "copilot-web", "organization brightdata 1.5"},
+	} {
+		if c.key != "" {
+			p.Platforms = tracking.NewPlatforms(config.FromEnvironment(environment), p.db, ring(t, "a"))
+			if err := p.SetKey(t.Context(), uuid.Nil, p.own.ID, c.key, ownKey); err != nil {
+				t.Fatal(err)
+			}
+		}
+		environment = append(environment, c.variable)
+		p.Platforms = tracking.NewPlatforms(config.FromEnvironment(environment), p.db, ring(t, "a"))
+		if got := show(c.slug); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.slug, got, c.want)
+		}
 	}
 }

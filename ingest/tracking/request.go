@@ -84,12 +84,8 @@ func checkTargets(targets []Target, models []string, platforms []Platform) error
 	for _, target := range targets {
 		p, ok := findPlatform(platforms, target.Platform)
 		if !ok {
-			var slugs []string
-			for _, p := range platforms {
-				slugs = append(slugs, p.Slug)
-			}
 			return problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s",
-				target.Platform, strings.Join(slugs, ", "))
+				target.Platform, catalog.Slugs())
 		}
 		for _, m := range p.Models {
 			available = append(available, m.Slug)

@@ -56,7 +56,7 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 		result.Unavailable = "the organization's own keys are of providers outside its order: want the key of one of " +
 			strings.Join(order, ", ") + ", by answerscope provider set, or another order"
 	default:
-		result.Unavailable = keyVariables(offers) + " is missing: want the API key of an account at " +
+		result.Unavailable = keyVariables(entry.Slug, offers) + " is missing: want the API key of an account at " +
 			"a provider that captures " + entry.Name
 	}
 	if len(accounts) == 0 {
@@ -76,26 +76,42 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 // isSurface reports whether capture providers ask a platform.
 func isSurface(slug string) bool { return len(capture.Offers(slug)) > 0 }
 
-// keyVariables names the variables of keys, one of which is enough. Bright Data's overviews want a zone, too.
-func keyVariables(accounts []string) string {
+// keyVariables names the variables of keys, one of which is enough for a platform. Some want a zone, too.
+func keyVariables(platform string, accounts []string) string {
 	var names []string
 	for _, slug := range accounts {
-		names = append(names, config.Outside{}.Platform(slug).Variable(config.KeyVariable))
+		env := config.Outside{}.Platform(slug)
+		name := env.Variable(config.KeyVariable)
+		if capture.NeedsZone(platform, slug) {
+			name += " with " + env.Variable(config.ZoneVariable)
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, " or ")
 }
 
-// findAccount describes a platform or capture provider, which may have a key and limits.
-func findAccount(slug string) (platform.Description, bool) {
-	if entry, ok := catalog.Find(slug); ok {
-		return entry.Description, true
+// findAccount describes a platform or capture provider, which may have a key and limits. A surface has neither: its
+// providers do.
+func findAccount(slug string) (platform.Description, error) {
+	if offers := capture.Offers(slug); len(offers) > 0 {
+		return platform.Description{}, problem.New(problem.Invalid,
+			"%s has no account of its own: want a provider that captures it: %s", slug, strings.Join(offers, ", "))
 	}
-	for _, d := range capture.Providers() {
-		if d.Slug == slug {
-			return d, true
+	var descriptions []platform.Description
+	for _, entry := range catalog.All() {
+		if !isSurface(entry.Slug) {
+			descriptions = append(descriptions, entry.Description)
 		}
 	}
-	return platform.Description{}, false
+	var slugs []string
+	for _, d := range append(descriptions, capture.Providers()...) {
+		if d.Slug == slug {
+			return d, nil
+		}
+		slugs = append(slugs, d.Slug)
+	}
+	return platform.Description{}, problem.New(problem.Missing, "platform %.60q is unknown: want one of %s",
+		slug, strings.Join(slugs, ", "))
 }
 
 // Validate checks the variables of surfaces and capture providers.

@@ -53,7 +53,7 @@ func providersText(v tracking.View) string {
 	for _, provider := range v.Providers {
 		names = append(names, provider.Provider+" ("+provider.KeyFrom+")")
 	}
-	return cmp.Or(strings.Join(names, ", "), "unavailable")
+	return cmp.Or(strings.Join(names, ", "), "unavailable: "+v.Reason)
 }
 
 type providerSet struct {
@@ -125,9 +125,12 @@ func (c *providerLimits) Run(
 		OrganizationID: organization.ID, Platform: c.Platform, AccountLimits: c.limits(),
 	}
 	if c.Reset || limits.AccountLimits != (postgres.AccountLimits{}) {
-		if err := platforms.SetLimits(ctx, uuid.Nil, limits); err != nil {
-			return err
-		}
+		err = platforms.SetLimits(ctx, uuid.Nil, limits)
+	} else {
+		_, err = platforms.OwnLimits(ctx, organization.ID, c.Platform) // refuses what has no account
+	}
+	if err != nil {
+		return asUsage(err)
 	}
 	listed, err := platforms.Find(ctx, organization.ID, c.Platform)
 	if err != nil {
@@ -166,18 +169,13 @@ func (c *providerList) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	list, err := platforms.List(ctx, organization)
+	list, providers, err := platforms.All(ctx, organization)
 	if err != nil {
 		return err
 	}
-	providers, err := platforms.Providers(ctx, organization)
-	if err != nil {
-		return err
-	}
-	list = append(list, providers...)
 	var views []tracking.View
 	var lines []string
-	for _, listed := range list {
+	for _, listed := range append(list, providers...) {
 		view := listed.View()
 		views, lines = append(views, view), append(lines, providerLines(view)...)
 	}

@@ -91,6 +91,7 @@ func TestAnOrganizationHasLimitsOfItsOwn(t *testing.T) {
 	for args, status := range map[string]int{
 		"openai --org acme --requests 0": exitUsage, "openai --org acme --in-flight 0": exitUsage, "openai --org acme --tokens=-1": exitUsage,
 		"openai --org acme --requests 1000001": exitUsage, "openai --org acme --requests many": exitUsage, "openai --org acme --reset --tokens 5": exitUsage,
+		"google-ai-mode --org acme --requests 5": exitUsage, "google-ai-mode --org acme": exitUsage,
 		"openai --requests 5": exitUsage, "nowhere --org acme --requests 5": exitFailed, "openai --org nowhere --requests 5": exitFailed,
 	} {
 		if r := run(t, env, "", append([]string{"provider", "limits"}, strings.Fields(args)...)...); r.status != status || r.stdout != "" || !strings.Contains(r.stderr, "want") && status == exitUsage && strings.Contains(args, "--org") && !strings.Contains(args, "many") {

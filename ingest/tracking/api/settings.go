@@ -30,11 +30,7 @@ func MountPlatforms(router fiber.Router, platforms *tracking.Platforms, before .
 
 func (r platformRoutes) list(c *fiber.Ctx) error {
 	organization := identity.FromContext(c.UserContext()).OrganizationID
-	platforms, err := r.platforms.List(c.UserContext(), organization)
-	if err != nil {
-		return err
-	}
-	captures, err := r.platforms.Providers(c.UserContext(), organization)
+	platforms, captures, err := r.platforms.All(c.UserContext(), organization)
 	if err != nil {
 		return err
 	}
