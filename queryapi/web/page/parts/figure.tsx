@@ -17,12 +17,14 @@ export function bounds(interval: Interval, unit = "", write = number): string | 
 // boundsInColumn has a decimal, as what stands beside it.
 export const boundsInColumn = (interval: Interval, unit = "") => bounds(interval, unit, (value) => inColumn(value, ""))
 
-// shownOf says how often a platform showed its overview, with the interval; null where it always did, and for several
-// platforms, most of which always do.
-export const shownOf = ({ resultCount, notShown, shownRateInterval }: Totals, platform = query.value.get("platform")) =>
-  notShown > 0 && platform && !platform.includes(",")
-    ? `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "capture")} (${bounds(shownRateInterval, "%") ?? "too little data"})`
-    : null
+// shownOf says how often a platform showed its overview, with the interval where some were not shown; null for a
+// platform that always answers, and for several.
+export function shownOf({ resultCount, notShown, shownRateInterval }: Totals, platform = query.value.get("platform")) {
+  const mayBeMissing = notShown > 0 || platform?.endsWith("-overview")
+  if (!platform || platform.includes(",") || !mayBeMissing || resultCount + notShown === 0) return null
+  const interval = notShown > 0 ? ` (${bounds(shownRateInterval, "%") ?? "too little data"})` : ""
+  return `overview shown in ${number(resultCount)} of ${plural(resultCount + notShown, "capture")}${interval}`
+}
 
 interface Props {
   name: string

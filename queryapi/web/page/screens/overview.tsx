@@ -479,8 +479,8 @@ function GroupTable({ brand, by, summary }: Pick<GroupsProps, "brand" | "by" | "
                 cell: (g) => <WithN text={inColumn(g.totals.aiVisibilityScore, "")} beside={boundsInColumn(g.totals.interval)} />,
               },
               { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
-              ...(by === "platform" && groups.some((g) => g.totals.notShown > 0)
-                ? [{ name: "Shown", long: true, cell: (g: Group) => shownOf(g.totals, g.key) ?? "always" }]
+              ...(by === "platform" && groups.some((g) => shownOf(g.totals, g.key))
+                ? [{ name: "Shown", long: true, cell: (g: Group) => shownOf(g.totals, g.key) }]
                 : []),
             ]}
             csv={{
