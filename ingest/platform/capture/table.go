@@ -148,7 +148,9 @@ func Offers(slug string) (names []string) {
 }
 
 // NeedsZone reports whether a provider captures a surface only with a zone of the account.
-func NeedsZone(slug, provider string) bool { return findSurface(slug).offer(provider).source == serpZone }
+func NeedsZone(slug, provider string) bool {
+	return findSurface(slug).offer(provider).source == serpZone
+}
 
 // Choose returns the accounts that can capture a surface, in the order in which they are tried: the accounts of the
 // providers in order alone or, if that is empty, all by price.
