@@ -170,7 +170,7 @@ func restorePostgres(ctx context.Context, e *service.Engines, from string) error
 		return os.Open(filepath.Join(from, table))
 	})
 	if cancelled > 0 {
-		e.Say("%d deliveries and mails that the backup has as pending are cancelled: a copy does not send them", cancelled)
+		e.Say("%d pending deliveries and mails of the backup are cancelled: a copy does not send them", cancelled)
 	}
 	return err
 }

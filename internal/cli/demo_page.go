@@ -95,7 +95,8 @@ func (d *demoPage) fill(ctx context.Context, s *demo) error {
 	if err != nil {
 		return err
 	}
-	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.URL(), key}}) //nolint:gosec // made of an address and an id that were checked
+	pixel := template.HTML(snippet.Text) //nolint:gosec // made of an address and an id that were checked
+	d.shop.Store(&demoShop{pixel, brand.ID.String(), apiClient{s.URL(), key}})
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 type exportCmd struct {
 	Org    string `required:"" placeholder:"SLUG" help:"Whose facts."`
 	Brand  string `required:"" placeholder:"SLUG" help:"Of which brand."`
-	What   string `default:"answers" enum:"${topic_names}" help:"${topics}; crawls are requests of AI crawlers (default answers)."`
+	What   string `default:"answers" enum:"${topic_names}" help:"${topics}; crawls: of AI crawlers (default answers)."`
 	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
 	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
 	Format string `default:"ndjson" enum:"ndjson,parquet" help:"${export_format}"`

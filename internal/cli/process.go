@@ -144,7 +144,7 @@ func printList[T any](p *process, asJSON bool, list []T, line func(T) string, co
 	return table.Flush()
 }
 
-// say prints a message line to stderr.
+// say prints a line to stderr.
 func (p *process) say(format string, args ...any) {
 	fmt.Fprintln(p.stderr, escapedLines(fmt.Sprintf(format, args...)))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// ReadJSON reads a body that is one JSON value without unknown fields. A refusal says what is wanted.
+// ReadJSON reads a body that is one JSON value without unknown fields. Its error names the wanted shape.
 func ReadJSON(c *fiber.Ctx, target any, want string) error {
 	decoder := json.NewDecoder(bytes.NewReader(c.Body()))
 	decoder.DisallowUnknownFields()

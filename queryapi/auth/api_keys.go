@@ -79,7 +79,7 @@ func (m *KeyManager) read(body []byte) (request keyRequest, err error) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(body, &fields) != nil {
 		return request, problem.New(problem.Invalid,
-			`the body is no JSON object: want {"name": …}, and scopes and expires_at if they shall be others than the default`)
+			`the body is no JSON object: want {"name": …}, and scopes and expires_at if the default does not suit`)
 	}
 	targets := map[string]any{"name": &request.Name, "scopes": &request.Scopes, "expires_at": &request.ExpiresAt}
 	wrong := map[string]string{}

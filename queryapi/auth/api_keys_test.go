@@ -207,7 +207,7 @@ func TestABodyThatIsWrongIsExplained(t *testing.T) {
 		name    = "name: want a text of 1 to 512 bytes without control characters that says what the key is for"
 		scopes  = "scopes: want a list of metrics:read, tracking:write"
 		expires = "expires_at: want a time to come, such as 2027-11-23T12:00:00Z, or null for never"
-		object  = `the body is no JSON object: want {"name": …}, and scopes and expires_at if they shall be others than the default`
+		object  = `the body is no JSON object: want {"name": …}, and scopes and expires_at if the default does not suit`
 	)
 	for body, want := range map[string]string{
 		"": object, "[]": object, `"name"`: object, `{"name":`: object, "null": name, "{}": name,

@@ -149,7 +149,7 @@ func (o *OIDC) finish(c *fiber.Ctx) error {
 	return c.Redirect(o.provider.cfg.PublicURL+a.To, http.StatusSeeOther)
 }
 
-// nextOf says what to do about a user without an account; "" for another error.
+// nextOf returns the next step of a user without an account; "" for another error.
 func nextOf(err error) string {
 	switch {
 	case errors.Is(err, postgres.ErrNotFound):

@@ -252,8 +252,8 @@ func isAway(err error) bool {
 	return postgres.IsTransient(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
 }
 
-// explained returns the problem of what the database answers: that it is away, has as many rows as there may be, or
-// refuses a value and says which are right; any other error as it is.
+// explained turns an error of the database into a problem: it is away, a limit of rows is reached, or a value is
+// refused with the right ones. Any other error stays as it is.
 func explained(err error) error {
 	limit, full := errors.AsType[postgres.ErrLimit](err)
 	value, refused := errors.AsType[postgres.ErrValue](err)

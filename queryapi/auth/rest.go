@@ -75,7 +75,8 @@ func (t *Tokens) Callers(anonKeys AnonKeys, limit *httpd.CallerLimit) rest.Authe
 		switch {
 		case IsKey(key) || IsKey(bearer):
 			return rest.Caller{}, rest.BadToken(
-				"no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
+				"no API key of /api/v1 is taken here: send the anon key as apikey, " +
+					"and the access_token of a session as Authorization: Bearer")
 		case key == "":
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, noAnonKey)
 		case !isAmong(keys, key):

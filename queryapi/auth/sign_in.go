@@ -144,7 +144,8 @@ func (p *Provider) refresh(c *fiber.Ctx) error {
 	switch {
 	case errors.Is(err, postgres.ErrTokenUsed):
 		p.log.Warn("refresh token used twice", "user", user, "session", session,
-			"next", "nothing, the session has ended or an overlapping request was first; if it repeats, ask the user who else has their session")
+			"next", "nothing, the session has ended or an overlapping request was first; "+
+				"if it repeats, ask the user who else has their session")
 		return errTokenUsed
 	case errors.Is(err, postgres.ErrNotFound):
 		return errTokenUnknown

@@ -285,7 +285,8 @@ func (s *keyStore) Keys(ctx context.Context) ([]SigningKey, error) {
 		if keys[i].Private, err = s.private(row); err != nil {
 			s.warn.Do(func() {
 				s.log.Warn("signing key not decrypted", "key", row.ID, "error", err,
-					"next", "give this process the same ANSWERSCOPE_SECRET_KEYS as the others; until then it signs with another key, which they accept")
+					"next", "give this process the same ANSWERSCOPE_SECRET_KEYS as the others; "+
+						"until then it signs with another key, which they accept")
 			})
 		}
 	}

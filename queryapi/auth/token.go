@@ -62,7 +62,8 @@ func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log 
 			return func(_ context.Context, err error) {
 				away.Store(true)
 				log.Warn("keys of the token issuer not read", "error", err,
-					"next", "see that ANSWERSCOPE_JWKS_URL answers; until then only tokens of keys that were read before are valid")
+					"next", "see that ANSWERSCOPE_JWKS_URL answers; "+
+						"until then only tokens of keys that were read before are valid")
 			}
 		},
 	})

@@ -120,7 +120,8 @@ func (t *Tokens) RequireTokenOrKey(keys *KeyResolver, scope string) fiber.Handle
 		switch credential := httpd.Bearer(c.Get(fiber.HeaderAuthorization)); {
 		case credential == "":
 			return problem.New(problem.Unauthenticated,
-				"missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope %s", scope)
+				"missing credential: send Authorization: Bearer and the access_token of a session, "+
+					"or an API key with the scope %s", scope)
 		case IsKey(credential):
 			return keyed(c)
 		}

@@ -87,7 +87,7 @@ func (l *Links) postSubscription(c *fiber.Ctx) error {
 		DropsOnly bool          `json:"drops_only"`
 	}{DropsOnly: true}
 	err := httpd.ReadJSON(c, &body,
-		`{"address": …}, and brand_id, events, drops_only if they shall be others than the default`)
+		`{"address": …}, and brand_id, events, drops_only if the default does not suit`)
 	if err == nil {
 		err = checkEmail("address", body.Address)
 	}

@@ -63,8 +63,8 @@ type AnswerMatch struct {
 	Total      uint64    `ch:"total"`
 }
 
-// AnswersFound returns the answers that pass a filter, sorted, newest first, then by id: those after the cursor. If they
-// do not fill the page, others follow, so that a row carries the total.
+// AnswersFound returns the page after the cursor of the answers that pass a filter: sorted, newest first, then by id.
+// A page that they do not fill has other rows behind, so that a row carries the total.
 var AnswersFound = rollup[AnswerFilter, AnswerMatch]("answers_found")
 
 type (

@@ -32,7 +32,7 @@ func (e ErrLimit) Error() string { return e.Text }
 // ErrValue is the error of a value that the schema refuses.
 type ErrValue struct{ cause *pgconn.PgError }
 
-// Public returns a text that says what is right; false if only PostgreSQL has a text.
+// Public returns a text with the right values; false if only PostgreSQL has a text.
 func (e ErrValue) Public() (string, bool) {
 	if e.cause.Code == "22021" {
 		return "a text has a zero byte: leave it out", true

@@ -28,7 +28,7 @@ type identityUser struct {
 }
 
 var (
-	// ErrOtherIdentity refuses an identity whose email is of a user with another identity of the issuer.
+	// ErrOtherIdentity refuses an identity whose email belongs to a user with another identity of the issuer.
 	ErrOtherIdentity = errors.New("the user of the email is linked to another subject of the issuer")
 
 	// ErrNoOrganization reports that there is no organization to take a new user.
