@@ -130,12 +130,12 @@ func (a *asker) failOver(r *queuedRun, failure *platform.Error) bool {
 }
 
 // submissionID names a submission to a provider that knows idempotency keys: it is another one only after a job of the
-// run has ended. The outcome of other failures may be unknown.
+// run has ended or was paid for. The outcome of other failures may be unknown.
 func submissionID(r *queuedRun) uuid.UUID {
-	if r.ProviderJob == "" {
+	if r.ProviderJob == "" && decimal(r.Cost).Sign() == 0 {
 		return r.ID
 	}
-	return uuid.NewV5(r.ID, r.ProviderJob)
+	return uuid.NewV5(r.ID, r.ProviderJob+" "+r.Cost)
 }
 
 // storeJob stores the job that a provider has accepted. From then on it is waited for, also after a restart.
@@ -228,7 +228,8 @@ func (a *asker) fetch(
 	reply, progress, err = a.surface.Poll(ctx, job, a.answerRun(r).Question())
 	reply.Raw = nil // it is large, and no record has it
 	if err != nil && !progress.Ended {
-		progress.Lost = &platform.Error{Class: platform.Unavailable, Cause: err}
+		limit.cancelPoll() // ctx has ended, which says nothing of the provider
+		return reply, progress, err
 	}
 	limit.endPoll(progress.Lost)
 	a.metrics.polls.WithLabelValues(job.Provider, outcomeOf(progress.Lost)).Inc()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -40,7 +41,8 @@ type captures struct {
 	faulted    bool          // jobs end without a result
 	broken     bool          // results are errors
 	breaks     int           // connections that break once a submission is accepted
-	keys       []string      // of idempotency
+	keys       []string      // of idempotency, each once
+	conflicts  int           // submissions with a key that was used
 	accept     func(job int) // called before a submission is answered
 }
 
@@ -127,6 +129,12 @@ func (c *captures) submit(w http.ResponseWriter, r *http.Request) {
 	text, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(bytes.Trim(text, "[]"), &body) // Bright Data's is a list
 	body.Prompt += body.Payload.Prompt
+	if body.IdempotencyKey != "" && slices.Contains(c.keys, body.IdempotencyKey) {
+		c.conflicts++
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"success": false, "error": {"code": "RESOURCE_ALREADY_EXISTS", "message": "Task already exists", "details": {"field": "idempotencyKey"}}}`)
+		return
+	}
 	id := fmt.Sprint(len(c.jobs) + 1)
 	c.submitted[body.Prompt]++
 	c.keys = append(c.keys, body.IdempotencyKey)
@@ -262,12 +270,11 @@ func TestACaptureOutlivesAKill(t *testing.T) {
 			if j.Status != "completed" || r.Answered != 3 || prompts != 3 || r.Repeats != unknown || unknown < c.unknown || unknown == 3 && c.unknown == 0 {
 				t.Errorf("%s: %+v after %d submissions of %d prompts, of which %d had an unknown outcome", j.Status, r, sent, prompts, unknown)
 			}
-			if !c.failsOver && sent != 3+r.Repeats || sent+others != sum("attempts") || c.failsOver && others != 3 {
+			if !c.failsOver && sent != 3+r.Repeats || sent+others+first.conflicts != sum("attempts") || c.failsOver && others != 3 {
 				t.Errorf("%d and %d submissions, %d repeats, %d attempts", sent, others, r.Repeats, sum("attempts"))
 			}
-			slices.Sort(first.keys)
-			if keys := slices.Compact(first.keys); c.provider == "CLORO" && len(keys) != 3 {
-				t.Errorf("idempotency keys %v", keys)
+			if cost := float64(sent) * 0.0056; c.provider == "CLORO" && (first.conflicts != unknown || math.Abs(r.Cost.Amount-cost) > 1e-9) {
+				t.Errorf("%d submissions are told from new ones, at %g USD, want %g", first.conflicts, r.Cost.Amount, cost)
 			}
 			if answers, times := e.records(t); len(answers) != 3 || slices.Max(slices.Collect(maps.Values(times))) > 2 {
 				t.Errorf("answers are on the log %v times", times)

@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -136,7 +137,14 @@ func TestALateCaptureIsTaken(t *testing.T) {
 		"/v1/async/task/gone": `{"task": {"id": "gone", "status": "FAILED"}}`,
 		"/v1/async/task/next": `{"task": {"id": "next", "status": "PROCESSING"}}`,
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answers[r.URL.Path]) }))
+	polling, stop := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/async/task/stopped" {
+			stop()
+			<-r.Context().Done()
+		}
+		fmt.Fprint(w, answers[r.URL.Path])
+	}))
 	t.Cleanup(server.Close)
 	surface, err := capture.Open("grok-web", []capture.Account{{Provider: "cloro", Key: "key", BaseURL: server.URL}})
 	if err != nil {
@@ -156,5 +164,8 @@ func TestALateCaptureIsTaken(t *testing.T) {
 	}
 	if n := testutil.ToFloat64(jobs.metrics.polls.WithLabelValues("cloro", outcomeAnswered)); n != 2 {
 		t.Errorf("%g polls are counted", n)
+	}
+	if _, _, err := a.fetch(polling, r, capture.Job{Provider: "cloro", ID: "stopped"}); err == nil || !limit.pollsLostSince.IsZero() || limit.isProbing {
+		t.Errorf("a poll that ends with its job counts as lost: %v", err)
 	}
 }

@@ -30,6 +30,13 @@ func (l *rateLimit) beginPoll() *platform.Error {
 	return nil
 }
 
+// cancelPoll ends a poll without an outcome.
+func (l *rateLimit) cancelPoll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.isProbing = false
+}
+
 // endPoll ends a poll. lost is its error; nil: it was answered. While no poll is answered the account takes no requests: their
 // captures could not be fetched.
 func (l *rateLimit) endPoll(lost *platform.Error) {

@@ -206,6 +206,8 @@ func TestRefusals(t *testing.T) {
 		}{
 			{400, `{"error":"no such engine"}`, platform.Invalid, 0}, {401, `{"error":"Invalid key user:` + platformtest.Key + `"}`, platform.Auth, 0}, {402, "", platform.Quota, 0},
 			{403, "", platform.Auth, 0}, {410, "", gone[o.provider], 0}, {422, `{"error":{"code":"X","message":"no"}}`, platform.Invalid, 0}, {429, `{"error":"busy"}`, platform.RateLimited, 7},
+			{403, `{"success":false,"error":{"code":"INSUFFICIENT_CREDITS","message":"Insufficient credits"}}`, platform.Quota, 0},
+			{409, `{"success":false,"error":{"code":"RESOURCE_ALREADY_EXISTS","message":"Task already exists","details":{"field":"idempotencyKey","value":"run1"}}}`, platform.Timeout, 0},
 			{500, "", platform.Unavailable, 7}, {503, "<html>", platform.Unavailable, 7}, {302, "", platform.Invalid, 0},
 		} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,7 +18,8 @@ var classes = func() map[string]platform.Class {
 	for class, codes := range map[platform.Class]string{
 		platform.RateLimited: "rate_limit_exceeded rate_limit_error resource_exhausted too_many_requests " +
 			"rate_limited 429",
-		platform.Quota: "insufficient_quota billing_error billing_hard_limit_reached",
+		platform.Quota:   "insufficient_quota billing_error billing_hard_limit_reached insufficient_credits",
+		platform.Timeout: "resource_already_exists", // an earlier request was accepted, and its answer was lost
 		platform.Auth: "authentication_error permission_error invalid_api_key api_key_invalid unauthenticated " +
 			"unauthorized permission_denied 401 403",
 		platform.Invalid: "invalid_prompt invalid_request_error invalid_request not_found_error request_too_large " +
@@ -42,8 +43,9 @@ func failure(status int, header http.Header, body []byte) *platform.Error {
 		switch {
 		case !ok:
 		case !isExact,
-			class == platform.RateLimited && byCode == platform.Quota,
-			class == platform.Invalid && (byCode == platform.Auth || byCode == platform.ContentFiltered):
+			byCode == platform.Quota && (class == platform.RateLimited || class == platform.Auth),
+			class == platform.Invalid &&
+				(byCode == platform.Auth || byCode == platform.ContentFiltered || byCode == platform.Timeout):
 			class, isExact = byCode, true
 		}
 	}
