@@ -43,29 +43,34 @@ func dayCosts(days []postgres.TrackingDay) (costs []string) {
 	return costs
 }
 
-// Captures that are delivered and hold no answer are paid for, and use up the retries of their runs, also of a provider
-// that delivers nothing else. They cost nothing, and were asked for again for a day.
-func TestCapturesThatHoldNoAnswerArePaidFor(t *testing.T) {
+// Captures that are delivered and hold no answer use up the retries of their runs, also of a provider that delivers
+// nothing else: they were asked for again for a day. Those of a page that answers are paid for, and cost nothing before;
+// Oxylabs bills none of its own failures, which were paid for.
+func TestCapturesThatHoldNoAnswer(t *testing.T) {
 	t.Parallel()
-	e, c := newCaptured(t, 7)
-	e.FirstPause = 50 * time.Millisecond
-	c.broken = true
-	jobs, _ := e.jobs(t)
-	id := e.start(t, jobs, surface)
-	e.exec(t, "UPDATE tracking_runs SET attempts = 5") // one failure is left to each
-	e.run(t)
-	_, r := e.finished(t, id)
-	submissions, _ := c.accepted()
-	if r.GaveUp["unavailable"] != 7 || submissions != 7 || r.Cost.Amount != 7*0.0016 {
-		t.Errorf("%+v after %d submissions", r, submissions)
-	}
-	if cost := e.costs(t, id); cost != "0.0112" {
-		t.Errorf("%s USD are counted", cost)
-	}
-	var providers []string
-	row := e.db.QueryRow(t.Context(), "SELECT array_agg(DISTINCT provider) FROM tracking_runs WHERE job_id = $1", id)
-	if err := row.Scan(&providers); err != nil || !slices.Equal(providers, []string{"oxylabs"}) {
-		t.Errorf("providers %v, %v", providers, err)
+	for status, want := range map[int]string{http.StatusNotFound: "0.0112", 613: "0"} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			e, c := newCaptured(t, 7)
+			e.FirstPause = 50 * time.Millisecond
+			c.broken = status
+			jobs, _ := e.jobs(t)
+			id := e.start(t, jobs, surface)
+			e.exec(t, "UPDATE tracking_runs SET attempts = 5") // one failure is left to each
+			e.run(t)
+			_, r := e.finished(t, id)
+			if n, _ := c.accepted(); r.GaveUp["unavailable"] != 7 || n != 7 {
+				t.Errorf("%+v after %d submissions", r, n)
+			}
+			if cost := e.costs(t, id); cost != want {
+				t.Errorf("%s USD are counted, want %s", cost, want)
+			}
+			var providers []string
+			row := e.db.QueryRow(t.Context(), "SELECT array_agg(DISTINCT provider) FROM tracking_runs WHERE job_id = $1", id)
+			if err := row.Scan(&providers); err != nil || !slices.Equal(providers, []string{"oxylabs"}) {
+				t.Errorf("providers %v, %v", providers, err)
+			}
+		})
 	}
 }
 
@@ -74,7 +79,7 @@ func TestCapturesThatHoldNoAnswerArePaidFor(t *testing.T) {
 func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 	t.Parallel()
 	e, c := newCaptured(t, 3)
-	c.broken = true
+	c.broken = http.StatusNotFound
 	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("0.0048")}); err != nil {
 		t.Fatal(err)
 	}

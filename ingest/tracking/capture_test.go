@@ -39,7 +39,7 @@ type captures struct {
 	holds      bool          // no job ends
 	pending    int           // polls of a job that find it pending
 	faulted    bool          // jobs end without a result
-	broken     bool          // results are errors
+	broken     int           // the status of results that hold no answer; 0: they do
 	breaks     int           // connections that break once a submission is accepted
 	keys       []string      // of idempotency, each once
 	conflicts  int           // submissions with a key that was used
@@ -93,8 +93,8 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case isSnapshot:
 			fmt.Fprintf(w, `[{"answer_text_markdown": %s, "model": "gpt-5"}]`, text)
-		case c.broken:
-			fmt.Fprint(w, `{"results": [{"content": {}, "status_code": 613}]}`)
+		case c.broken > 0:
+			fmt.Fprintf(w, `{"results": [{"content": {}, "status_code": %d}]}`, c.broken)
 		default:
 			fmt.Fprintf(w, `{"results": [{"content": {"markdown_text": %s, "llm_model": "gpt-5", "parse_status_code": 12000}, "status_code": 200, "url": "https://chatgpt.com/", "job_id": %q}]}`, text, id)
 		}

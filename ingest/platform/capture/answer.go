@@ -20,19 +20,20 @@ import (
 // answer is a capture while its payload is read.
 type answer struct {
 	wire.Draft
-	request  request
-	payload  []byte
-	page     wire.Object // the payload: an object, or the first one of a list
-	text     string      // Markdown or plain text
-	model    string      // that answered; "" unknown
-	cost     string      // US dollars; "" leaves it to the list of prices
-	isAbsent bool        // the surface is proven to be missing from its page
-	products []event.Product
-	cards    []string      // ids of products
-	indexes  []int64       // of references that are cited
-	lists    map[*any]bool // the first items of lists that were read
-	content  wire.Object   // the part of the payload that holds the answer
-	err      error         // about the first part of an unknown form
+	request   request
+	payload   []byte
+	page      wire.Object // the payload: an object, or the first one of a list
+	text      string      // Markdown or plain text
+	model     string      // that answered; "" unknown
+	cost      string      // US dollars, as the provider says; "" leaves it to the list of prices
+	paidPages int         // where the list's price counts
+	isAbsent  bool        // the surface is proven to be missing from its page
+	products  []event.Product
+	cards     []string      // ids of products
+	indexes   []int64       // of references that are cited
+	lists     map[*any]bool // the first items of lists that were read
+	content   wire.Object   // the part of the payload that holds the answer
+	err       error         // about the first part of an unknown form
 }
 
 var htmlPage = regexp.MustCompile(`(?i)^\s*<(?:!doctype|html)\b`)
@@ -83,6 +84,13 @@ func (a *answer) changed(format string, arguments ...any) {
 // unavailable returns the error of a capture that failed at the provider.
 func (a *answer) unavailable(format string, arguments ...any) error {
 	return a.request.account.Unavailable(format, arguments...)
+}
+
+// charge notes what the provider says that the capture cost.
+func (a *answer) charge(amount string) {
+	if cost, ok := event.Decimal(amount); ok && cost[0] != '-' {
+		a.cost = cost
+	}
 }
 
 // notShown notes that Google showed no overview on a page. A part of the page that is named like one is proof of a

@@ -8,7 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math/big"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -32,8 +33,8 @@ type provider struct {
 	// *platform.Error, or the end of ctx.
 	submit func(ctx context.Context, r request) (submission, error)
 	jobs   jobs // of a provider that does not answer at once
-	// read reads the payload of submit or of a job. An error is paid at the list's price, unless its class is one of
-	// refusals.
+	// read reads the payload of submit or of a job. An error costs what the provider says, else the list's price, unless
+	// its class is one of refusals.
 	read func(a *answer) error
 	// ignored names lists of pages and cards that no answer rests on, and kinds of items that hold such lists.
 	ignored []string
@@ -169,16 +170,20 @@ func (c *Client) Submit(
 	s, err := r.submit(ctx, r)
 	allowance.RequestsPerMinute = cmp.Or(s.perMinute, allowance.RequestsPerMinute)
 	var reply platform.Reply
-	if err == nil && s.jobID == "" {
-		reply, err = r.reply(s.payload, s.pages)
+	pages := max(s.pages, 1)
+	failure, hasFailed := errors.AsType[*platform.Error](err)
+	switch {
+	case hasFailed:
+		if failure.Class != platform.Timeout && failure.Class != platform.ChangedShape {
+			pages-- // the last one is refused: else it may have been accepted
+		}
+		charge(failure, r.cost(pages))
+	case err == nil && s.jobID == "":
+		reply, err = r.reply(s.payload, pages)
+		failure, hasFailed = errors.AsType[*platform.Error](err)
 	}
 	reply.Allowance = *allowance
-	if failure, ok := errors.AsType[*platform.Error](err); ok {
-		paid := s.pages - 1 // the last page is refused
-		if failure.Class == platform.Timeout || failure.Class == platform.ChangedShape {
-			paid = max(s.pages, 1) // it may have been accepted
-		}
-		r.charge(failure, paid)
+	if hasFailed {
 		failure.Allowance = *allowance
 		if failure.Class == platform.RateLimited {
 			pause := max(allowance.ClosedFor, cmp.Or(failure.RetryAfter, ratePause))
@@ -191,8 +196,8 @@ func (c *Client) Submit(
 // request returns the request of a question. Its error is a missing key, or a region of another kind than countries,
 // which no provider can take.
 func (c *Client) request(provider string, q platform.Question) (request, error) {
-	i := slices.IndexFunc(c.routes, func(r route) bool { return r.Slug == provider })
-	if i < 0 {
+	r, hasKey := c.findRoute(provider)
+	if !hasKey {
 		cause := fmt.Errorf("there is no key of %s any more", provider)
 		return request{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
 	}
@@ -201,44 +206,59 @@ func (c *Client) request(provider string, q platform.Question) (request, error) 
 	if err != nil || !region.IsCountry() {
 		return request{}, invalid("region %.60q: want a country, such as us", q.Region)
 	}
-	return request{Question: q, route: c.routes[i], surface: c.surface.slug, country: region}, nil
+	return request{Question: q, route: r, surface: c.surface.slug, country: region}, nil
+}
+
+// findRoute returns the route to a provider; of one without a key, the most expensive plan of its offer.
+func (c *Client) findRoute(provider string) (r route, hasKey bool) {
+	for _, r := range c.routes {
+		if r.Slug == provider {
+			return r, true
+		}
+	}
+	return route{offer: c.surface.offer(provider)}, false
 }
 
 // reply reads a payload, and adds what the reader does not know.
 func (r request) reply(payload []byte, pages int) (platform.Reply, error) {
-	pages = max(pages, 1)
-	a := answer{request: r, lists: map[*any]bool{}}
+	a := answer{request: r, paidPages: pages, lists: map[*any]bool{}}
 	reply, err := a.read(payload)
+	cost := cmp.Or(a.cost, r.cost(a.paidPages))
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
 		failure.Raw = payload
-		if !failure.Class.Refused() {
-			r.charge(failure, pages)
+		if a.cost != "" || !failure.Class.Refused() {
+			charge(failure, cost)
 		}
 	}
 	if err != nil {
 		return platform.Reply{}, err
 	}
 	reply.Provider, reply.Surface, reply.Raw = r.Slug, event.SurfaceConsumer, payload
-	reply.Usage = &event.Usage{CostUSD: cmp.Or(a.cost, r.cost(pages))}
+	reply.Usage = &event.Usage{CostUSD: cost}
 	return reply, nil
 }
 
-// charge sets what so many pages cost by the list, unless the failure has a cost.
-func (r route) charge(failure *platform.Error, pages int) {
-	if pages > 0 && failure.CostUSD == "" {
-		failure.CostUSD = r.cost(pages)
+// charge sets what a failure costs, if that is more than nothing.
+func charge(failure *platform.Error, cost string) {
+	if strings.Trim(cost, "0.") != "" {
+		failure.CostUSD = cost
 	}
 }
 
 // cost returns the list's price of so many pages, in US dollars.
-func (r route) cost(pages int) string { return r.offer.cost(r.account.settings.CreditUSD, pages) }
+func (r route) cost(pages int) string {
+	price := r.offer.perThousand(r.account.settings.CreditUSD)
+	cost, _ := event.Decimal(price.Mul(price, big.NewRat(int64(pages), 1000)).FloatString(9))
+	return cost
+}
 
 // Cost returns the list's price of one capture at a provider, in US dollars.
 func (c *Client) Cost(provider string) string {
-	for _, r := range c.routes {
-		if r.Slug == provider {
-			return r.cost(1)
-		}
-	}
-	return ListCost(c.surface.slug, provider)
+	r, _ := c.findRoute(provider)
+	return r.cost(1)
+}
+
+// ListCost returns the price of one capture at an account of no special plan.
+func ListCost(slug, provider string) string {
+	return (&Client{surface: findSurface(slug)}).Cost(provider)
 }

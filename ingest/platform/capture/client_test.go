@@ -244,6 +244,8 @@ func TestStateOfAnAccount(t *testing.T) {
 	}{
 		`{"account_rate_limit_per_hour":6000,"total_searches_left":7}`: {100, "", "GET /account.json " + search + " " + search},
 		`{"account_rate_limit_per_hour":6000,"total_searches_left":0}`: {0, platform.Quota, "GET /account.json " + search},
+		`{"account_rate_limit_per_hour":50,"total_searches_left":7}`:   {1, "", "GET /account.json " + search + " " + search},
+		`{"account_rate_limit_per_hour":-99,"total_searches_left":7}`:  {0, "", "GET /account.json " + search + " " + search},
 		`{"error":"no such page"}`:                                     {0, "", "GET /account.json " + search + " " + search},
 		`<html>`:                                                       {0, "", "GET /account.json " + search + " " + search},
 	} {

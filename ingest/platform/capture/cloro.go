@@ -18,7 +18,7 @@ var cloro = provider{
 	},
 	baseURL: "https://api.cloro.dev", authorize: wire.Bearer,
 	submit: submitCloro, read: readCloro,
-	ignored: []string{"relatedLinks", "images", "videos"},
+	ignored: []string{"relatedLinks", "images", "videos", "ads", "places", "map"},
 	jobs: jobs{
 		job: "/v1/async/task/", status: "task.status",
 		states: map[string]state{
@@ -50,6 +50,7 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 }
 
 func readCloro(a *answer) error {
+	a.chargeCredits()
 	content := a.page.Object("response")
 	if content["error"] != nil || a.page.Value("task.error") != nil {
 		return a.unavailable("the task failed: %s", reason(a.page))
@@ -57,9 +58,10 @@ func readCloro(a *answer) error {
 	if inner := content.Object("result"); inner != nil {
 		content = inner
 	}
-	a.cost = a.cloroCost()
 	if a.request.isOverview() {
-		if overview, ok := content["aioverview"]; ok && overview == nil {
+		overview, isNamed := content["aioverview"]
+		_, isPage := content["organicResults"].([]any)
+		if overview == nil && (isNamed || isPage) { // the guide says null, the schema that it is omitted
 			return a.notShown(content)
 		}
 		content = content.Object("aioverview")
@@ -83,13 +85,11 @@ func readCloro(a *answer) error {
 	return nil
 }
 
-// cloroCost returns the cost of the credits that were charged; "" where their number is missing.
-func (a *answer) cloroCost() string {
-	price, ok := new(big.Rat).SetString(cmp.Or(a.request.account.settings.CreditUSD, defaultCredit))
-	credits, charged := new(big.Rat).SetString(a.page.Decimal("credits.creditsCharged"))
-	if !ok || !charged {
-		return ""
+// chargeCredits charges the credits that were taken, where the task says how many.
+func (a *answer) chargeCredits() {
+	credits, _ := event.Decimal(a.page.Decimal("credits.creditsCharged"))
+	if number, ok := new(big.Rat).SetString(credits); ok {
+		price, _ := new(big.Rat).SetString(cmp.Or(a.request.account.settings.CreditUSD, defaultCredit))
+		a.charge(price.Mul(price, number).FloatString(9))
 	}
-	cost, _ := event.Decimal(price.Mul(price, credits).FloatString(9))
-	return cost
 }

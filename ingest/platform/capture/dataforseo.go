@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
@@ -69,10 +68,13 @@ func readDataForSEO(a *answer) error {
 	if tasks := task.List("tasks"); len(tasks) > 0 {
 		task = tasks[0]
 	}
+	a.charge(cmp.Or(task.Decimal("cost"), a.page.Decimal("cost")))
 	results := task.List("result")
 	switch status, ok := task.Number("status_code"); {
 	case !ok:
 		return wire.ChangedShape("the task has no field status_code")
+	case status == 40102 && a.request.isOverview(): // the search has no results
+		return a.notShown(task)
 	case status != 20000:
 		e := a.request.account.Unavailable("status %d: %s", status, task.Text("status_message"))
 		e.Class = dataForSEOClass(status)
@@ -80,7 +82,6 @@ func readDataForSEO(a *answer) error {
 	case len(results) == 0 || results[0] == nil:
 		return wire.ChangedShape("the task has no result")
 	}
-	a.cost, _ = event.Decimal(cmp.Or(task.Decimal("cost"), a.page.Decimal("cost")))
 	if strings.HasPrefix(a.request.offer.source, "serp/") {
 		return a.readDataForSEOPage(results[0])
 	}

@@ -78,6 +78,9 @@ func readOxylabs(a *answer) error {
 	content := results[0].Object("content")
 	switch {
 	case hasStatus && status != 200:
+		if status >= 500 { // such results are not billed, those of the 400s are
+			a.paidPages = 0
+		}
 		return a.unavailable("the page was not captured: status %d", status)
 	case content == nil:
 		return wire.ChangedShape("results[0].content is no object")

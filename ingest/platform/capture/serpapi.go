@@ -72,7 +72,10 @@ func readSerpAccount(ctx context.Context, a account) (perMinute int, err error) 
 		return 0, &platform.Error{Class: platform.Quota, Cause: errors.New("the account has no searches left")}
 	}
 	perHour, _ := state.Number("account_rate_limit_per_hour")
-	return int(min(perHour/60, maxPerMinute)), nil
+	if perHour <= 0 {
+		return 0, nil
+	}
+	return int(min(max(perHour/60, 1), maxPerMinute)), nil
 }
 
 // deferredOverview returns the token of an overview that the page does not have yet.
@@ -107,6 +110,9 @@ func readSerpAPI(a *answer) error {
 		return wire.ChangedShape("the answer has no field search_metadata.status")
 	case status == "Success" && isEmpty:
 		return a.notShown(a.page)
+	case status == "Error", status == "":
+		a.paidPages-- // a search that failed is not counted
+		return a.request.account.Failed(a.payload)
 	case status != "Success", failure != "":
 		return a.request.account.Failed(a.payload)
 	case isOverview && isFirst && a.page["ai_overview"] == nil:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
@@ -97,14 +96,14 @@ func findSurface(slug string) surface {
 	return surface{}
 }
 
-// offer returns the offer of a provider; one without a provider: it has none.
+// offer returns the offer of a provider; one that is free and has no provider: it has none.
 func (s surface) offer(provider string) offer {
 	for _, o := range s.offers {
 		if o.provider == provider {
 			return o
 		}
 	}
-	return offer{}
+	return offer{price: "0"}
 }
 
 func findProvider(slug string) provider {
@@ -182,22 +181,6 @@ func (o offer) perThousand(credit string) *big.Rat {
 	}
 	price, _ := new(big.Rat).SetString(cmp.Or(credit, defaultCredit)) // of the settings, which are checked
 	return price.Mul(price, big.NewRat(o.credits*1000, 1))
-}
-
-// cost returns the price of so many pages, in US dollars.
-func (o offer) cost(credit string, pages int) string {
-	price := o.perThousand(credit)
-	cost, _ := event.Decimal(price.Mul(price, big.NewRat(int64(pages), 1000)).FloatString(9))
-	return cost
-}
-
-// ListCost returns the price of one capture at an account of no special plan; "" if the provider captures no such
-// surface.
-func ListCost(slug, provider string) string {
-	if o := findSurface(slug).offer(provider); o.provider != "" {
-		return o.cost("", 1)
-	}
-	return ""
 }
 
 // Price returns the price of a capture of a surface at a provider.
