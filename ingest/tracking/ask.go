@@ -28,7 +28,7 @@ const (
 	firstDelay     = time.Second             // before the second request; it doubles
 	maxDelay       = time.Minute
 
-	parallelGiveUps = 50 // of an unusable platform: a record may have 2 MB
+	parallelGiveUps = 50
 )
 
 // asker asks the runs of one job on one platform.
@@ -39,60 +39,54 @@ type asker struct {
 	unusable    *platform.Error // why the platform cannot be asked; nil: it can
 	limit       *rateLimit
 	queue       *runQueue
-	left        atomic.Int64       // runs that have not ended
-	stop        context.CancelFunc // once there are none
+	unended     atomic.Int64       // runs
+	stop        context.CancelFunc // ends asking once all runs have ended
 	inFlight    sync.WaitGroup
+	givingUp    errgroup.Group // of runs, whose records may have 2 MB each
 
 	surface    *capture.Client       // nil: an API is asked
-	byProvider map[string]*rateLimit // of the surface
-	prices     map[string]*big.Rat   // of its captures at most, where a budget limits cost
+	byProvider map[string]*rateLimit // limits of the accounts that capture the surface
+	prices     map[string]*big.Rat   // the highest price of a capture by provider; empty: no budget limits cost
 	jobs       *runQueue             // runs that a provider has accepted
 }
 
 // ask returns when every run has ended, or when asking is cancelled and the requests in flight have ended.
 func (a *asker) ask(asking, requests context.Context) {
-	running, stop := context.WithCancel(asking)
+	askingRuns, stop := context.WithCancel(asking)
 	defer stop()
 	a.stop = stop
+	a.inFlight.Go(func() { a.unblockRuns(askingRuns) })
 	switch {
 	case a.unusable != nil:
 		a.giveUpAll(asking)
-		return
+		stop()
 	case a.surface != nil:
-		defer a.awaitCaptures(asking, running, requests)()
+		a.askSurface(asking, askingRuns, requests)
 	default:
 		defer a.limit.join(a.claim.OrganizationID)()
+		a.sendRequests(askingRuns, requests, a.queue, "")
 	}
-	defer a.inFlight.Wait()
-	a.inFlight.Go(func() { a.unblockRuns(running) })
-	if a.surface != nil {
-		a.routeRuns(running, requests)
-	} else {
-		a.sendRequests(running, requests, a.queue, "")
-	}
+	a.inFlight.Wait()
+	_ = a.givingUp.Wait() // giveUp reports its errors itself
 }
 
 // end counts runs that have ended.
 func (a *asker) end(runs int) {
-	if a.left.Add(int64(-runs)) == 0 {
+	if a.unended.Add(int64(-runs)) == 0 {
 		a.stop()
 	}
 }
 
-// sendRequests sends the runs of a queue as the limits allow, to a provider or an API, until running ends.
-func (a *asker) sendRequests(running, requests context.Context, queue *runQueue, provider string) {
-	for {
-		r, ok := queue.next(running, a.Now)
-		if !ok {
-			return
-		}
-		switch reserved, err := a.acquire(running, r, provider); {
+// sendRequests sends the runs of a queue as the limits allow, to a provider or an API, until askingRuns ends.
+func (a *asker) sendRequests(askingRuns, requests context.Context, queue *runQueue, provider string) {
+	for r := range queue.runs(askingRuns, a.Now) {
+		switch reserved, err := a.acquire(askingRuns, r, provider); {
 		case err == nil:
 			a.inFlight.Go(func() { a.sendRequest(requests, r, reserved) })
 		case errors.Is(err, errClosed):
 			a.queue.add(r)
-		case running.Err() == nil:
-			a.giveUp(r, lastFailure(r), "") // its deadline is over
+		case askingRuns.Err() == nil:
+			a.giveUpUnasked(r, lastFailure(r), "") // its deadline is over
 		}
 	}
 }
@@ -112,13 +106,13 @@ func (a *asker) unblockRuns(ctx context.Context) {
 	}
 }
 
-// acquire waits until a run may be asked. It fails when running ends, or at the run's deadline.
-func (a *asker) acquire(running context.Context, r *queuedRun, provider string) (reserved float64, err error) {
+// acquire waits until a run may be asked. It fails when askingRuns ends, or at the run's deadline.
+func (a *asker) acquire(askingRuns context.Context, r *queuedRun, provider string) (reserved float64, err error) {
 	timeLeft := r.deadline().Sub(a.Now())
 	if timeLeft <= 0 {
 		return 0, context.DeadlineExceeded
 	}
-	limited, done := context.WithTimeout(running, timeLeft)
+	limited, done := context.WithTimeout(askingRuns, timeLeft)
 	defer done()
 	if err := a.Room(limited); err != nil {
 		return 0, err
@@ -214,6 +208,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	otherJobs, err := a.writer.end(outcome)
 	if err == nil && otherJobs { // while the run is being asked, none of them asks its question
 		a.shareAnswer(r, answered)
+		fault.Pass(fault.Shared)
 		outcome.Shared = true
 		_, err = a.writer.end(outcome)
 	}
@@ -260,7 +255,7 @@ func (a *asker) storeFailure(r *queuedRun, failure *platform.Error) {
 	cost := failure.CostUSD
 	r.pay(cost)
 	isAccepted := cost != "" || r.SubmittedAt != nil // what may be paid for is not repeated without end
-	r.SubmittedAt, r.polls, r.answered, r.runningSince = nil, 0, 0, time.Time{}
+	r.SubmittedAt, r.polls, r.answeredPolls, r.runningSince = nil, 0, 0, time.Time{}
 	at, ok := a.Now(), a.failOver(r, failure)
 	uncounted := !isAccepted &&
 		(failure.Class == platform.RateLimited || ok || a.surface != nil && r.limit.isAway())
@@ -324,26 +319,28 @@ func (a *asker) giveUp(r *queuedRun, failure *platform.Error, cost string) bool 
 	return true
 }
 
-// giveUpAll gives up every run of an unusable platform. Those that are given up at once share a write.
+// giveUpUnasked gives up a run without a request. Those that are given up at once share a write.
+func (a *asker) giveUpUnasked(r *queuedRun, failure *platform.Error, cost string) {
+	a.givingUp.Go(func() error {
+		if a.giveUp(r, failure, cost) && failure == a.unusable {
+			a.metrics.requests.WithLabelValues(a.description.Slug, r.Provider, string(failure.Class)).Inc()
+		}
+		return nil
+	})
+}
+
+// giveUpAll gives up every run of an unusable platform.
 func (a *asker) giveUpAll(asking context.Context) {
-	var group errgroup.Group
-	group.SetLimit(parallelGiveUps)
 	for _, r := range a.queue.takeAll() {
 		if asking.Err() != nil {
 			break
 		}
-		group.Go(func() error {
-			cost := ""
-			if r.SubmittedAt != nil { // its capture is paid for
-				cost = capture.ListCost(r.Platform, r.Provider)
-			}
-			if a.giveUp(r, a.unusable, cost) {
-				a.metrics.requests.WithLabelValues(a.description.Slug, r.Provider, string(a.unusable.Class)).Inc()
-			}
-			return nil
-		})
+		cost := ""
+		if r.SubmittedAt != nil { // its capture is paid for
+			cost = capture.ListCost(r.Platform, r.Provider)
+		}
+		a.giveUpUnasked(r, a.unusable, cost)
 	}
-	_ = group.Wait() // giveUp reports its errors itself
 }
 
 // answerRun returns a run in the form that records are made of.

@@ -3,6 +3,7 @@ package tracking
 import (
 	"context"
 	"errors"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -17,61 +18,66 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// awaitCaptures polls the runs that providers have accepted while running goes on. finish ends the polls: the next
-// worker goes on with the others, unless the job was cancelled.
-func (a *asker) awaitCaptures(asking, running, requests context.Context) (finish func()) {
-	var leave []func()
+// askSurface hands the runs to providers, and polls those that are accepted, until askingRuns ends. The next worker
+// polls the others, unless the job was cancelled.
+func (a *asker) askSurface(asking, askingRuns, requests context.Context) {
 	for _, limit := range a.byProvider {
-		leave = append(leave, limit.join(a.claim.OrganizationID))
+		defer limit.join(a.claim.OrganizationID)()
 	}
 	polling, stop := context.WithCancel(requests)
-	detach := context.AfterFunc(running, stop)
+	defer stop()
+	defer context.AfterFunc(askingRuns, stop)()
 	var polls sync.WaitGroup
 	polls.Go(func() {
-		for {
-			r, ok := a.jobs.next(polling, a.Now)
-			if !ok {
-				return
-			}
+		for r := range a.jobs.runs(polling, a.Now) {
 			polls.Go(func() { a.poll(polling, r) })
 		}
 	})
-	return func() {
-		polls.Wait()
-		var left errgroup.Group
-		left.SetLimit(maxPolls)
-		for _, r := range a.jobs.takeAll() {
-			a.leave(r)
-			r.limit.settle(0, platform.Allowance{})
-			if errors.Is(context.Cause(asking), errCancelled) {
-				left.Go(func() error { a.abandon(requests, r); return nil })
-			}
-		}
-		_ = left.Wait() // abandon reports its errors itself
-		detach()
-		stop()
-		for _, f := range leave {
-			f()
+	a.routeRuns(askingRuns, requests)
+	a.inFlight.Wait()
+	polls.Wait()
+	var abandoned errgroup.Group
+	abandoned.SetLimit(maxPolls)
+	for _, r := range a.jobs.takeAll() {
+		a.endWait(r)
+		r.limit.settle(0, platform.Allowance{})
+		if errors.Is(context.Cause(asking), errCancelled) {
+			abandoned.Go(func() error {
+				a.cancel(requests, capture.Job{Provider: r.Provider, ID: r.ProviderJob})
+				cost := a.surface.Cost(r.Provider) // it is paid for
+				_, err := a.writer.end(postgres.RunOutcome{ID: r.ID, State: "cancelled", Cost: cost})
+				return err
+			})
 		}
 	}
-}
-
-// abandon ends a run of a cancelled job whose capture is paid for.
-func (a *asker) abandon(ctx context.Context, r *queuedRun) {
-	_ = a.surface.Cancel(ctx, capture.Job{Provider: r.Provider, ID: r.ProviderJob}) // else it ends by itself
-	_, err := a.writer.end(postgres.RunOutcome{ID: r.ID, State: "cancelled", Cost: a.surface.Cost(r.Provider)})
-	if err != nil {
+	if err := abandoned.Wait(); err != nil {
 		a.fail(err)
 	}
 }
 
-// candidates names the providers that a run can be sent to now, and how long until one more takes requests.
-func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, err error) {
-	routes, err := a.surface.Routes(a.answerRun(r).Question())
-	tooDear := func(name string) bool { return !r.canPay(a.prices[name]) }
-	if routes = slices.DeleteFunc(routes, tooDear); err == nil && len(routes) == 0 {
-		err = lastFailure(r)
+// routes names the providers that take a run's prompt and cost no more than is left of its estimate, where a budget
+// limits cost. The first request may cost what the cheapest one takes: since the job's start they may be others.
+func (a *asker) routes(r *queuedRun) ([]string, *platform.Error) {
+	names, err := a.surface.Routes(a.answerRun(r).Question())
+	if failure, ok := errors.AsType[*platform.Error](err); ok || len(a.prices) == 0 {
+		return names, failure
 	}
+	byPrice := func(x, y string) int { return a.prices[x].Cmp(a.prices[y]) }
+	limit := decimal(r.Estimate)
+	if cheapest := a.prices[slices.MinFunc(names, byPrice)]; cheapest.Cmp(limit) > 0 {
+		limit = cheapest
+	}
+	left := new(big.Rat).Sub(limit, decimal(r.Cost))
+	names = slices.DeleteFunc(names, func(name string) bool { return a.prices[name].Cmp(left) > 0 })
+	if len(names) == 0 {
+		return nil, lastFailure(r)
+	}
+	return names, nil
+}
+
+// candidates names the providers that a run can be sent to now, and how long until one more takes requests.
+func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, failure *platform.Error) {
+	routes, failure := a.routes(r)
 	wait = time.Hour
 	for _, name := range routes {
 		closed := a.byProvider[name].closedFor()
@@ -83,33 +89,32 @@ func (a *asker) candidates(r *queuedRun) (names []string, wait time.Duration, er
 			names = append(names, name)
 		}
 	}
-	return names, wait, err
+	return names, wait, failure
 }
 
-// routeRuns hands each run to the first provider that takes it now, until running ends. Only the runs of the same
+// routeRuns hands each run to the first provider that takes it now, until askingRuns ends. Only the runs of the same
 // provider wait for one that is busy.
-func (a *asker) routeRuns(running, requests context.Context) {
-	lanes := map[string]*runQueue{}
+func (a *asker) routeRuns(askingRuns, requests context.Context) {
+	queues := map[string]*runQueue{}
 	for name := range a.byProvider {
-		lane := newRunQueue()
-		lanes[name] = lane
-		a.inFlight.Go(func() { a.sendRequests(running, requests, lane, name) })
+		queue := newRunQueue()
+		queues[name] = queue
+		a.inFlight.Go(func() { a.sendRequests(askingRuns, requests, queue, name) })
 	}
-	for {
-		r, ok := a.queue.next(running, a.Now)
-		if !ok {
-			return
-		}
-		names, wait, err := a.candidates(r)
+	for r := range a.queue.runs(askingRuns, a.Now) {
+		names, wait, failure := a.candidates(r)
 		timeLeft := r.deadline().Sub(a.Now())
-		switch failure, ok := errors.AsType[*platform.Error](err); {
-		case ok:
-			a.giveUp(r, failure, "") // no provider takes the prompt, or none is cheap enough
+		switch {
+		case failure != nil:
+			a.giveUpUnasked(r, failure, "") // no provider takes the prompt, or none is cheap enough
 		case timeLeft <= 0:
-			a.giveUp(r, lastFailure(r), "")
+			a.giveUpUnasked(r, lastFailure(r), "")
 		case len(names) > 0:
-			lanes[names[0]].add(r)
+			queues[names[0]].add(r)
 		default:
+			if len(r.tried) > 0 { // the others are away, so that those which failed are asked again
+				r.tried, r.retryable, wait = nil, nil, firstDelay
+			}
 			r.notBefore = a.Now().Add(min(wait, timeLeft))
 			a.queue.add(r)
 		}
@@ -162,8 +167,8 @@ func (a *asker) await(r *queuedRun, delay time.Duration) {
 	a.jobs.add(r)
 }
 
-// leave ends the wait for a run.
-func (a *asker) leave(r *queuedRun) {
+// endWait ends the wait for a run.
+func (a *asker) endWait(r *queuedRun) {
 	a.awaited.Delete(r.ID)
 	a.metrics.awaited.WithLabelValues(r.Provider).Dec()
 }
@@ -187,19 +192,17 @@ func (a *asker) accountOf(provider string) *rateLimit {
 func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	job := capture.Job{Provider: r.Provider, ID: r.ProviderJob}
 	reply, progress, err := a.fetch(ctx, r, job)
-	if late, ok := a.pollLate(ctx, r, progress); ok {
-		_ = a.surface.Cancel(ctx, job)                    // else it ends by itself
-		late.Usage.CostUSD = a.surface.Cost(job.Provider) // its own is counted
-		reply, progress.Ended, err = late, true, nil
-	}
+	late, isLate := a.pollLate(ctx, r, progress)
 	now := a.Now()
 	switch {
 	case progress.Ended:
-	case err != nil:
+	case isLate:
+		reply = late
+		reply.Usage.CostUSD = a.surface.Cost(job.Provider) // its own is counted
+	case ctx.Err() != nil:
 		a.jobs.add(r)
 		return
 	case a.isOverdue(r, progress, now):
-		_ = a.surface.Cancel(ctx, job) // else it ends by itself
 		r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID)
 		cause := errors.New("no capture came in time from " + r.Provider)
 		err = &platform.Error{Class: platform.Timeout, Cause: cause, CostUSD: a.surface.Cost(r.Provider)}
@@ -209,31 +212,39 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 		a.jobs.add(r)
 		return
 	}
-	a.leave(r)
+	a.endWait(r)
 	a.endRequest(ctx, r, now.Sub(*r.SubmittedAt), 0, reply, err)
+	if isLate { // once that is stored: a worker that took the run over would ask for another job
+		a.cancel(ctx, job)
+	}
 }
 
-// fetch polls a job, unless its provider takes no polls.
+// fetch polls a job, unless its provider takes no polls. An error ends the job.
 func (a *asker) fetch(
 	ctx context.Context, r *queuedRun, job capture.Job,
 ) (reply platform.Reply, progress capture.Progress, err error) {
-	limit := a.accountOf(job.Provider)
-	if err := limit.polling.Acquire(ctx, 1); err != nil {
-		return reply, progress, context.Cause(ctx)
-	}
-	defer limit.polling.Release(1)
-	if progress.Lost = limit.beginPoll(); progress.Lost != nil {
-		return reply, progress, nil
-	}
-	reply, progress, err = a.surface.Poll(ctx, job, a.answerRun(r).Question())
-	reply.Raw = nil // it is large, and no record has it
-	if err != nil && !progress.Ended {
-		limit.cancelPoll() // ctx has ended, which says nothing of the provider
-		return reply, progress, err
-	}
-	limit.endPoll(progress.Lost)
-	a.metrics.polls.WithLabelValues(job.Provider, outcomeOf(progress.Lost)).Inc()
+	progress.Lost = a.accountOf(job.Provider).poll(ctx, func() *platform.Error {
+		reply, progress, err = a.surface.Poll(ctx, job, a.answerRun(r).Question())
+		reply.Raw = nil // it is large, and no record has it
+		if ctx.Err() == nil {
+			a.metrics.polls.WithLabelValues(job.Provider, outcomeOf(progress.Lost)).Inc()
+		}
+		return progress.Lost
+	})
 	return reply, progress, err
+}
+
+// cancel ends a job that is waited for no more, where its provider can end jobs and takes polls. Others end by
+// themselves.
+func (a *asker) cancel(ctx context.Context, job capture.Job) {
+	if !capture.Cancels(job.Provider) {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	a.accountOf(job.Provider).poll(ctx, func() *platform.Error {
+		failure, _ := errors.AsType[*platform.Error](a.surface.Cancel(ctx, job))
+		return failure
+	})
 }
 
 // pollLate returns the capture of a job that took too long, if it comes before the next one's.
@@ -260,15 +271,23 @@ func (a *asker) pollLate(
 const minAnswered = 10
 
 // isOverdue reports whether a job has taken too long since its provider began, or since its submission. While polls are
-// lost nothing is known of it.
+// lost nothing is known of it. A job that goes on is waited for until the run's deadline if another one is too
+// expensive.
 func (a *asker) isOverdue(r *queuedRun, p capture.Progress, now time.Time) bool {
 	if p.Running && r.runningSince.IsZero() {
 		r.runningSince = now
 	}
 	if p.IsAnswered() {
-		r.answered++
+		r.answeredPolls++
 	}
 	tookTooLong := now.Sub(*r.SubmittedAt) > capture.MaxWaiting ||
 		!r.runningSince.IsZero() && now.Sub(r.runningSince) > capture.MaxRunning
-	return now.After(r.deadline()) || tookTooLong && p.IsAnswered() && r.answered >= minAnswered
+	tookTooLong = tookTooLong && p.IsAnswered() && r.answeredPolls >= minAnswered
+	if tookTooLong && p.Lost == nil {
+		next := *r
+		next.pay(a.surface.Cost(r.Provider))
+		_, failure := a.routes(&next)
+		tookTooLong = failure == nil
+	}
+	return tookTooLong || now.After(r.deadline())
 }

@@ -91,39 +91,55 @@ func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 	}
 }
 
-// A job took too long before its worker ended. The next worker submits another one, and takes the first one's capture,
-// which is there before. It was lost, and both were paid for.
-func TestALateCaptureOutlivesARestart(t *testing.T) {
+// A job took too long before its worker ended. The next worker submits another one, takes the first one's capture, which
+// is there before, and is killed. The third submits nothing, and takes it, too. It was lost, and both were paid for.
+func TestALateCaptureOutlivesAKill(t *testing.T) {
 	t.Parallel()
-	e, c := newCaptured(t, 1)
-	jobs, _ := e.jobs(t)
-	id := e.start(t, jobs, surface)
-	claim, err := e.db.ClaimTracking(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, _, err := claim.Runs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, now := runs[0].ID, time.Now()
-	_, err = claim.Ask(t.Context(), []uuid.UUID{run})
-	for _, o := range []postgres.RunOutcome{
-		{ID: run, State: "asking", Provider: "oxylabs", ProviderJob: "1", SubmittedAt: &now},
-		{ID: run, State: "queued", Provider: "oxylabs", ErrorClass: "timeout", Cost: "0.0016", NextAttemptAt: &now},
-	} {
-		for range 2 { // the reply to the first call may be lost
-			if _, endErr := claim.End(t.Context(), []postgres.RunOutcome{o}); err != nil || endErr != nil {
-				t.Fatal(err, endErr)
+	for _, provider := range []string{"oxylabs", "brightdata"} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
+			e.Captures = c.environment(strings.ToUpper(provider), "user:password")
+			jobs, _ := e.jobs(t)
+			id := e.start(t, jobs, surface)
+			claim, err := e.db.ClaimTracking(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-	}
-	c.jobs["1"] = &captureJob{prompt: numbered(1)[0]}
-	c.accept = func(job int) { c.jobs[fmt.Sprint(job)].holds = true }
-	e.run(t)
-	_, r := e.finished(t, id)
-	if n, _ := c.accepted(); n != 1 || r.Answered != 1 || e.costs(t, id) != "0.0032" || !c.jobs["1"].fetched {
-		t.Errorf("%+v after %d more submissions, at %s USD", r, n, e.costs(t, id))
+			runs, _, err := claim.Runs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, now := runs[0].ID, time.Now()
+			_, err = claim.Ask(t.Context(), []uuid.UUID{run})
+			for _, o := range []postgres.RunOutcome{
+				{ID: run, State: "asking", Provider: provider, ProviderJob: "1", SubmittedAt: &now},
+				{ID: run, State: "queued", Provider: provider, ErrorClass: "timeout", Cost: "0.0016", NextAttemptAt: &now},
+			} {
+				for range 2 { // the reply to the first call may be lost
+					if _, endErr := claim.End(t.Context(), []postgres.RunOutcome{o}); err != nil || endErr != nil {
+						t.Fatal(err, endErr)
+					}
+				}
+			}
+			c.jobs["1"] = &captureJob{prompt: numbered(1)[0]}
+			c.accept = func(job int) { c.jobs[fmt.Sprint(job)].holds = true }
+			second := e.work(t, string(fault.Asked)+":2") // the submission is the first
+			<-second.ended
+			if !c.jobs["1"].fetched || c.jobs["2"].cancelled {
+				t.Errorf("the late capture %+v, the other %+v", c.jobs["1"], c.jobs["2"])
+			}
+			e.work(t, "")
+			_, r := e.finished(t, id)
+			n, _ := c.accepted()
+			want := map[string]string{"oxylabs": "0.0032", "brightdata": "0.0031"}[provider]
+			if n != 1 || r.Answered != 1 || r.Repeats != 0 || e.costs(t, id) != want {
+				t.Errorf("%+v after %d more submissions, at %s USD", r, n, e.costs(t, id))
+			}
+			if provider == "brightdata" {
+				wait.For(t, "the end of the other job", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.jobs["2"].cancelled })
+			}
+		})
 	}
 }
 

@@ -36,6 +36,7 @@ type captures struct {
 	away       int           // a status that every request gets; 0: none
 	retryAfter string        // while it is away
 	refused    int           // requests while it was away
+	lostPolls  int           // the polls of these
 	holds      bool          // no job ends
 	pending    int           // polls of a job that find it pending
 	faulted    bool          // jobs end without a result
@@ -49,7 +50,7 @@ type captures struct {
 type captureJob struct {
 	prompt, callback string
 	polls            int
-	holds            bool // it does not end
+	holds, cancelled bool // it does not end, or without a capture
 	fetched          bool
 }
 
@@ -68,17 +69,25 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.mu.Unlock()
 	if c.away > 0 {
 		c.refused++
+		if r.Method == http.MethodGet {
+			c.lostPolls++
+		}
 		w.Header().Set("Retry-After", c.retryAfter)
 		w.WriteHeader(c.away)
 		return
 	}
-	if r.Method == http.MethodPost {
+	id, isCancelled := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/datasets/v3/snapshot/"), "/cancel")
+	switch {
+	case isCancelled:
+		c.jobs[id].cancelled = true
+		return
+	case r.Method == http.MethodPost:
 		c.submit(w, r)
 		return
 	}
 	path, isResult := strings.CutSuffix(r.URL.Path, "/results")
 	isSnapshot := strings.Contains(path, "/snapshot/")
-	id := path[strings.LastIndex(path, "/")+1:]
+	id = path[strings.LastIndex(path, "/")+1:]
 	job := c.jobs[id]
 	if job == nil {
 		w.WriteHeader(http.StatusNotFound)
@@ -107,6 +116,8 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		done = "ready"
 	}
 	switch {
+	case job.cancelled:
+		fmt.Fprint(w, `{"status": "cancelled"}`)
 	case c.holds || job.holds || job.polls <= c.pending:
 		fmt.Fprintf(w, `{"id": %q, "status": "pending", "task": {"id": %[1]q, "status": "PROCESSING"}}`, id)
 	case c.faulted:
@@ -283,8 +294,8 @@ func TestACaptureOutlivesAKill(t *testing.T) {
 	}
 }
 
-// A provider is away for long, first refusing connections and then with 503. With a second one no run waits for it;
-// without, runs wait, none is given up and none is submitted twice.
+// A provider accepts a job and is away for an hour, with 503 and then refusing connections. With a second provider no
+// run waits but that of the job; without, runs wait, none is given up and none is submitted twice.
 func TestAProviderIsAway(t *testing.T) {
 	t.Parallel()
 	for _, second := range []bool{true, false} {
@@ -296,40 +307,54 @@ func TestAProviderIsAway(t *testing.T) {
 			if second {
 				e.Captures = append(e.Captures, other.environment("CLORO", "key")...)
 			}
-			refusing := "http://127.0.0.1:1"
-			present := e.Captures[1]
-			e.Captures[1] = "ANSWERSCOPE_PLATFORM_OXYLABS_BASE_URL=" + refusing
-			c.set(func() { c.away = http.StatusServiceUnavailable })
+			refusing := slices.Clone(e.Captures)
+			refusing[1] = "ANSWERSCOPE_PLATFORM_OXYLABS_BASE_URL=http://127.0.0.1:1"
+			c.accept = func(int) { c.away = http.StatusServiceUnavailable }
 			jobs, stop := e.run(t)
-			id := e.start(t, jobs, surface)
-			if second {
-				_, r := e.finished(t, id)
-				if n, _ := other.accepted(); r.Answered != 40 || n != 40 || r.Repeats != 0 {
-					t.Errorf("%+v after %d submissions", r, n)
-				}
-				return
+			ids := []uuid.UUID{e.start(t, jobs, surface)}
+			wait.For(t, "the job and its lost polls", func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return len(c.jobs) == 1 && c.lostPolls > 0 && c.refused > 5
+			})
+			away := func(runs, requests int) { // so many runs are answered by the other provider, or requests refused
+				t.Helper()
+				wait.For(t, "the other runs", func() bool {
+					if second {
+						return e.job(t, ids[len(ids)-1]).Completed == runs
+					}
+					var uncounted int
+					row := e.db.QueryRow(t.Context(), "SELECT sum(rate_limited) FROM tracking_runs")
+					return row.Scan(&uncounted) == nil && uncounted >= requests
+				})
 			}
-			uncounted := func() (n int) {
-				row := e.db.QueryRow(t.Context(), "SELECT sum(rate_limited) FROM tracking_runs WHERE job_id = $1", id)
-				if err := row.Scan(&n); err != nil {
-					t.Fatal(err)
-				}
-				return n
-			}
-			wait.For(t, "refused connections", func() bool { return uncounted() >= 15 })
+			away(39, 15)
 			stop()
-			e.Captures[1] = present
-			_, stop = e.run(t)
-			wait.For(t, "refused requests", func() bool { return uncounted() >= 30 })
-			if j := e.job(t, id); j.Completed != 0 {
+			present := e.Captures
+			e.Captures = refusing
+			e.exec(t, "UPDATE tracking_runs SET submitted_at = submitted_at - interval '1 hour'")
+			jobs, stop = e.run(t)
+			if second {
+				ids = append(ids, e.start(t, jobs, tracking.Request{Platforms: surface.Platforms, Regions: []string{"de"}}))
+			}
+			away(40, 30)
+			if j := e.job(t, ids[0]); second && j.Completed != 39 || !second && j.Completed != 0 {
 				t.Fatalf("%+v", j)
 			}
-			c.set(func() { c.away = 0 })
-			_, r := e.finished(t, id)
-			if n, _ := c.accepted(); r.Answered != 40 || n != 40 {
-				t.Errorf("%+v after %d submissions", r, n)
-			}
 			stop()
+			e.Captures = present
+			c.set(func() { c.away, c.accept = 0, nil })
+			e.run(t)
+			answered, repeats := 0, 0
+			for _, id := range ids {
+				_, r := e.finished(t, id)
+				answered, repeats = answered+r.Answered, repeats+r.Repeats
+			}
+			submissions, _ := c.accepted()
+			others, _ := other.accepted()
+			if answered != 40*len(ids) || submissions+others != answered || second && submissions != 1 || repeats != 0 {
+				t.Errorf("%d answers after %d and %d submissions, %d repeats", answered, submissions, others, repeats)
+			}
 		})
 	}
 }

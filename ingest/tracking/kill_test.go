@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/fault"
@@ -118,6 +120,40 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 				t.Error("no repeat, although an answer was lost")
 			}
 		})
+	}
+}
+
+// A worker is killed once another job has its answer, and before its own run has. The run is asked again, as a repeat
+// that is counted; the other job's is not.
+func TestAWorkerIsKilledWhileItShares(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(1)...)
+	killed := make(chan struct{})
+	e.service.behave(func(q question, _ int) (int, time.Duration, time.Duration) {
+		if q.Platform == "beta" {
+			<-killed // the first answer is one that is shared
+		}
+		return http.StatusOK, 0, 0
+	})
+	jobs, _ := e.jobs(t)
+	ids := []uuid.UUID{
+		e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}}),
+		e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "beta"}}),
+	}
+	first := e.work(t, string(fault.Shared)+":1")
+	<-first.ended
+	close(killed)
+	e.work(t, "")
+	repeats := 0
+	for i, id := range ids {
+		j, r := e.finished(t, id)
+		if j.Status != "completed" || r.Answered != i+1 {
+			t.Errorf("%s: %+v", j.Status, r)
+		}
+		repeats += r.Repeats
+	}
+	if answers, _ := e.records(t); repeats < 1 || e.service.requests() != 2+repeats || len(answers) != 3 {
+		t.Errorf("%d requests, %d repeats and %d answers on the log", e.service.requests(), repeats, len(answers))
 	}
 }
 

@@ -108,7 +108,7 @@ func (l *rateLimits) account(p Platform) *rateLimit {
 	}
 	l.accounts[account] = &rateLimit{
 		account: account, platform: p, log: l.log, leaseNeeded: l.leaseNeeded, firstPause: l.firstPause,
-		turn: semaphore.NewWeighted(1), polling: semaphore.NewWeighted(maxPolls),
+		turn: semaphore.NewWeighted(1), polling: semaphore.NewWeighted(pollsAtOnce(p.Slug)),
 		jobs: map[uuid.UUID]int{}, expectedTokens: float64(typicalTokens), changed: make(chan struct{}),
 	}
 	return l.accounts[account]

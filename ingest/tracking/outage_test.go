@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,19 +72,26 @@ func TestAnswersOutliveAnOutageOfPostgres(t *testing.T) {
 	}
 }
 
-// The runs of a platform that cannot be asked, of which a job may have 50,000, are given up up to 50 at a time. Each
-// was a transaction, one after the other.
-func TestAnUnusablePlatformIsGivenUpInBatches(t *testing.T) {
+// The runs of a platform that cannot be asked, and those whose prompts no provider takes, of which a job may have
+// 50,000, are given up up to 50 at a time. Each was a transaction, one after the other.
+func TestUnaskedRunsAreGivenUpInBatches(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t, numbered(900)...)
+	prompts := numbered(200)
+	for i := range prompts {
+		prompts[i] += strings.Repeat(" lamp", 800) // too long for Oxylabs
+	}
+	e := newEnvironment(t, prompts...)
+	e.Captures = []string{"ANSWERSCOPE_PLATFORM_OXYLABS_API_KEY=user:password"}
 	jobs, _ := e.jobs(t)
-	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
+	id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha", "chatgpt-web"}})
 	e.Unusable, e.Brokers = "alpha", []string{"127.0.0.1:1"} // the last write of a run is that of its end
 	e.run(t)
-	wait.For(t, "the end of all runs", func() bool { return e.job(t, id).Completed == 900 })
-	var transactions int
-	row := e.db.QueryRow(t.Context(), "SELECT count(DISTINCT updated_at) FROM public.tracking_runs WHERE job_id = $1 AND error_class = 'auth'", id)
-	if err := row.Scan(&transactions); err != nil || transactions < 1 || transactions > 90 {
-		t.Errorf("%d transactions have written 900 runs: %v", transactions, err)
+	wait.For(t, "the end of all runs", func() bool { return e.job(t, id).Completed == 400 })
+	for _, class := range []string{"auth", "invalid"} {
+		var transactions int
+		row := e.db.QueryRow(t.Context(), "SELECT count(DISTINCT updated_at) FROM public.tracking_runs WHERE job_id = $1 AND error_class = $2", id, class)
+		if err := row.Scan(&transactions); err != nil || transactions < 1 || transactions > 20 {
+			t.Errorf("%d transactions have written 200 runs of class %s: %v", transactions, class, err)
+		}
 	}
 }

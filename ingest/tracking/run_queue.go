@@ -2,6 +2,7 @@ package tracking
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"math/big"
 	"slices"
@@ -21,12 +22,13 @@ type queuedRun struct {
 	notBefore time.Time
 	limit     *rateLimit // of the account that is asked
 
-	tried        []string        // providers that have failed since the run was due
-	retryable    *platform.Error // of one of them
-	polls        int
-	answered     int // polls that the provider answered
-	polledAt     time.Time
-	runningSince time.Time // the provider has begun; zero: not yet
+	tried     []string        // providers that have failed since the run was due
+	retryable *platform.Error // the last failure of a provider in tried that another request may mend
+
+	polls         int // of the provider's job
+	answeredPolls int
+	polledAt      time.Time
+	runningSince  time.Time // the provider has begun; zero: not yet
 }
 
 func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }
@@ -36,13 +38,6 @@ func (r *queuedRun) pay(cost string) {
 	if sum, ok := new(big.Rat).SetString(cost); ok {
 		r.Cost = postgres.Decimal(sum.Add(sum, decimal(r.Cost)))
 	}
-}
-
-// canPay reports whether the rest of the run's estimate pays for one more request, where a budget limits cost. The
-// first request is reserved; a price of nil is not limited.
-func (r *queuedRun) canPay(price *big.Rat) bool {
-	spent := decimal(r.Cost)
-	return price == nil || spent.Sign() == 0 || spent.Add(spent, price).Cmp(decimal(r.Estimate)) <= 0
 }
 
 // decimal returns an amount of PostgreSQL, which is always a number.
@@ -98,20 +93,21 @@ func (q *runQueue) hasten(id uuid.UUID, now time.Time) {
 	}
 }
 
-// next waits for the next run; false: ctx has ended.
-func (q *runQueue) next(ctx context.Context, now func() time.Time) (*queuedRun, bool) {
-	for ctx.Err() == nil {
-		r, wait := q.take(now())
-		if r != nil {
-			return r, true
-		}
-		select {
-		case <-ctx.Done():
-		case <-q.changed:
-		case <-time.After(wait):
+// runs takes each run at its time, until ctx ends.
+func (q *runQueue) runs(ctx context.Context, now func() time.Time) iter.Seq[*queuedRun] {
+	return func(yield func(*queuedRun) bool) {
+		for ctx.Err() == nil {
+			r, wait := q.take(now())
+			if r != nil && !yield(r) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-q.changed:
+			case <-time.After(wait): // 0 after a run
+			}
 		}
 	}
-	return nil, false
 }
 
 // take returns the first run if its time has come, else how long to wait for it.

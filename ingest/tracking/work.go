@@ -169,7 +169,7 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 		if r.NextAttemptAt != nil {
 			queued.notBefore = *r.NextAttemptAt
 		}
-		a.left.Add(1)
+		a.unended.Add(1)
 		if r.SubmittedAt != nil && a.unusable == nil {
 			a.adopt(queued, rand.N(time.Duration(len(runs))*adoptInterval))
 			continue
@@ -209,6 +209,7 @@ func (w *worker) newAsker(slug string, platforms []Platform, costLimited bool) *
 		p.Slug, p.Unavailable = slug, unknownPlatform(slug).Error()
 	}
 	a := &asker{worker: w, queue: newRunQueue(), description: p.Description}
+	a.givingUp.SetLimit(parallelGiveUps)
 	var err error
 	a.client, err = p.Open(simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors})
 	if surface, ok := a.client.(*capture.Client); ok {

@@ -50,10 +50,11 @@ const (
 // TrackingPoints are all of these. A process that tracks nothing passes none of them.
 var TrackingPoints = []Point{Claimed, Asked, Answered, Appended, Marked}
 
-// The points of the run of a consumer surface, between these.
+// The points between these, which not every run passes.
 const (
 	Accepted Point = "accepted" // the job of a capture provider is stored
-	Failed   Point = "failed"   // its failure is stored, and the next provider not asked
+	Failed   Point = "failed"   // a failure is stored, and the run not asked again
+	Shared   Point = "shared"   // other jobs with the same question have the answer, and the run has none
 )
 
 // The points of a delivery of an event.
@@ -89,7 +90,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints, []Point{Accepted, Failed})
+	all := slices.Concat(Points, SpoolPoints, TrackingPoints, DeliveryPoints, []Point{Accepted, Failed, Shared})
 	if err != nil || n < 1 || !slices.Contains(all, Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}

@@ -58,10 +58,10 @@ type RunOutcome struct {
 	ErrorClass    string
 	Error         string
 	NextAttemptAt *time.Time
-	Uncounted     bool   // the failure does not use up the retries
-	Provider      string // with the next two, "" or nil: as before
-	ProviderJob   string
-	SubmittedAt   *time.Time
+	Uncounted     bool       // the failure does not use up the retries
+	Provider      string     // "": unchanged
+	ProviderJob   string     // "": unchanged
+	SubmittedAt   *time.Time // nil: unchanged, or cleared where the run is queued
 }
 
 // IdenticalRun is a queued run of another job with the question of an answered run.

@@ -327,7 +327,7 @@ func TestLostPolls(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, progress, err := client.Poll(stopped, Job{"cloro", "j"}, platform.Question{}); !errors.Is(err, context.Canceled) || progress.Ended {
+	if _, progress, err := client.Poll(stopped, Job{"cloro", "j"}, platform.Question{}); err != nil || !errors.Is(progress.Lost, context.Canceled) || progress.Ended {
 		t.Errorf("a stopped process: %+v, %v", progress, err)
 	}
 	if _, progress, err := client.Poll(t.Context(), Job{"oxylabs", "j"}, platform.Question{}); err == nil || !progress.Ended {

@@ -43,7 +43,7 @@ type Progress struct {
 func (p Progress) IsAnswered() bool { return p.Lost == nil || !p.Lost.Class.Retryable() }
 
 // Poll asks once for a job. Only a job that failed and a payload end it, and the loss of the account's key. Until then
-// there is no error but the end of ctx: a poll that is lost is repeated.
+// there is no error: a poll that is lost, also by the end of ctx, is repeated.
 func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform.Reply, Progress, error) {
 	r, err := c.request(j.Provider, q)
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
@@ -53,18 +53,20 @@ func (c *Client) Poll(ctx context.Context, j Job, q platform.Question) (platform
 	limited, done := context.WithTimeout(ctx, pollTimeout)
 	defer done()
 	payload, state, err := r.fetch(limited, j.ID)
-	lost, isLost := errors.AsType[*platform.Error](err)
 	switch {
 	case state == ready:
 		reply, err := r.reply(payload, 1)
 		return reply, Progress{Ended: true}, err
 	case err == nil:
 		return platform.Reply{}, Progress{Running: state == running}, nil
-	case ctx.Err() != nil:
-		return platform.Reply{}, Progress{}, context.Cause(ctx)
-	case state == failed || !isLost:
+	case state == failed:
 		return platform.Reply{}, Progress{Ended: true}, err
-	case lost.Class == platform.RateLimited:
+	}
+	lost, ok := errors.AsType[*platform.Error](err)
+	if !ok { // ctx has ended
+		lost = &platform.Error{Class: platform.Unavailable, Cause: err}
+	}
+	if lost.Class == platform.RateLimited {
 		lost.RetryAfter = cmp.Or(lost.RetryAfter, maxPoll)
 	}
 	lost.RetryAfter = min(lost.RetryAfter, maxPause)
@@ -157,24 +159,19 @@ func (c *Client) await(ctx context.Context, provider string, q platform.Question
 		return reply, err
 	}
 	var p Progress
-	for {
-		err := lifecycle.Pause(ctx, max(askInterval, p.pause()))
-		if err == nil {
-			reply, p, err = c.Poll(ctx, job, q)
-		}
-		switch {
-		case p.Ended:
+	for lifecycle.Pause(ctx, max(askInterval, p.pause())) == nil {
+		if reply, p, err = c.Poll(ctx, job, q); p.Ended {
 			return reply, err
-		case err != nil:
-			_ = c.Cancel(ctx, job) // the answer is not waited for in any case
-			if errors.Is(err, context.DeadlineExceeded) {
-				cause := fmt.Errorf("no capture came within the time limit from %s", provider)
-				if p.Lost != nil {
-					cause = fmt.Errorf("%w; the last poll: %w", cause, p.Lost)
-				}
-				err = &platform.Error{Class: platform.Timeout, Cause: cause}
-			}
-			return platform.Reply{}, err
 		}
 	}
+	_ = c.Cancel(ctx, job) // the answer is not waited for in any case
+	err = context.Cause(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		cause := fmt.Errorf("no capture came within the time limit from %s", provider)
+		if p.Lost != nil {
+			cause = fmt.Errorf("%w; the last poll: %w", cause, p.Lost)
+		}
+		err = &platform.Error{Class: platform.Timeout, Cause: cause}
+	}
+	return platform.Reply{}, err
 }

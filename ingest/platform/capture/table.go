@@ -118,6 +118,12 @@ func findProvider(slug string) provider {
 // HasUser reports whether the keys of a provider have the form user:password.
 func HasUser(slug string) bool { return findProvider(slug).hasUser }
 
+// BlocksAddresses reports whether a provider blocks addresses that it has refused too often for their rate.
+func BlocksAddresses(slug string) bool { return findProvider(slug).minPause > 0 }
+
+// Cancels reports whether a provider can end a job.
+func Cancels(slug string) bool { return findProvider(slug).jobs.cancel != "" }
+
 // Surfaces lists every surface, at the highest price of its providers.
 func Surfaces() (list []platform.Description) {
 	for _, s := range surfaces {
