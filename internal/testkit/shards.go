@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/testkit/replica"
 )
 
 // Cluster is the name of the cluster of ClickHouseShards.
-const Cluster = "answerscope"
+const Cluster = replica.Cluster
 
 // ClickHouseShards returns the native addresses of a fresh database (Atomic) on each server of a cluster of two shards,
 // which they know as Cluster. They are dropped when the test passed.
@@ -45,15 +46,15 @@ var shards = sync.OnceValues(func() (servers []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, errs := make([]string, len(ports)), make([]error, len(ports))
-	var wg sync.WaitGroup
+	servers = make([]string, len(ports))
+	var starting errgroup.Group
 	for i, port := range ports {
-		wg.Go(func() {
-			servers[i], errs[i] = own.startShard(ctx, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports)
+		starting.Go(func() (err error) {
+			servers[i], err = own.startShard(ctx, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports)
+			return err
 		})
 	}
-	wg.Wait()
-	return servers, errors.Join(errs...)
+	return servers, starting.Wait()
 })
 
 func (e *engines) startShard(ctx context.Context, dir string, port int, ports []int) (dsn string, err error) {
@@ -66,18 +67,16 @@ func (e *engines) startShard(ctx context.Context, dir string, port int, ports []
 
 // listShards configures a server for a cluster of one server a shard.
 func listShards(dir string, ports []int) error {
-	var text strings.Builder
-	text.WriteString("<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>")
+	var shards [][]string
 	for _, port := range ports {
-		fmt.Fprintf(&text, "<shard><internal_replication>true</internal_replication>"+
-			"<replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
+		shards = append(shards, []string{fmt.Sprintf("127.0.0.1:%d", port)})
 	}
-	text.WriteString("</" + Cluster + "></remote_servers></clickhouse>")
+	text := "<clickhouse><remote_servers>" + replica.RemoteServers(shards) + "</remote_servers></clickhouse>"
 	return errors.Join(
 		os.MkdirAll(filepath.Join(dir, "config.d"), 0o700),
 		// An engine keeps the password that it finds; a cluster needs the same on all servers.
-		os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600),
-		os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600))
+		os.WriteFile(filepath.Join(dir, "password"), []byte(replica.Secret), 0o600),
+		os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text), 0o600))
 }
 
 // GrowingShards are servers of one test, a shard each, which may list fewer shards than there are.

@@ -8,7 +8,7 @@ import (
 )
 
 // secret is the password of every login and of the cluster.
-const secret = "of the tests"
+const secret = replica.Secret
 
 // ports of ClickHouse and ZooKeeper; the last two are those of an ensemble's members.
 const (
@@ -32,24 +32,16 @@ func (c *Cluster) addKeepers(members int) {
 
 // addShards adds the servers of ClickHouse: ch-1a is the first replica of the first shard.
 func (c *Cluster) addShards(shards, replicas int) {
-	var servers strings.Builder
-	fmt.Fprintf(&servers, "<%s><secret>%s</secret>", replica.Cluster, secret)
-	for shard := range shards {
-		servers.WriteString("<shard><internal_replication>true</internal_replication>")
-		for n := range replicas {
-			fmt.Fprintf(&servers, "<replica><host>%s%d%d</host><port>%d</port></replica>", network, shard+1, n+1, nativePort)
-		}
-		servers.WriteString("</shard>")
-	}
-	fmt.Fprintf(&servers, "</%s>", replica.Cluster)
+	list := make([][]string, shards)
 	for shard := range shards {
 		for n := range replicas {
 			letter := string(rune('a' + n))
 			node := c.add("clickhouse", fmt.Sprintf("ch-%d%s", shard+1, letter), fmt.Sprintf("%d%d", shard+1, n+1), nativePort)
 			node.server = &replica.Config{
-				Dir: node.Dir, Host: node.Address, Native: nativePort, Parts: partsPort, Password: secret,
-				Shard: fmt.Sprint(shard + 1), Replica: letter, Keepers: c.Addresses("zookeeper"), RemoteServers: servers.String(),
+				Dir: node.Dir, Host: node.Address, Native: nativePort, Parts: partsPort,
+				Shard: fmt.Sprint(shard + 1), Replica: letter, Keepers: c.Addresses("zookeeper"), Cluster: list,
 			}
+			list[shard] = append(list[shard], node.HostPort())
 		}
 	}
 }

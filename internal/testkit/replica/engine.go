@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/template"
 	"time"
 
@@ -31,11 +32,32 @@ type Config struct {
 	Dir           string // of all its files; created
 	Host          string // the address on which it listens, and by which its replicas reach it
 	Native, Parts int    // its ports: of the native protocol, and for its replicas
-	Password      string // of user answerscope
 	Shard         string // its macros
 	Replica       string
-	Keepers       []string // host:port of every ZooKeeper
-	RemoteServers string   // XML of its clusters
+	Keepers       []string   // host:port of every ZooKeeper
+	Cluster       [][]string // host:port of the servers of each shard
+}
+
+// Servers know each other as Cluster. Secret is its secret and the password of user answerscope.
+const (
+	Cluster = "answerscope"
+	Secret  = "of the tests"
+)
+
+// RemoteServers returns the XML of Cluster for host:port of the servers of each shard.
+func RemoteServers(shards [][]string) string {
+	var xml strings.Builder
+	fmt.Fprintf(&xml, "<%s><secret>%s</secret>", Cluster, Secret)
+	for _, servers := range shards {
+		xml.WriteString("<shard><internal_replication>true</internal_replication>")
+		for _, server := range servers {
+			host, port, _ := strings.Cut(server, ":")
+			fmt.Fprintf(&xml, "<replica><host>%s</host><port>%s</port></replica>", host, port)
+		}
+		xml.WriteString("</shard>")
+	}
+	fmt.Fprintf(&xml, "</%s>", Cluster)
+	return xml.String()
 }
 
 // SessionTimeout is the time after which ZooKeeper takes a silent server for lost.
@@ -50,7 +72,8 @@ type Server struct {
 //go:embed config.xml
 var configXML string
 
-var configTemplate = template.Must(template.New("config.xml").Parse(configXML))
+var configTemplate = template.Must(template.New("config.xml").
+	Funcs(template.FuncMap{"split": strings.Split}).Parse(configXML))
 
 // Start starts the server of a directory and waits until it answers. Its database is default.
 func Start(ctx context.Context, c Config) (*Server, error) {
@@ -69,12 +92,9 @@ func start(ctx context.Context, c Config) (*Server, error) {
 	var text bytes.Buffer
 	values := struct {
 		Config
-		Keepers        []url.URL
-		SessionTimeout int64 // milliseconds
-	}{Config: c, SessionTimeout: SessionTimeout.Milliseconds()}
-	for _, keeper := range c.Keepers {
-		values.Keepers = append(values.Keepers, url.URL{Host: keeper})
-	}
+		Secret, RemoteServers string
+		SessionTimeout        int64 // milliseconds
+	}{c, Secret, RemoteServers(c.Cluster), SessionTimeout.Milliseconds()}
 	if err := configTemplate.Execute(&text, values); err != nil {
 		return nil, err
 	}
@@ -112,7 +132,7 @@ func (c Config) data() string { return filepath.Join(c.Dir, "data") }
 
 // DSN is the native address with credentials and a database.
 func (s *Server) DSN(database string) string {
-	user := url.UserPassword("answerscope", s.Config.Password)
+	user := url.UserPassword("answerscope", Secret)
 	host := s.Config.Host + ":" + strconv.Itoa(s.Config.Native)
 	return (&url.URL{Scheme: "clickhouse", User: user, Host: host, Path: "/" + database}).String()
 }

@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
-)
 
-// Cluster is the name of a pair's cluster on its servers.
-const Cluster = "answerscope"
+	"golang.org/x/sync/errgroup"
+)
 
 // Pair is one shard of two replicas, and the ZooKeeper in which they meet, on this machine.
 type Pair struct {
@@ -28,29 +26,26 @@ func StartPair(ctx context.Context, dir string) (*Pair, error) {
 		return nil, err
 	}
 	const host = "127.0.0.1"
-	var servers strings.Builder
-	servers.WriteString("<" + Cluster + "><secret>of the tests</secret><shard><internal_replication>true</internal_replication>")
+	var servers []string
 	for _, port := range ports[:2] {
-		fmt.Fprintf(&servers, "<replica><host>%s</host><port>%d</port></replica>", host, port)
+		servers = append(servers, fmt.Sprintf("%s:%d", host, port))
 	}
-	servers.WriteString("</shard></" + Cluster + ">")
 	p := &Pair{}
 	zookeeper := ZooKeeperConfig{Dir: filepath.Join(dir, "zookeeper"), Host: host, Port: ports[4]}
 	if p.ZooKeeper, err = StartZooKeeper(ctx, zookeeper); err != nil {
 		return nil, err
 	}
-	var starts sync.WaitGroup
-	var errs [2]error
+	var starting errgroup.Group
 	for i, name := range []string{"a", "b"} {
-		starts.Go(func() {
-			p.Servers[i], errs[i] = Start(ctx, Config{
-				Dir: filepath.Join(dir, name), Host: host, Native: ports[i], Parts: ports[2+i], Password: "of the tests",
-				Shard: "1", Replica: name, Keepers: []string{p.ZooKeeper.Address}, RemoteServers: servers.String(),
+		starting.Go(func() (err error) {
+			p.Servers[i], err = Start(ctx, Config{
+				Dir: filepath.Join(dir, name), Host: host, Native: ports[i], Parts: ports[2+i],
+				Shard: "1", Replica: name, Keepers: []string{p.ZooKeeper.Address}, Cluster: [][]string{servers},
 			})
+			return err
 		})
 	}
-	starts.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := starting.Wait(); err != nil {
 		p.Kill()
 		return nil, err
 	}

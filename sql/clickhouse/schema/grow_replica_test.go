@@ -51,15 +51,14 @@ func TestAReplicaIsAddedAfterItsDiskWasLost(t *testing.T) {
 		}
 	}
 	refused(add(t.Context(), func(string) {}), "list it in remote_servers and would ask it")
-	both := kept.Config.RemoteServers
-	list := func(servers string) {
+	both := kept.Config.Cluster[0]
+	list := func(servers []string) {
 		t.Helper()
 		kept.Kill()
-		kept.Config.RemoteServers = servers
+		kept.Config.Cluster = [][]string{servers}
 		must(kept.Again(t.Context()))
 	}
-	at := strings.LastIndex(both, "<replica>")
-	list(both[:at] + both[at+strings.Index(both[at:], "</shard>"):])
+	list(both[:1])
 	defer list(both)
 	stopping, stop := context.WithCancel(t.Context())
 	defer stop()
