@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +44,7 @@ func TestTwoReplicas(t *testing.T) { //nolint:tparallel // its parts share a war
 	t.Run("a batch that is acknowledged is on both", w.testAnAcknowledgedBatchIsOnBoth)
 	t.Run("a batch whose only copy was lost lands again", w.testALostCopyLandsAgain)
 	t.Run("a rebuild ends when both have it", w.testARebuildEndsWhenBothHaveIt)
+	t.Run("a replica that hangs is given up", w.testAHungReplicaIsGivenUp)
 	t.Run("a purge ends when both have it", w.testAPurgeEndsWhenBothHaveIt)
 	t.Run("without Keeper nothing is refused", w.testWithoutKeeperNothingIsRefused)
 }
@@ -153,6 +156,11 @@ func (w *shardOfTwo) testALostCopyLandsAgain(t *testing.T) {
 	}
 	w.loseDisk(t, current)
 	w.at(t, 1-current, "SYSTEM START FETCHES")
+	for range 3 { // the one without tables is not used
+		if err := w.insertWithin(t, time.Second, b); err == nil || errors.Is(err, consume.ErrRefused) {
+			t.Fatalf("a server without tables: %v", err)
+		}
+	}
 	w.migrate(t)
 	b.Repeated = true
 	w.land(t, b)
@@ -194,10 +202,11 @@ func (w *shardOfTwo) testARebuildEndsWhenBothHaveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(rollups, func(r *rollup.Rollup) bool { return r.Table == "answer_daily_local" })
-	b, err := rollups[i].Rebuild(t.Context(), w.shard, clickhouse.MonthOf(day))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var b *rollup.Rebuild
+	wait.For(t, "both replicas to be there", func() bool {
+		b, err = rollups[i].Rebuild(t.Context(), w.shard, clickhouse.MonthOf(day))
+		return err == nil
+	})
 	if err := errors.Join(b.Fill(t.Context(), 1), b.Replace(t.Context()), b.Close(t.Context())); err != nil {
 		t.Error(err)
 	}
@@ -205,6 +214,52 @@ func (w *shardOfTwo) testARebuildEndsWhenBothHaveIt(t *testing.T) {
 		t.Error("the rebuild ended while a replica had its old rows")
 	}
 	wait.For(t, "the queue to run", started.Load)
+	w.wantAllOnce(t)
+
+	// It does not begin while one is away: the sinks would stand still meanwhile.
+	w.pair.Servers[other].Kill()
+	wait.For(t, "the rebuild to be refused", func() bool {
+		b, err := rollups[i].Rebuild(t.Context(), w.shard, clickhouse.MonthOf(day))
+		if err == nil {
+			err = b.Close(t.Context())
+		}
+		return err != nil && strings.Contains(err.Error(), "1 replicas of answer_daily_local are away")
+	})
+	if err := w.pair.Servers[other].Again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A replica that hangs keeps its connections and its port. A query of it ends soon, with an error or the right figure.
+func (w *shardOfTwo) testAHungReplicaIsGivenUp(t *testing.T) {
+	w.land(t, w.batchOfThree(t))
+	w.wantAllOnce(t)
+	current := w.current(t)
+	hung := w.pair.Servers[current]
+	if err := syscall.Kill(hung.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	for range 4 {
+		begin := time.Now()
+		var rows uint64
+		err := w.conn.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&rows)
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("a query took %s: %v", took, err)
+		}
+		if err == nil {
+			answers++
+			if rows != uint64(w.next) {
+				t.Errorf("%d rows, want %d", rows, w.next)
+			}
+		}
+	}
+	if answers == 0 {
+		t.Error("no query was answered")
+	}
+	if err := syscall.Kill(hung.PID(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	w.wantAllOnce(t)
 }
 

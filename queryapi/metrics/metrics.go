@@ -43,8 +43,12 @@ type API struct {
 // New returns an API over the brands of db and the answers of warehouse. The clock decides the days of a request that
 // names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
-	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now,
+	a := &API{cfg: cfg, db: db, warehouse: warehouse, now: now,
 		cache: newResponseCache(cfg.CacheBytes), slotTimeout: slotTimeout, queryTimeout: queryTimeout}
+	if warehouse.Replicated() {
+		a.queryTimeout = failoverTimeout
+	}
+	return a
 }
 
 const (
@@ -54,6 +58,8 @@ const (
 	slotTimeout = 10 * time.Second
 	// queryTimeout bounds the request from then on, so that a store that hangs does not keep its connections.
 	queryTimeout = 30 * time.Second
+	// failoverTimeout is that with replicas, of which any may hang: the request fails, and the next one asks others.
+	failoverTimeout = 10 * time.Second
 )
 
 // prefix has the version of the interface: every path below it keeps its meaning.

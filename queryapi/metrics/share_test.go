@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A key that asks too much gets a time to ask again, and its organization's other key is not.
@@ -56,6 +58,27 @@ func (s *service) refusesSome(t *testing.T, target, bearer string) bool {
 	}
 	asking.Wait()
 	return refused.Load() > 0
+}
+
+// With replicas a question ends within the time of a fail-over.
+func TestAFailoverEndsAQuestion(t *testing.T) {
+	t.Parallel()
+	c := clickhouse.DefaultConfig()
+	for shards, want := range map[string]time.Duration{
+		"clickhouse://a/b;clickhouse://c/b": 30 * time.Second, "clickhouse://a/b,clickhouse://c/b": 10 * time.Second,
+	} {
+		c.Shards = shards
+		conn, err := clickhouse.OpenLater(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New(Config{}, nil, conn, time.Now).queryTimeout; got != want {
+			t.Errorf("%s: %s, want %s", shards, got, want)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A request that gets no slot learns when to ask again, and a store that is too slow is not the server's own fault.

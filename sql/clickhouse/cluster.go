@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -146,6 +147,13 @@ func (c Config) validateShards() error {
 	return errors.Join(errs...)
 }
 
+// A server that hangs keeps its connections. One that runs a query reports its progress ten times a second; one that
+// inserts, or waits for its replicas, sends nothing until the end.
+const (
+	querySilence     = 4 * time.Second
+	statementSilence = time.Minute
+)
+
 // openCluster opens a pool for each shard, and one over all servers for queries of the cluster.
 func openCluster(c Config) (all *Conn, err error) {
 	all = &Conn{cluster: c.Cluster}
@@ -154,10 +162,12 @@ func openCluster(c Config) (all *Conn, err error) {
 			all, err = nil, errors.Join(err, all.Close())
 		}
 	}()
+	c.silence = querySilence
 	o, err := options(c.ForServer(c.Servers()[0]))
 	if err != nil {
 		return all, err
 	}
+	c.silence = statementSilence
 	o.ConnOpenStrategy, o.Addr = clickhouse.ConnOpenRoundRobin, nil
 	for n, dsns := range c.ShardServers() {
 		shard, err := newReplicas(c, n, dsns)
@@ -216,10 +226,11 @@ func (c *Conn) settings() clickhouse.Settings {
 	case c.cluster == "":
 		return nil
 	case c.shards != nil:
-		return clickhouse.Settings{"distributed_product_mode": "global"}
+		return clickhouse.Settings{"distributed_product_mode": "global", "receive_timeout": querySilence.Seconds()}
 	}
 	return clickhouse.Settings{
 		"distributed_product_mode":                  "global",
+		"receive_timeout":                           querySilence.Seconds(), // from another shard
 		"prefer_localhost_replica":                  1,
 		"max_replica_delay_for_distributed_queries": 0,
 	}
@@ -258,8 +269,8 @@ func (c *Conn) Close() error {
 	return errors.Join(errs...)
 }
 
-// eachReplica calls do with each server of a shard in turn.
-func (c *Conn) eachReplica(do func(*Conn) error) error {
+// EachReplica calls do with each server of a shard in turn.
+func (c *Conn) EachReplica(do func(*Conn) error) error {
 	r, ok := c.Server.(*replicas)
 	if !ok {
 		return do(c)
@@ -272,7 +283,8 @@ func (c *Conn) eachReplica(do func(*Conn) error) error {
 	return nil
 }
 
-// CatchUp waits until the shard's current server has the rows that were inserted at its other replicas before.
+// CatchUp waits, half a minute a table at most, until the shard's current server has the rows that were inserted at its
+// other replicas before.
 func (c *Conn) CatchUp(ctx context.Context) error {
 	if r, ok := c.Server.(*replicas); ok {
 		return r.catchUp(ctx)

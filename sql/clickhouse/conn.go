@@ -29,6 +29,8 @@ type Config struct {
 	MaxOpenConns int           // connections at once
 	DialTimeout  time.Duration // for one connection
 	ReadTimeout  time.Duration // for one answer of the server
+
+	silence time.Duration // in the middle of an answer, after which the server is given up; 0: any
 }
 
 // DefaultConfig lacks a DSN, or Shards.
@@ -152,7 +154,7 @@ func options(c Config) (*clickhouse.Options, error) {
 	o.DialTimeout, o.ReadTimeout = c.DialTimeout, c.ReadTimeout
 	o.MaxCompressionBuffer = cmp.Or(o.MaxCompressionBuffer, 256<<10) // each connection retains the driver's 10 MB
 	if o.Protocol == clickhouse.Native {
-		o.DialContext = dial(o)
+		o.DialContext = dial(o, c.silence)
 	}
 	if o.Compression == nil {
 		o.Compression = &clickhouse.Compression{Method: compression(o.Addr)}

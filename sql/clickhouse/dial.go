@@ -14,9 +14,13 @@ import (
 	"github.com/answerscope/answerscope/internal/dialer"
 )
 
-// dial opens connections of the native protocol like the driver, with a timeout for writes.
-func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.Conn, error) {
-	tcpDialer := dialer.New(o.DialTimeout, dialer.Silence)
+// hostTimeout bounds the wait for a host that is switched off and refuses nothing; others remain to be tried.
+const hostTimeout = time.Second
+
+// dial opens connections of the native protocol like the driver, with timeouts for writes and, unless silence is 0, for
+// reads.
+func dial(o *clickhouse.Options, silence time.Duration) func(ctx context.Context, address string) (net.Conn, error) {
+	tcpDialer := dialer.New(hostTimeout, dialer.Silence)
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
 		defer cancel()
@@ -24,7 +28,7 @@ func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.
 		if err != nil {
 			return nil, err
 		}
-		conn := &timeoutConn{TCPConn: tcp.(*net.TCPConn), timeout: WriteTimeout}
+		conn := &timeoutConn{TCPConn: tcp.(*net.TCPConn), timeout: WriteTimeout, silence: silence}
 		if o.TLS == nil {
 			return conn, nil
 		}
@@ -60,13 +64,14 @@ func withServerName(c *tls.Config, address string) *tls.Config {
 // time in which a consumer has to finish a batch.
 const WriteTimeout = 5 * time.Second
 
-// timeoutConn fails a write when the server accepts nothing for the timeout. It embeds the TCP connection, since the
-// driver looks for the socket to see whether it is still open.
+// timeoutConn fails a write when the server accepts nothing for the timeout, and a read when it sends nothing for the
+// silence: the driver's ReadTimeout is for a whole answer. It embeds the TCP connection, since the driver looks for the
+// socket to see whether it is still open.
 type timeoutConn struct {
 	*net.TCPConn
 
-	timeout  time.Duration
-	deadline atomic.Pointer[time.Time] // for writes, set by the driver
+	timeout, silence time.Duration
+	deadline         atomic.Pointer[time.Time] // set by the driver
 }
 
 // SetDeadline implements net.Conn.
@@ -75,17 +80,32 @@ func (c *timeoutConn) SetDeadline(t time.Time) error {
 	return c.TCPConn.SetDeadline(t)
 }
 
+// Read sets a deadline: the silence, or the driver's deadline if that is earlier.
+func (c *timeoutConn) Read(b []byte) (int, error) {
+	if c.silence > 0 {
+		if err := c.SetReadDeadline(c.earliest(c.silence)); err != nil {
+			return 0, err
+		}
+	}
+	return c.TCPConn.Read(b)
+}
+
+// earliest returns a time from now, or the driver's deadline if that is earlier.
+func (c *timeoutConn) earliest(timeout time.Duration) time.Time {
+	deadline := time.Now().Add(timeout)
+	if set := c.deadline.Load(); set != nil && !set.IsZero() && set.Before(deadline) {
+		return *set
+	}
+	return deadline
+}
+
 // writeChunk is how many bytes must be accepted within the timeout.
 const writeChunk = 256 << 10
 
 // Write sets a deadline for each chunk: the timeout, or the driver's deadline if that is earlier.
 func (c *timeoutConn) Write(b []byte) (written int, err error) {
 	for chunk := range slices.Chunk(b, writeChunk) {
-		deadline := time.Now().Add(c.timeout)
-		if set := c.deadline.Load(); set != nil && !set.IsZero() && set.Before(deadline) {
-			deadline = *set
-		}
-		if err := c.SetWriteDeadline(deadline); err != nil {
+		if err := c.SetWriteDeadline(c.earliest(c.timeout)); err != nil {
 			return written, err
 		}
 		n, err := c.TCPConn.Write(chunk)

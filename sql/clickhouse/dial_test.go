@@ -68,6 +68,28 @@ func TestAWriteKeepsTheDeadlineOfTheDriver(t *testing.T) {
 	}
 }
 
+// A server is waited for while it sends something now and then; one that hangs is not.
+func TestAReadTimesOutInSilence(t *testing.T) {
+	t.Parallel()
+	const silence = 400 * time.Millisecond
+	conn, peer := pair(t, time.Hour)
+	conn.silence = silence
+	go func() {
+		for range 6 {
+			<-time.After(silence / 4)
+			if _, err := peer.Write([]byte{1}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	if _, err := io.ReadFull(conn, make([]byte, 6)); err != nil {
+		t.Error(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("in silence: %v", err)
+	}
+}
+
 // A connection that was closed while it was idle is not used again.
 func TestAClosedConnectionIsNoticed(t *testing.T) {
 	t.Parallel()

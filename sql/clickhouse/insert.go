@@ -38,10 +38,6 @@ func insertSettings(token string) clickhouse.Settings {
 	}
 }
 
-// insertQuorum is the number of replicas that have an insert when it is acknowledged, the tables that views fill
-// included. With the only copy of a part its rows would be lost, and for good: Keeper still has their token.
-const insertQuorum = 2
-
 // quorumTimeout is how long an insert waits for its quorum, in milliseconds. Its end is unknown then.
 const quorumTimeout = 10_000
 
@@ -99,8 +95,10 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
 	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
 	settings := insertSettings(token)
-	if conn.Replicated() {
-		settings["insert_quorum"], settings["insert_quorum_timeout"] = insertQuorum, quorumTimeout
+	if r, ok := conn.Server.(*replicas); ok && len(r.nodes) > 1 {
+		// All replicas have an acknowledged insert, also in the tables that views fill. A query may reach any of them;
+		// and with the only copy of a part its rows would be lost for good, as Keeper still has their token.
+		settings["insert_quorum"], settings["insert_quorum_timeout"] = len(r.nodes), quorumTimeout
 		settings["insert_quorum_parallel"] = 1
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))

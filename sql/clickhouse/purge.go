@@ -132,11 +132,11 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, owners []DeletedOwner
 	if err != nil {
 		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.Name, err)
 	}
-	if len(partitions) == 0 {
+	if len(partitions) == 0 && !conn.Replicated() { // another replica may have rows of a purge that was interrupted
 		return 0, nil
 	}
 	// A mutation waits behind one that fails repeatedly, so look for that first.
-	if err := awaitMutations(ctx, conn, t.Name); err != nil {
+	if err := awaitMutations(ctx, conn, t.Name); err != nil || len(partitions) == 0 {
 		return 0, err
 	}
 	for _, p := range partitions {
@@ -152,10 +152,13 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, owners []DeletedOwner
 
 // awaitMutations waits until no mutation of a table runs, on any replica. It is an error if one fails.
 func awaitMutations(ctx context.Context, conn *Conn, table string) error {
-	return conn.eachReplica(func(server *Conn) error {
-		if conn.Replicated() { // it may not know of a mutation yet
-			if err := server.Exec(ctx, "SYSTEM SYNC REPLICA "+QuoteName(table)+" LIGHTWEIGHT"); err != nil {
-				return fmt.Errorf("sync replica of %s: %w", table, err)
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Minute, errors.New(
+		"why they stand still is in system.mutations and system.replication_queue; merges may be stopped"))
+	defer cancel()
+	return conn.EachReplica(func(server *Conn) error {
+		if conn.Replicated() { // Keeper's answer comes after its notice of a mutation
+			if err := syncTables(ctx, server, table); err != nil {
+				return err
 			}
 		}
 		return server.awaitMutations(ctx, table)
@@ -183,7 +186,7 @@ func (c *Conn) awaitMutations(ctx context.Context, table string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
+			return fmt.Errorf("wait for %d mutations of %s: %w: %w", running, table, ctx.Err(), context.Cause(ctx))
 		case <-time.After(wait):
 		}
 	}

@@ -74,7 +74,7 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 	for i, node := range r.nodes {
 		err := ping(ctx, node)
 		if err == nil {
-			err = syncReplica(ctx, node)
+			err = r.sync(ctx, node)
 		}
 		if err == nil {
 			r.current.Store(int32(i))
@@ -98,66 +98,50 @@ func (r *replicas) noteError(ctx context.Context, node driver.Conn, err error) {
 	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
 }
 
-// leaving has the codes of a server that shuts down, or has lost Keeper or its replicas. It has to catch up before it
-// is used again.
+// leaving has the codes of a server that shuts down, has lost Keeper or its disk. It has to catch up before it is used
+// again.
 var leaving = []proto.Error{
 	proto.ErrAborted, proto.ErrTableIsReadOnly, proto.ErrKeeperException, proto.ErrNoZookeeper,
-	proto.ErrUnexpectedZookeeperError, proto.ErrTooFewLiveReplicas, proto.ErrReplicaIsNotInQuorum,
-	proto.ErrUnknownStatusOfInsert,
+	proto.ErrUnexpectedZookeeperError, proto.ErrUnknownTable,
 }
 
-// settle waits until the current server and another one have all parts that exist. An insert whose end is unknown may
-// have come to one replica alone.
+// settle waits until every server has all parts that exist. An insert whose end is unknown may have come to one alone.
 func (r *replicas) settle(ctx context.Context) error {
-	var current driver.Conn
-	err := r.do(ctx, func(node driver.Conn) error {
-		current = node
-		return syncReplica(ctx, node)
-	})
-	if err != nil || len(r.nodes) < insertQuorum {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	synced := make(chan error, len(r.nodes))
 	for i, node := range r.nodes {
-		if node != current {
-			go func() {
-				err := syncReplica(ctx, node)
-				if err != nil {
-					err = fmt.Errorf("%s: %w", r.names[i], err)
-				}
-				synced <- err
-			}()
+		if err := r.sync(ctx, node); err != nil {
+			return fmt.Errorf("%s may lack rows: %w", r.names[i], err)
 		}
 	}
-	var errs []error
-	for range len(r.nodes) - 1 {
-		err := <-synced
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, err)
-	}
-	return fmt.Errorf("no other replica of shard %d has all rows: %w", r.shard, errors.Join(errs...))
+	return nil
 }
 
 func (r *replicas) catchUp(ctx context.Context) error {
-	return r.do(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
+	return r.do(ctx, func(node driver.Conn) error { return r.sync(ctx, node) })
 }
 
-// syncReplica waits until a server has fetched the missing parts, but not merges, of its tables (LIGHTWEIGHT).
-func syncReplica(ctx context.Context, node driver.Conn) error {
+// sync waits until a server has fetched the missing parts, but not merges, of its tables (LIGHTWEIGHT). One without a
+// number was made anew and is not filled yet.
+func (r *replicas) sync(ctx context.Context, node driver.Conn) error {
 	var tables []string
+	var number string
 	err := node.QueryRow(ctx, `
-		SELECT groupArray(name) FROM system.tables
-		WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')`).Scan(&tables)
-	if err != nil {
+		SELECT groupArrayIf(name, startsWith(engine, 'Replicated')), anyIf(comment, name = 'schema_migrations')
+		FROM system.tables WHERE database = currentDatabase()`).Scan(&tables, &number)
+	switch {
+	case err != nil:
 		return fmt.Errorf("list replicated tables: %w", err)
+	case number == "" && len(r.nodes) > 1:
+		return errors.New("it is new, or has lost its disk, and is not filled yet: see Growing in docs/scaling.md")
 	}
+	return syncTables(ctx, node, tables...)
+}
+
+// syncTables waits half a minute for the missing parts of each table. The server goes on to fetch them after that.
+func syncTables(ctx context.Context, node Server, tables ...string) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"receive_timeout": 30}))
 	for _, table := range tables {
 		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+QuoteName(table)+" LIGHTWEIGHT"); err != nil {
-			return fmt.Errorf("sync replica of %s: %w", table, err)
+			return fmt.Errorf("sync replica of %s, whose system.replication_queue has what it lacks: %w", table, err)
 		}
 	}
 	return nil
@@ -197,8 +181,18 @@ func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
 	return r.do(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
 }
 
-func (r *replicas) Ping(ctx context.Context) error {
-	return r.do(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
+// Ping returns once one server answers, which may not be the current one.
+func (r *replicas) Ping(ctx context.Context) (err error) {
+	answers := make(chan error, len(r.nodes))
+	for _, node := range r.nodes {
+		go func() { answers <- ping(ctx, node) }()
+	}
+	for range r.nodes {
+		if err = <-answers; err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func (r *replicas) Close() error {

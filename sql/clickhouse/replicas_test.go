@@ -2,12 +2,14 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -76,7 +78,7 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	l := lineTo(t, "127.0.0.1:0", first.Host)
 	address, port := l.listener.Addr().String(), first.Port()
 	first.Host = address
-	first.Path, second.Path = "/default", "/default"
+	numbered(t, servers...)
 	r, err := newReplicas(DefaultConfig(), 0, []string{first.String(), second.String()})
 	if err != nil {
 		t.Fatal(err)
@@ -127,22 +129,82 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	}
 }
 
-// A server that has lost Keeper or its replicas catches up before it is used again; one that answers with a mistake of
-// the statement stays.
+// numbered gives servers a number, as a migration does at its end.
+func numbered(t *testing.T, servers ...string) {
+	t.Helper()
+	for _, server := range servers {
+		c := DefaultConfig()
+		c.DSN = server
+		conn, err := Open(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const list = "CREATE TABLE schema_migrations (version Int64) ENGINE = Memory COMMENT 'of shard 1'"
+		if err := errors.Join(conn.Exec(t.Context(), list), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A server that has lost Keeper or its disk catches up before it is used again; one that answers with a mistake of the
+// statement, or that others are away, stays.
 func TestAServerWithoutKeeperIsLeft(t *testing.T) {
 	t.Parallel()
+	type outcome struct{ left, refused bool }
 	r := &replicas{nodes: []driver.Conn{nil}}
-	for code, want := range map[int32]int32{
-		62: 0, 225: -1, 236: -1, 242: -1, 244: -1, 285: -1, 289: -1, 319: -1, 999: -1,
+	for code, want := range map[int32]outcome{
+		60: {true, true}, 62: {false, true}, 225: {true, false}, 236: {true, false}, 242: {true, false},
+		244: {true, false}, 285: {}, 289: {}, 319: {}, 999: {true, false},
 	} {
 		r.current.Store(0)
-		r.noteError(t.Context(), nil, fmt.Errorf("insert: %w", &clickhouse.Exception{Code: code}))
-		if got := r.current.Load(); got != want {
-			t.Errorf("after code %d the current server is %d, want %d", code, got, want)
+		exception := &clickhouse.Exception{Code: code}
+		r.noteError(t.Context(), nil, fmt.Errorf("insert: %w", exception))
+		_, refused := Refused(exception)
+		if got := (outcome{r.current.Load() < 0, refused}); got != want {
+			t.Errorf("code %d: left, refused are %v, want %v", code, got, want)
 		}
-		if _, refused := Refused(&clickhouse.Exception{Code: code}); refused != (want == 0) {
-			t.Errorf("code %d: refused is %v", code, refused)
+	}
+}
+
+// A replica without a number, as after the loss of its disk, is passed over, and so is a host without power. Both are
+// seldom waited for.
+func TestOnlyAWholeReplicaIsUsed(t *testing.T) {
+	t.Parallel()
+	servers := testkit.ClickHouseShards(t)
+	off, err := url.Parse(servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	off.Host = testkit.SwitchedOff(t)
+	numbered(t, servers[1])
+	c := DefaultConfig()
+	c.Cluster, c.Shards = testkit.Cluster, off.String()+","+servers[0]+","+servers[1]
+	conn, err := OpenLater(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	begin := time.Now()
+	if err := conn.Ping(t.Context()); err != nil || time.Since(begin) > time.Second {
+		t.Errorf("a ping of all took %s: %v", time.Since(begin), err)
+	}
+	for range 3 { // one of each address would be the first
+		begin = time.Now()
+		if err := conn.Exec(t.Context(), "SELECT 1"); err != nil || time.Since(begin) > 4*time.Second {
+			t.Errorf("a query took %s: %v", time.Since(begin), err)
 		}
+	}
+	shard, err := conn.Shard(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables uint64
+	const question = "SELECT count() FROM system.tables WHERE database = currentDatabase()"
+	if err := shard.QueryRow(t.Context(), question).Scan(&tables); err != nil || tables != 1 {
+		t.Errorf("asked a server with %d tables: %v", tables, err)
+	}
+	if r := shard.Server.(*replicas); r.settle(t.Context()) == nil {
+		t.Error("a server without tables has all rows")
 	}
 }
 

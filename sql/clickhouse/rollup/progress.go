@@ -74,7 +74,7 @@ func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (er
 	if err := conn.Exec(ctx, insert); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	replace := "ALTER TABLE " + table + " REPLACE PARTITION tuple() FROM " + rebuilt.table + " SETTINGS alter_sync = 2"
+	replace := "ALTER TABLE " + table + " REPLACE PARTITION tuple() FROM " + rebuilt.table + allReplicas
 	if err := runToEnd(ctx, conn, replace); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}

@@ -159,7 +159,7 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 		return err
 	}
 	table, partition := clickhouse.QuoteName(b.rollup.Table), "PARTITION ID "+clickhouse.QuoteText(b.month.Partition())
-	replace := "ALTER TABLE " + table + " REPLACE " + partition + " FROM " + b.shadow.table + " SETTINGS alter_sync = 2"
+	replace := "ALTER TABLE " + table + " REPLACE " + partition + " FROM " + b.shadow.table + allReplicas
 	if len(parts) == 0 { // REPLACE needs a source partition, and DROP PARTITION would forget the tokens
 		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 2", table, partition)
 	}
@@ -170,7 +170,7 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 }
 
 // runToEnd runs a statement that the server continues without its client, and waits for its end: the answer or, if the
-// connection is lost, its absence in the server's list.
+// connection is lost, its absence in the list of every replica, of which each may have run it.
 func runToEnd(ctx context.Context, conn *clickhouse.Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
 	err := conn.Exec(driver.Context(ctx, driver.WithQueryID(id)), statement)
@@ -181,8 +181,11 @@ func runToEnd(ctx context.Context, conn *clickhouse.Conn, statement string) erro
 	defer cancel()
 	for {
 		var running uint64
-		const processes = "SELECT count() FROM system.processes WHERE query_id = {id:String}"
-		listErr := conn.QueryRow(ctx, processes, driver.Named("id", id)).Scan(&running)
+		listErr := conn.EachReplica(func(server *clickhouse.Conn) error {
+			const processes = "SELECT {others:UInt64} + count() FROM system.processes WHERE query_id = {id:String}"
+			others, named := driver.Named("others", running), driver.Named("id", id)
+			return server.QueryRow(ctx, processes, others, named).Scan(&running)
+		})
 		if listErr == nil && running == 0 {
 			return err
 		}
@@ -193,6 +196,10 @@ func runToEnd(ctx context.Context, conn *clickhouse.Conn, statement string) erro
 		}
 	}
 }
+
+// allReplicas are the settings of a change that all replicas have at its end. Without the second a replica that is away
+// would be waited for two minutes, while the sinks stand still.
+const allReplicas = " SETTINGS alter_sync = 2, replication_wait_for_inactive_replica_timeout = 5"
 
 // statementTimeout bounds the wait for a statement whose connection was lost.
 const statementTimeout = time.Minute

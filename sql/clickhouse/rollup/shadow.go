@@ -21,15 +21,22 @@ type shadow struct {
 // shadowInfix separates the name of a database from the random suffix of its shadows.
 const shadowInfix = "_rebuild_"
 
-// newShadow copies the definition of a table. The copy is a plain MergeTree without TTL, also of a replicated table;
-// its partitions fit into the table.
+// newShadow copies the definition of a table, whose replicas must all be there to take the result. The copy is a plain
+// MergeTree without TTL, also of a replicated table; its partitions fit into the table.
 func newShadow(ctx context.Context, conn *clickhouse.Conn, table string) (*shadow, error) {
 	const engineOf = `
-		SELECT database, engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
+		SELECT database, engine_full, (
+			SELECT sum(total_replicas - active_replicas) FROM system.replicas
+			WHERE database = currentDatabase() AND table = {table:String}) AS away
+		FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
 	var database, engine string
-	err := conn.QueryRow(ctx, engineOf, driver.Named("table", table)).Scan(&database, &engine)
+	var away uint64
+	err := conn.QueryRow(ctx, engineOf, driver.Named("table", table)).Scan(&database, &engine, &away)
 	if err != nil {
 		return nil, fmt.Errorf("read engine of %s: %w", table, err)
+	}
+	if away > 0 {
+		return nil, fmt.Errorf("%d replicas of %s are away: try again when they are back", away, table)
 	}
 	s := &shadow{conn: conn, database: fmt.Sprintf("%s%s%08x", database, shadowInfix, rand.Uint32())}
 	s.table = clickhouse.QuoteName(s.database) + "." + clickhouse.QuoteName(table)
@@ -113,8 +120,8 @@ func (s *Staging) Clear(ctx context.Context) error {
 
 // Attach adds the rows of a month to the landing table, and waits for all replicas.
 func (s *Staging) Attach(ctx context.Context, month clickhouse.Month) error {
-	attach := fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION ID %s FROM %s SETTINGS alter_sync = 2",
-		s.table, clickhouse.QuoteText(month.Partition()), s.shadow.table)
+	attach := fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION ID %s FROM %s",
+		s.table, clickhouse.QuoteText(month.Partition()), s.shadow.table) + allReplicas
 	if err := runToEnd(ctx, s.shadow.conn, attach); err != nil {
 		return fmt.Errorf("attach rows of %s to %s: %w", month, s.table, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -36,12 +37,19 @@ func openServers(ctx context.Context, c clickhouse.Config, lenient bool) (all se
 			all.close()
 		}
 	}()
+	timeout := time.Minute
+	if lenient {
+		timeout = 2 * time.Second // a service waits five for its first check
+	}
 	for n, replicas := range c.ShardServers() {
 		all = append(all, nil)
 		var lost []error
 		for _, dsn := range replicas {
 			s := server{Config: c.ForServer(dsn), shard: n}
-			if s.conn, err = clickhouse.Open(ctx, s.Config); err == nil {
+			opening, cancel := context.WithTimeout(ctx, timeout)
+			s.conn, err = clickhouse.Open(opening, s.Config)
+			cancel()
+			if err == nil {
 				all[n] = append(all[n], s)
 				continue
 			}

@@ -2,11 +2,13 @@ package schema_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -23,6 +25,17 @@ func TestAClusterIsBroughtUpOnce(t *testing.T) {
 	var steps []string
 	if err := schema.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil || len(steps) > 0 {
 		t.Errorf("the second run did %v, %v", steps, err)
+	}
+	servers := c.Servers()
+	off, err := url.Parse(servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	off.Host = testkit.SwitchedOff(t)
+	c.Shards = off.String() + "," + servers[0] + ";" + servers[1]
+	began := time.Now()
+	if _, err := schema.Pending(t.Context(), c); err != nil || time.Since(began) > 5*time.Second { // as a service waits
+		t.Errorf("the check took %s with a replica switched off: %v", time.Since(began), err)
 	}
 }
 
