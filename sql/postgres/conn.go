@@ -26,6 +26,7 @@ const (
 	serviceRole = "answerscope_service"
 
 	connectTimeout = 5 * time.Second
+	hostTimeout    = time.Second // for a host that is switched off, and refuses nothing
 )
 
 // Config holds the address of the server and the use of it.
@@ -90,7 +91,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	}
 	cfg.MaxConns = int32(c.MaxConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
-	cfg.ConnConfig.DialFunc = dialer.New(connectTimeout, dialer.Silence).DialContext
+	cfg.ConnConfig.DialFunc = dialer.New(hostTimeout, dialer.Silence).DialContext
 	nameApplication(cfg.ConnConfig, c.Command)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		readTimesAsUTC(conn)
