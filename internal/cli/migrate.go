@@ -28,6 +28,7 @@ func (c *migrateCmd) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	migrator := e.Migrator()
+	migrator.Growing = true
 	steps, err := migrator.Pending(ctx, service.Everything)
 	switch {
 	case err != nil:

@@ -86,7 +86,6 @@ func (p *Process) given() (*Engines, error) {
 	e.Postgres.Command = p.Command
 	if s.Shards.IsSet() {
 		e.ClickHouse.Cluster = s.Cluster
-		e.Postgres.Command += fmt.Sprintf(", %d shards", len(e.ClickHouse.ShardServers()))
 	}
 	var err error
 	if s.ClickHouseTrust.IsSet() {

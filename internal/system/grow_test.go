@@ -1,6 +1,7 @@
 package system
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,30 +15,26 @@ import (
 
 // A growth is an installation on two shards, and a server that is to be the third.
 type growth struct {
-	env     []string
+	env     []string // with the addresses of all
 	servers *testkit.GrowingShards
 	added   string
 }
 
-func (g growth) command() []string {
-	return []string{"cluster", "add-shard", clickhouse.HostOf(g.added)}
-}
-
-// refused runs the command, which has steps left that it names.
+// refused migrates, which names what is left.
 func (g growth) refused(t *testing.T, flag string, says ...string) {
 	t.Helper()
-	r := run(t, g.env, "", strings.Fields(strings.Join(g.command(), " ")+" "+flag)...)
+	r := run(t, g.env, "", strings.Fields("migrate "+flag)...)
 	for _, want := range says {
 		if r.status != exitFailed || !strings.Contains(r.stdout+r.stderr, want) {
-			t.Errorf("add-shard %s: status %d, %s%s, want %s", flag, r.status, r.stdout, r.stderr, want)
+			t.Errorf("migrate %s: status %d, %s%s, want %s", flag, r.status, r.stdout, r.stderr, want)
 		}
 	}
 }
 
-// killed runs the command until it reports a step, and kills it there.
+// killed migrates until a step is reported, and kills it there.
 func (g growth) killed(t *testing.T, step string) {
 	t.Helper()
-	cmd, log := binary(t.Context(), g.env, g.command()...), &logbuffer.Buffer{}
+	cmd, log := binary(t.Context(), g.env, "migrate"), &logbuffer.Buffer{}
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -70,41 +67,47 @@ func (g growth) competitors(t *testing.T, server string) (n uint64) {
 	return n
 }
 
-// addShard adds the third shard while everything runs. The command is killed twice, says what people must do before it
-// can go on, and in the end figures are what they were, and the shard has what was edited meanwhile.
+// addShard adds the third shard while everything runs. The command is killed, says what people must do before it can go
+// on, and in the end figures are what they were, and the shard has what was edited meanwhile.
 func (g growth) addShard(t *testing.T, s *server, key, answers string) {
 	t.Helper()
-	g.refused(t, "--check", "clickhouse shard 2: 0001_answers", "list it in remote_servers of 127.0.0.1:", "restart answerscope all with the new addresses")
-	g.exec(t, "CREATE TABLE strange ENGINE = MergeTree ORDER BY () AS SELECT 1 AS n")
-	g.refused(t, "", "has 1 rows of its own: want an empty database")
-	g.exec(t, "DROP TABLE strange SYNC")
-	for _, step := range []string{"shard 2: 0009_", "shard 2: rows of dimensions"} {
-		g.killed(t, step)
-	}
-	g.refused(t, "", "append it to cluster answerscope in remote_servers of 127.0.0.1:")
-	awaitResults(t, s.url, key, 2)
-	var first string
-	for n := range 2 {
-		first = g.servers.Start(t, n, 3)
-	}
-	g.refused(t, "", "restart answerscope all with its addresses")
-	// The process that runs copies the edit to the two shards that it knows.
-	must(t, g.env, "competitor", "add", "Initech", "--org", "acme-inc", "--brand", "acme")
-	wait.For(t, "the competitor to be copied", func() bool { return g.competitors(t, first) == 2 })
-	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
-		t.Errorf("all ended with status %d", status)
-	}
+	before := g.env
+	g.env = slices.Clone(before)
 	for i, entry := range g.env {
 		if strings.HasPrefix(entry, "ANSWERSCOPE_CLICKHOUSE_SHARDS=") {
 			g.env[i] += ";" + g.added
 		}
 	}
-	s = serve(t, g.env, "all")
-	g.refused(t, "--check", "shard 2: rows of dimension_competitors")
-	must(t, g.env, g.command()...)
-	if steps := must(t, g.env, append(g.command(), "--check")...); steps != "" || g.competitors(t, g.added) != 2 {
-		t.Errorf("in the end steps remain: %s, and the shard has %d competitors, want 2", steps, g.competitors(t, g.added))
+	host := clickhouse.HostOf(g.added)
+	g.refused(t, "--check", "clickhouse shard 2: new server "+host, "list "+host+" in remote_servers of 127.0.0.1:")
+	g.exec(t, "CREATE TABLE strange ENGINE = MergeTree ORDER BY () AS SELECT 1 AS n")
+	g.refused(t, "", "has 1 rows of its own: want an empty database")
+	g.exec(t, "DROP TABLE strange SYNC")
+	g.killed(t, "shard 2: 0009_")
+	g.refused(t, "", "the new servers are prepared: list "+host+" in remote_servers of 127.0.0.1:")
+	awaitResults(t, s.url, key, 2)
+	if r := run(t, g.env, "", "pipeline"); r.status != exitFailed || !strings.Contains(r.stderr, "shard 2: new server "+host) {
+		t.Errorf("a process with a shard that is not complete: status %d, %s", r.status, r.stderr)
 	}
+	var first string
+	for n := range 2 {
+		first = g.servers.Start(t, n, 3)
+	}
+	must(t, g.env, "migrate")
+	if steps := must(t, g.env, "migrate", "--check"); steps != "" {
+		t.Errorf("in the end steps remain: %s", steps)
+	}
+	// The process that runs copies the edit to the two shards that it knows.
+	must(t, before, "competitor", "add", "Initech", "--org", "acme-inc", "--brand", "acme")
+	wait.For(t, "the competitor to be copied", func() bool { return g.competitors(t, first) == 2 })
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+	if n := g.competitors(t, g.added); n != 1 {
+		t.Errorf("the new shard has %d competitors before a process knows it", n)
+	}
+	s = serve(t, g.env, "all")
+	wait.For(t, "the competitor on the new shard", func() bool { return g.competitors(t, g.added) == 2 })
 	if r := run(t, g.env, "", "import", answers, "--org", "acme-inc", "--brand", "acme"); r.stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
 		t.Errorf("the same import on three shards: %s%s", r.stdout, r.stderr)
 	}

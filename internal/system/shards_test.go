@@ -27,7 +27,7 @@ func TestEverythingOnTwoShards(t *testing.T) {
 		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
 		"ANSWERSCOPE_KAFKA_PARTITIONS=4",
 	}
-	if r := run(t, env, "", "migrate", "--check"); r.status != exitFailed || !strings.Contains(r.stdout, "clickhouse shard 0: 0001_answers") || !strings.Contains(r.stdout, "clickhouse shard 1: 0001_answers") {
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitFailed || !strings.Contains(r.stdout, "clickhouse shard 0: new server ") || !strings.Contains(r.stdout, "clickhouse shard 1: new server ") {
 		t.Errorf("migrate --check: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	must(t, env, "migrate")

@@ -52,6 +52,7 @@ type Migrator struct {
 	Sinks      []consume.SinkGroup             // every consumer group that inserts into a landing table
 	Report     func(done, pending int, s Step) // called after each step
 	Log        *slog.Logger
+	Growing    bool // Pending lists also the steps that let a cluster grow
 
 	Newer error // of the stores that a newer release has migrated; set by Pending
 }
@@ -69,7 +70,11 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 		add("postgres", names...)
 	}
 	if in.ClickHouse {
-		names, err := schema.Pending(ctx, m.ClickHouse)
+		pending := schema.Pending
+		if m.Growing {
+			pending = schema.PendingGrowth
+		}
+		names, err := pending(ctx, m.ClickHouse)
 		if err = m.unlessNewer(err, schema.ErrNewer); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -124,10 +125,23 @@ func (m *Mirror) step(ctx context.Context, s *session) (err error) {
 		if err != nil || !s.locked {
 			return err
 		}
+		if err := m.fillShards(ctx); err != nil {
+			return err
+		}
 	}
 	copied, err := m.copyNext(ctx, s.outbox)
 	s.idle = copied == 0
 	return err
+}
+
+// fillShards copies to a new shard what a process without its address has copied to the others.
+func (m *Mirror) fillShards(ctx context.Context) error {
+	if m.to.Shards() == 1 {
+		return nil
+	}
+	return m.to.EachShard(func(shard *clickhouse.Conn) error {
+		return schema.FillDimensions(ctx, shard, shard.Cluster())
+	})
 }
 
 // copyNext copies the first changes of the outbox and deletes them there.

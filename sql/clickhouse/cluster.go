@@ -53,62 +53,6 @@ func (c Config) ForServer(dsn string) Config {
 	return c
 }
 
-// WithShard returns c with another shard behind the others, on the hosts of a list, unless that is its last one. An
-// added address differs from the others only in its host.
-func (c Config) WithShard(hosts string) (Config, error) {
-	added, err := c.addresses(hosts)
-	if err != nil || slices.Equal(c.ShardServers()[len(c.ShardServers())-1], added) {
-		return c, err
-	}
-	c.Shards += ";" + strings.Join(added, ",")
-	return c, c.Validate()
-}
-
-// WithReplica returns c with another replica of a shard, unless the host is one.
-func (c Config) WithReplica(shard int, host string) (Config, error) {
-	added, err := c.addresses(host)
-	if err != nil || slices.Contains(c.ShardServers()[shard], added[0]) {
-		return c, err
-	}
-	var shards []string
-	for n, replicas := range c.ShardServers() {
-		if n == shard {
-			replicas = append(replicas, added[0])
-		}
-		shards = append(shards, strings.Join(replicas, ","))
-	}
-	c.Shards = strings.Join(shards, ";")
-	return c, c.Validate()
-}
-
-// AtHost returns c for one server of the cluster, which may be a new one.
-func (c Config) AtHost(host string) (Config, error) {
-	added, err := c.addresses(host)
-	if err != nil {
-		return c, err
-	}
-	return c.ForServer(added[0]), nil
-}
-
-// addresses returns the address of the first server with each host of a list.
-func (c Config) addresses(hosts string) (all []string, err error) {
-	if c.Shards == "" {
-		return nil, errors.New("want the addresses of a cluster: a single server cannot get a shard or a replica")
-	}
-	sample, mark := c.Servers()[0], "@"
-	address, err := url.Parse(sample)
-	if err != nil {
-		return nil, c.Validate()
-	}
-	if address.User == nil {
-		mark = "//"
-	}
-	for host := range strings.SplitSeq(hosts, ",") {
-		all = append(all, strings.Replace(sample, mark+address.Host, mark+strings.TrimSpace(host), 1))
-	}
-	return all, nil
-}
-
 // validateShards wants addresses that differ only in the host: queries go to any server, with the same credentials.
 func (c Config) validateShards() error {
 	var errs []error
@@ -185,6 +129,9 @@ func openCluster(c Config) (all *Conn, err error) {
 
 // Shards returns the number of shards; 1 for one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
+
+// Cluster returns the cluster's name on the servers; "" for one server.
+func (c *Conn) Cluster() string { return c.cluster }
 
 // Replicated reports whether the shard, or one of the cluster, has several replicas: a query may reach one that still
 // lacks rows of another.

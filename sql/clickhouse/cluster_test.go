@@ -100,24 +100,3 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 		}
 	}
 }
-
-func TestAShardIsAddedToTheAddresses(t *testing.T) {
-	t.Parallel()
-	c := clickhouse.DefaultConfig()
-	if _, err := c.WithShard("b:9000"); err == nil || !strings.Contains(err.Error(), "a single server") {
-		t.Errorf("a single server got a shard: %v", err)
-	}
-	c.Cluster, c.Shards = "answerscope", "clickhouse://a:p%2Cw@a/db?x_y=1"
-	for range 2 { // the second time it is there
-		var err error
-		if c, err = c.WithShard("b:9001, b:9002"); err != nil {
-			t.Fatal(err)
-		}
-		if want := "clickhouse://a:p%2Cw@a/db?x_y=1;clickhouse://a:p%2Cw@b:9001/db?x_y=1,clickhouse://a:p%2Cw@b:9002/db?x_y=1"; c.Shards != want {
-			t.Errorf("addresses are %s, want %s", c.Shards, want)
-		}
-	}
-	if _, err := c.WithShard("a"); err == nil || !strings.Contains(err.Error(), "a is listed twice") {
-		t.Errorf("the first server became another shard: %v", err)
-	}
-}

@@ -34,7 +34,7 @@ type Config struct {
 	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns int    // connections at once
 	Actor    string // the author of changes in the audit log; "": the login
-	Command  string // of this process, for RunningCommands: "pipeline", or "pipeline, 2 shards"
+	Command  string // of this process, for RunningCommands, such as "pipeline"
 }
 
 // DefaultConfig lacks only the DSN.

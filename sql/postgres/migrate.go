@@ -93,7 +93,7 @@ func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (
 	if err != nil {
 		return fmt.Errorf("parse postgres dsn: %w", err)
 	}
-	nameApplication(cfg, "")
+	nameApplication(cfg, "migrate")
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, connectTimeout)
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {

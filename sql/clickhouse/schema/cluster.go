@@ -1,12 +1,12 @@
 package schema
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -16,14 +16,18 @@ import (
 
 // A server is one server of a cluster, with a connection of its own.
 type server struct {
-	clickhouse.Config     // of this server alone
-	shard             int // counted from 0
+	clickhouse.Config      // of this server alone
+	shard             int  // counted from 0
+	numbered          bool // it has the number of its shard, and so everything else
 	conn              *clickhouse.Conn
 }
 
+// host is the server's address in errors and steps.
+func (s server) host() string { return clickhouse.HostOf(s.DSN) }
+
 // String is the server's shard and address, for errors.
 func (s server) String() string {
-	return fmt.Sprintf("shard %d, %s", s.shard, clickhouse.HostOf(s.DSN))
+	return fmt.Sprintf("shard %d, %s", s.shard, s.host())
 }
 
 // servers has the replicas of each shard.
@@ -47,7 +51,7 @@ func openServers(ctx context.Context, c clickhouse.Config, lenient bool) (all se
 		for _, dsn := range replicas {
 			s := server{Config: c.ForServer(dsn), shard: n}
 			opening, cancel := context.WithTimeout(ctx, timeout)
-			s.conn, err = clickhouse.Open(opening, s.Config)
+			err = s.open(opening)
 			cancel()
 			if err == nil {
 				all[n] = append(all[n], s)
@@ -66,6 +70,17 @@ func openServers(ctx context.Context, c clickhouse.Config, lenient bool) (all se
 	return all, nil
 }
 
+// open connects to the server and reads its number.
+func (s *server) open(ctx context.Context) (err error) {
+	if s.conn, err = clickhouse.Open(ctx, s.Config); err != nil {
+		return err
+	}
+	if s.numbered, err = s.readNumber(ctx); err != nil {
+		_ = s.conn.Close() // nothing was sent
+	}
+	return err
+}
+
 func (s servers) close() {
 	for server := range s.each() {
 		_ = server.conn.Close() // statements have returned their errors
@@ -78,6 +93,11 @@ func (s servers) each() iter.Seq[server] { return slices.Values(slices.Concat(s.
 // migrateCluster migrates the servers of a cluster one after the other at their own addresses, without a queue of
 // statements in Keeper. All must run. One replica of a shard runs the migrations, some of which fill tables; the others
 // then follow, since replicated tables copy their changes and rows by themselves.
+//
+// A cluster grows by this too. Servers without a number are new: the others need not list them in remote_servers yet. A
+// new shard has its tables and dimensions before any other server asks it, and a new replica has its rows before it has
+// tables of their names. Numbers come last, once every server lists all: no process starts with a shard that lacks its
+// number, or inserts at such a replica.
 func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
 	all, err := openServers(ctx, c, false)
 	if err != nil {
@@ -85,7 +105,8 @@ func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step
 	}
 	defer all.close()
 	l := layoutOf(c)
-	if err := all.check(ctx, l); err != nil {
+	unlisted, err := all.unlisted(ctx, l)
+	if err != nil {
 		return err
 	}
 	for n, replicas := range all {
@@ -93,10 +114,16 @@ func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
 	}
-	if err := all.fillDimensions(ctx, l); err != nil {
-		return err
+	for _, replicas := range all {
+		if err := FillDimensions(ctx, replicas[0].conn, l.cluster); err != nil {
+			return fmt.Errorf("%s: %w", replicas[0], err)
+		}
 	}
-	return all.number(ctx, progress) // last: a numbered server is complete
+	if len(unlisted) > 0 {
+		return fmt.Errorf("the new servers are prepared: %s, and run: answerscope migrate",
+			strings.Join(unlisted, ", "))
+	}
+	return all.number(ctx, progress)
 }
 
 // migrateShard returns the layout of its tables, for the shards that follow.
@@ -104,23 +131,50 @@ func migrateShard(ctx context.Context, l layout, replicas []server, progress fun
 	if err := leaderFirst(ctx, replicas); err != nil {
 		return l, err
 	}
-	l, err := l.ofTables(ctx, replicas[0].conn)
+	leader := replicas[0]
+	if err := leader.checkEmpty(ctx); err != nil {
+		return l, err
+	}
+	l, err := l.ofTables(ctx, leader.conn)
 	if err != nil {
 		return l, err
 	}
-	if err := migrateServer(ctx, replicas[0].Config, l, progress); err != nil {
+	if err := migrateServer(ctx, leader.Config, l, progress); err != nil {
 		return l, err
 	}
 	for _, follower := range replicas[1:] {
-		if err := follow(ctx, l, replicas[0].conn, follower.conn, progress); err != nil {
-			return l, fmt.Errorf("replica %s: %w", clickhouse.HostOf(follower.DSN), err)
+		err := forget(ctx, leader.conn, follower.conn)
+		if err == nil {
+			err = follow(ctx, l, leader.conn, follower.conn, progress)
+		}
+		if err != nil {
+			return l, fmt.Errorf("replica %s: %w", follower.host(), err)
 		}
 	}
 	return l, nil
 }
 
-// leaderFirst puts the replica first that has run the most migrations, so that a new server, or one that was away,
-// neither fills nor drops tables of others.
+// checkEmpty refuses the facts of a server that was never part of the cluster: they would be counted.
+func (s server) checkEmpty(ctx context.Context) error {
+	const facts = `
+		SELECT ifNull(sum(total_rows), 0) FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree')
+		  AND name != 'schema_migrations' AND NOT startsWith(name, 'dimension_')`
+	var rows uint64
+	if s.numbered {
+		return nil
+	}
+	if err := s.conn.QueryRow(ctx, facts).Scan(&rows); err != nil {
+		return fmt.Errorf("count the rows of %s: %w", s, err)
+	}
+	if rows > 0 {
+		return fmt.Errorf("%s has %d rows of its own: want an empty database", s, rows)
+	}
+	return nil
+}
+
+// leaderFirst puts the replica first that has run the most migrations, of those with a number if there are any, so that
+// a new server, or one that was away, neither fills nor drops tables of others.
 func leaderFirst(ctx context.Context, replicas []server) error {
 	leader, newest := 0, uint(0)
 	for i, s := range replicas {
@@ -131,7 +185,8 @@ func leaderFirst(ctx context.Context, replicas []server) error {
 		if dirty {
 			version--
 		}
-		if version > newest {
+		best := replicas[leader]
+		if s.numbered && !best.numbered || s.numbered == best.numbered && version > newest {
 			leader, newest = i, version
 		}
 	}
@@ -161,17 +216,18 @@ func (l layout) ofTables(ctx context.Context, conn *clickhouse.Conn) (layout, er
 	return l, nil
 }
 
-// pendingOfCluster lists the pending steps at the servers that answer, at least one of every shard: a process starts
-// without a lost replica.
-func pendingOfCluster(ctx context.Context, c clickhouse.Config) (pending []string, err error) {
-	all, err := openServers(ctx, c, true)
+// pendingOfCluster lists the pending steps at the servers that answer, at least one of every shard, and of those that
+// are part of the cluster: a process starts without a replica that is lost or being filled. With growing, all servers
+// must answer, and new ones are listed too, with the servers whose configuration lacks them.
+func pendingOfCluster(ctx context.Context, c clickhouse.Config, growing bool) (pending []string, err error) {
+	all, err := openServers(ctx, c, !growing)
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	l := layoutOf(c)
 	for n, replicas := range all {
-		steps, err := pendingOfShard(ctx, l, replicas)
+		steps, err := pendingOfShard(ctx, l, replicas, growing)
 		if err != nil {
 			return nil, fmt.Errorf("shard %d: %w", n, err)
 		}
@@ -179,53 +235,54 @@ func pendingOfCluster(ctx context.Context, c clickhouse.Config) (pending []strin
 			pending = append(pending, shardStep(n, step))
 		}
 	}
-	return pending, nil
+	if !growing {
+		return pending, nil
+	}
+	unlisted, err := all.unlisted(ctx, l)
+	return append(pending, unlisted...), err
 }
 
-func pendingOfShard(ctx context.Context, l layout, replicas []server) ([]string, error) {
-	var numberSteps []string
-	for _, s := range replicas {
-		numbered, err := s.numbered(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !numbered {
-			numberSteps = append(numberSteps, numberStep)
-		}
-	}
+func pendingOfShard(ctx context.Context, l layout, replicas []server, growing bool) (pending []string, err error) {
 	if err := leaderFirst(ctx, replicas); err != nil {
 		return nil, err
 	}
-	pending, err := pendingOfServer(ctx, replicas[0].conn, l)
+	leader := replicas[0]
+	for _, s := range replicas {
+		if !s.numbered && (!leader.numbered || growing) {
+			pending = append(pending, "new server "+s.host())
+		}
+	}
+	if !leader.numbered {
+		return pending, nil
+	}
+	steps, err := pendingOfServer(ctx, leader.conn, l)
 	if err != nil {
 		return nil, err
 	}
+	pending = append(pending, steps...)
 	for _, follower := range replicas[1:] {
-		steps, err := followSteps(ctx, l, replicas[0].conn, follower.conn)
+		if !follower.numbered {
+			continue
+		}
+		steps, err := followSteps(ctx, l, leader.conn, follower.conn)
 		if err != nil {
-			return nil, fmt.Errorf("replica %s: %w", clickhouse.HostOf(follower.DSN), err)
+			return nil, fmt.Errorf("replica %s: %w", follower.host(), err)
 		}
 		for _, d := range steps {
 			pending = append(pending, "replica "+d.name)
 		}
 	}
-	return append(pending, numberSteps...), nil
+	return pending, nil
 }
 
-// missingRows selects the rows of a dimension that some shard has and this one lacks: the mirror copies only changes,
-// and a process copies to the shards that it knows. Of duplicate rows the newest counts.
-func missingRows(l layout, table string) string {
-	return fmt.Sprintf("SELECT * FROM cluster('%[2]s', currentDatabase(), '%[1]s') FINAL "+
-		"EXCEPT DISTINCT SELECT * FROM %[1]s FINAL", table, l.cluster)
-}
-
-// fillDimensions copies to each shard the rows of dimensions that it lacks.
-func (s servers) fillDimensions(ctx context.Context, l layout) error {
+// FillDimensions copies the rows of dimensions that a server lacks from other shards: the mirror copies only changes,
+// and to the shards that its process knows. Of duplicate rows the newest counts.
+func FillDimensions(ctx context.Context, conn *clickhouse.Conn, cluster string) error {
 	for _, table := range dimensions() {
-		for _, replicas := range s {
-			if err := replicas[0].conn.Exec(ctx, "INSERT INTO "+table+" "+missingRows(l, table)); err != nil {
-				return fmt.Errorf("fill %s at %s: %w", table, replicas[0], err)
-			}
+		missing := fmt.Sprintf("SELECT * FROM cluster('%[2]s', currentDatabase(), '%[1]s') FINAL "+
+			"EXCEPT DISTINCT SELECT * FROM %[1]s FINAL", table, cluster)
+		if err := conn.Exec(ctx, "INSERT INTO "+table+" "+missing); err != nil {
+			return fmt.Errorf("fill %s: %w", table, err)
 		}
 	}
 	return nil
@@ -240,9 +297,6 @@ func dimensions() []string {
 // batch that was planned for one of those behind it would land on another.
 const shardComment = "of shard "
 
-// numberStep is the step that gives a server its number.
-const numberStep = "number"
-
 // shardSeparator separates the shard of a cluster from its step.
 const shardSeparator = ": "
 
@@ -253,11 +307,11 @@ func shardStep(n int, step string) string {
 // number gives every server without a number its number.
 func (s servers) number(ctx context.Context, progress func(step string)) error {
 	for server := range s.each() {
-		numbered, err := server.numbered(ctx)
-		if err == nil && !numbered {
-			progress(shardStep(server.shard, numberStep))
-			err = server.conn.Exec(ctx, "ALTER TABLE schema_migrations MODIFY COMMENT '"+server.comment()+"'")
+		if server.numbered {
+			continue
 		}
+		progress(shardStep(server.shard, "number"))
+		err := server.conn.Exec(ctx, "ALTER TABLE schema_migrations MODIFY COMMENT '"+server.comment()+"'")
 		if err != nil {
 			return fmt.Errorf("number %s: %w", server, err)
 		}
@@ -268,8 +322,8 @@ func (s servers) number(ctx context.Context, progress func(step string)) error {
 // comment is "of shard 2" for a server of the second shard.
 func (s server) comment() string { return fmt.Sprintf("%s%d", shardComment, s.shard+1) }
 
-// numbered reports whether a server has a number. It is an error if that is the number of another shard.
-func (s server) numbered(ctx context.Context) (bool, error) {
+// readNumber reports whether a server has a number. It is an error if that is the number of another shard.
+func (s server) readNumber(ctx context.Context) (bool, error) {
 	const comments = `
 		SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()`
 	var comment string
@@ -281,142 +335,4 @@ func (s server) numbered(ctx context.Context) (bool, error) {
 			"want the shards in the order that they had, new ones behind them", s, comment, s.comment())
 	}
 	return comment != "", nil
-}
-
-// A member is a server of a cluster by its own name, and its shard, counted from 1.
-type member struct {
-	Shard uint32 `ch:"shard"`
-	Name  string `ch:"name"`
-}
-
-// serverName is unique to a server.
-const serverName = "concat(hostName(), ':', toString(tcpPort()), ' ', toString(serverUUID()))"
-
-// members lists the servers of the configuration.
-func (s servers) members(ctx context.Context) (members []member, err error) {
-	for server := range s.each() {
-		m := member{Shard: uint32(server.shard + 1)}
-		if _, err := server.numbered(ctx); err != nil {
-			return nil, err
-		}
-		if err := server.conn.QueryRow(ctx, "SELECT "+serverName).Scan(&m.Name); err != nil {
-			return nil, fmt.Errorf("read the name of %s: %w", server, err)
-		}
-		members = append(members, m)
-	}
-	return members, nil
-}
-
-// remoteServers lists the servers of a cluster in a server's remote_servers. A query of all replicas counts each as a
-// shard, in the configured order.
-func (s server) remoteServers(ctx context.Context, cluster string) (members []member, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("read cluster %s at %s: %w", cluster, s, err)
-		}
-	}()
-	configured := fmt.Sprintf(`
-		SELECT groupArray(shard_num)
-		FROM (SELECT shard_num FROM system.clusters WHERE cluster = '%s' ORDER BY shard_num, replica_num)`, cluster)
-	var shards []uint32
-	if err = s.conn.QueryRow(ctx, configured).Scan(&shards); err != nil {
-		return nil, err
-	}
-	if len(shards) == 0 {
-		return nil, errors.New("it knows no such cluster: want it in its remote_servers")
-	}
-	names := fmt.Sprintf(`
-		SELECT _shard_num AS shard, %s AS name
-		FROM clusterAllReplicas('%s', system.one)
-		ORDER BY shard`, serverName, cluster)
-	if err = s.conn.Select(ctx, &members, names); err != nil {
-		return nil, err
-	}
-	for i := range members {
-		n := members[i].Shard
-		if n < 1 || int(n) > len(shards) {
-			return nil, fmt.Errorf("server %d of %d answered", n, len(shards))
-		}
-		members[i].Shard = shards[n-1]
-	}
-	return members, nil
-}
-
-// check compares the addresses with the cluster in the servers' configuration: if they differ, a query would leave out
-// rows or count them twice.
-func (s servers) check(ctx context.Context, l layout) error {
-	members, err := s.members(ctx)
-	if err != nil {
-		return err
-	}
-	if l.replicated {
-		if err := s.checkMacros(ctx); err != nil {
-			return err
-		}
-	}
-	for server := range s.each() {
-		if err := server.checkMembers(ctx, l.cluster, members); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkMembers compares a server's remote_servers with the servers that it should have.
-func (s server) checkMembers(ctx context.Context, cluster string, want []member) error {
-	remote, err := s.remoteServers(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	order := func(a, b member) int { return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Name, b.Name)) }
-	want = slices.SortedFunc(slices.Values(want), order)
-	slices.SortFunc(remote, order)
-	if !slices.Equal(want, remote) {
-		return fmt.Errorf("%s knows cluster %s as %v, and given are %v: want the same servers in the same shards, "+
-			"counted from 1, in its remote_servers", s, cluster, remote, want)
-	}
-	return nil
-}
-
-// macros identify a replica of a table.
-type macros struct{ shard, replica string }
-
-func (s servers) checkMacros(ctx context.Context) error {
-	all := make([][]macros, len(s))
-	for server := range s.each() {
-		var m macros
-		err := server.conn.QueryRow(ctx, `
-			SELECT anyIf(substitution, macro = 'shard'), anyIf(substitution, macro = 'replica')
-			FROM system.macros`).Scan(&m.shard, &m.replica)
-		if err != nil {
-			return fmt.Errorf("read the macros of %s: %w", server, err)
-		}
-		all[server.shard] = append(all[server.shard], m)
-	}
-	return checkMacros(all)
-}
-
-// checkMacros wants different replicas, and different shards: two shards of one name would copy each other's rows.
-func checkMacros(all [][]macros) error {
-	var errs []error
-	shardOf := map[string]int{}
-	for n, replicas := range all {
-		seen := map[macros]bool{}
-		for _, m := range replicas {
-			switch other, ok := shardOf[m.shard]; {
-			case m.shard == "" || m.replica == "":
-				errs = append(errs, fmt.Errorf("a server of shard %d: want macros shard and replica", n))
-			case ok && other != n:
-				errs = append(errs,
-					fmt.Errorf("shards %d and %d: want different macros shard, both are %q", other, n, m.shard))
-			case m.shard != replicas[0].shard:
-				errs = append(errs, fmt.Errorf("shard %d: want one macro shard on its servers, there are %q and %q",
-					n, replicas[0].shard, m.shard))
-			case seen[m]:
-				errs = append(errs, fmt.Errorf("shard %d: want different macros replica, two are %q", n, m.replica))
-			}
-			shardOf[m.shard], seen[m] = n, true
-		}
-	}
-	return errors.Join(errs...)
 }

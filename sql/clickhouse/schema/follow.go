@@ -2,29 +2,69 @@ package schema
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// follow brings a replica to the state of its leader.
+// fillingSuffix ends the name of a replicated table until it has its rows. A query that another server sends, or that
+// reads the table of a shard here, asks another replica where a table is missing: it never sees half of the rows.
+const fillingSuffix = "_filling"
+
+// syncTimeout is for one wait of a table for its rows. It is shorter than the timeout of reading an answer.
+const syncTimeout = time.Minute
+
+// follow brings a replica to the state of its leader. It may be killed and run again at any point.
 func follow(ctx context.Context, l layout, leader, follower *clickhouse.Conn, progress func(step string)) error {
 	steps, err := followSteps(ctx, l, leader, follower)
 	if err != nil {
 		return err
 	}
+	bounded := driver.Context(ctx, driver.WithSettings(driver.Settings{"receive_timeout": syncTimeout.Seconds()}))
 	for _, d := range steps {
-		if d.statement == "" {
-			continue // define has the order of functions and views
-		}
 		progress("replica " + d.name)
-		if err := follower.Exec(ctx, d.statement); err != nil {
+		err := follower.Exec(bounded, d.statement)
+		for hasCode(err, proto.ErrTimeoutExceeded) { // a large table is filled for longer
+			err = follower.Exec(bounded, d.statement)
+		}
+		if err != nil {
 			return fmt.Errorf("make %s: %w", d.name, err)
 		}
 	}
-	return define(ctx, follower, l, func(step string) { progress("replica " + step) })
+	return nil
+}
+
+// forget has Keeper forget a replica whose disk was lost: its new tables have other parts.
+func forget(ctx context.Context, leader, follower *clickhouse.Conn) error {
+	tables, err := objects(ctx, follower)
+	if err != nil || slices.ContainsFunc(tables, object.replicated) {
+		return err
+	}
+	var name, database string
+	const identity = "SELECT anyIf(substitution, macro = 'replica'), currentDatabase() FROM system.macros"
+	if err := follower.QueryRow(ctx, identity).Scan(&name, &database); err != nil {
+		return fmt.Errorf("read the macros: %w", err)
+	}
+	err = leader.Exec(ctx, fmt.Sprintf("SYSTEM DROP REPLICA %s FROM DATABASE %s",
+		clickhouse.QuoteText(name), clickhouse.QuoteName(database)))
+	if hasCode(err, proto.ErrTableWasNotDropped) { // it is active
+		return fmt.Errorf("keeper still has a session of an earlier replica %q: run this again in a minute: %w",
+			name, err)
+	}
+	return err
+}
+
+// hasCode reports whether an error is ClickHouse's refusal with that code.
+func hasCode(err error, code proto.Error) bool {
+	refusal, ok := errors.AsType[*driver.Exception](err)
+	return ok && proto.Error(refusal.Code) == code
 }
 
 // An object is a table or a materialized view of a database.
@@ -36,8 +76,10 @@ type object struct {
 	Create  string `ch:"create_table_query"`
 }
 
-// followSteps lists the differences of a replica from its leader, in an order in which they can be applied. A function
-// or a named view has no statement.
+func (o object) replicated() bool { return strings.HasPrefix(o.Engine, "Replicated") }
+
+// followSteps lists the differences of a replica from its leader, in an order in which they can be applied. Dimensions,
+// tables over all shards and views come first: with them the replica answers queries, by the rows of others.
 func followSteps(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([]definition, error) {
 	want, err := objects(ctx, leader)
 	if err != nil || len(want) == 0 { // the leader itself is empty
@@ -47,29 +89,52 @@ func followSteps(ctx context.Context, l layout, leader, follower *clickhouse.Con
 	if err != nil {
 		return nil, err
 	}
-	steps := objectSteps(want, have)
+	steps, missing := objectSteps(want, have)
+	outdated, err := outdatedDefinitions(ctx, follower, l)
+	if err != nil {
+		return nil, err
+	}
+	facts := slices.IndexFunc(missing, func(o object) bool {
+		return !clickhouse.IsDimension(o.Name) && o.Engine != "Distributed"
+	})
+	if facts < 0 {
+		facts = len(missing)
+	}
+	steps = slices.Concat(steps, createSteps(missing[:facts], have), outdated, createSteps(missing[facts:], have))
 	version, dirty, err := appliedVersion(ctx, leader)
 	if err != nil {
 		return nil, err
 	}
 	current, _, err := appliedVersion(ctx, follower)
-	if err != nil {
-		return nil, err
-	}
 	if current != version && !dirty {
 		steps = append(steps, definition{"schema_migrations", fmt.Sprintf("INSERT INTO schema_migrations "+
 			"(version, dirty, sequence) SELECT %d, 0, max(sequence) + 1 FROM schema_migrations", version)})
 	}
-	outdated, err := outdatedDefinitions(ctx, follower, l)
-	for _, d := range outdated {
-		steps = append(steps, definition{name: d.name})
-	}
 	return steps, err
+}
+
+// createSteps makes replicated tables, waits for their rows, names them, and then makes what reads or fills them.
+func createSteps(missing, have []object) []definition {
+	var fill, rows, rename, others []definition
+	for _, o := range missing {
+		if !o.replicated() {
+			others = append(others, definition{o.Name, o.Create})
+			continue
+		}
+		filling := o.Name + fillingSuffix
+		if !slices.ContainsFunc(have, func(h object) bool { return h.Name == filling }) {
+			fill = append(fill, definition{o.Name, strings.Replace(o.Create, "."+o.Name, "."+filling, 1)})
+		}
+		rows = append(rows, definition{"rows of " + o.Name, "SYSTEM SYNC REPLICA " + clickhouse.QuoteName(filling)})
+		rename = append(rename, definition{"name of " + o.Name,
+			"RENAME TABLE " + clickhouse.QuoteName(filling) + " TO " + clickhouse.QuoteName(o.Name)})
+	}
+	return slices.Concat(fill, rows, rename, others)
 }
 
 // objects lists tables and materialized views, without the comment that numbers a server: a replica gets its own, last.
 func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err error) {
-	// Views come after the tables that they read and fill.
+	// Views come after the tables that they read and fill; followSteps wants facts behind all that has none.
 	err = conn.Select(ctx, &all, `
 		SELECT name, engine, engine_full,
 			if(name = 'schema_migrations', '', t.comment) AS comment,
@@ -77,16 +142,18 @@ func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err erro
 				t.create_table_query) AS create_table_query
 		FROM system.tables AS t
 		WHERE database = currentDatabase() AND engine != 'View'
-		ORDER BY multiIf(endsWith(engine, 'MergeTree'), 0, engine = 'Distributed', 1, 2), name`)
+		ORDER BY
+			multiIf(startsWith(name, 'dimension_'), 0, engine = 'Distributed', 1, endsWith(engine, 'MergeTree'), 2, 3),
+			name`)
 	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)
 	}
 	return all, nil
 }
 
-// objectSteps changes a table with rows in place, and recreates others that differ.
-func objectSteps(want, have []object) []definition {
-	var steps []definition
+// objectSteps changes a table with rows in place, and drops others that differ. It returns the objects that are then
+// missing.
+func objectSteps(want, have []object) (steps []definition, missing []object) {
 	exists := map[string]bool{} // after the steps
 	for _, o := range have {
 		exists[o.Name] = true
@@ -101,12 +168,7 @@ func objectSteps(want, have []object) []definition {
 			exists[o.Name] = false
 		}
 	}
-	for _, w := range want {
-		if !exists[w.Name] {
-			steps = append(steps, definition{w.Name, w.Create})
-		}
-	}
-	return steps
+	return steps, slices.DeleteFunc(want, func(w object) bool { return exists[w.Name] })
 }
 
 // unreplicatedSteps changes what a replicated table does not copy to its replicas: settings and its comment.

@@ -62,10 +62,19 @@ func define(ctx context.Context, conn *clickhouse.Conn, l layout, progress func(
 	return nil
 }
 
-// Pending lists the steps of Migrate, in order; none if the schema is current.
-func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err error) {
+// Pending lists the steps of Migrate that a process must wait for, in order; none if the schema is current.
+func Pending(ctx context.Context, c clickhouse.Config) ([]string, error) {
+	return pendingSteps(ctx, c, false)
+}
+
+// PendingGrowth is Pending with the steps that let a cluster grow.
+func PendingGrowth(ctx context.Context, c clickhouse.Config) ([]string, error) {
+	return pendingSteps(ctx, c, true)
+}
+
+func pendingSteps(ctx context.Context, c clickhouse.Config, growing bool) (pending []string, err error) {
 	if c.Shards != "" {
-		return pendingOfCluster(ctx, c)
+		return pendingOfCluster(ctx, c, growing)
 	}
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
@@ -77,13 +86,13 @@ func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err er
 
 func pendingOfServer(ctx context.Context, conn *clickhouse.Conn, l layout) (pending []string, err error) {
 	err = clickhouse.Retry(ctx, func() error {
-		pending, err = pendingSteps(ctx, conn, l)
+		pending, err = stepsOfServer(ctx, conn, l)
 		return err
 	})
 	return pending, err
 }
 
-func pendingSteps(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, error) {
+func stepsOfServer(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, error) {
 	version, dirty, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, err

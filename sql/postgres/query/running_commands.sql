@@ -1,8 +1,6 @@
--- running_commands: the commands of answerscope that are connected to this database, and the shards that each knows.
-SELECT DISTINCT
-    named[1] AS command,
-    coalesce(named[2]::integer, 0) AS shards
+-- running_commands: the commands of answerscope that are connected to this database.
+SELECT DISTINCT coalesce(named[1], 'of an earlier release') AS command
 FROM pg_stat_activity
-CROSS JOIN regexp_match(application_name, '^answerscope ([^,;]+)(?:, ([0-9]+) shards)?') AS named
+CROSS JOIN regexp_match(application_name, '^answerscope(?: ([^,;]+)|$|;)') AS named
 WHERE datname = current_database() AND named IS NOT NULL
-ORDER BY command, shards
+ORDER BY command

@@ -1,0 +1,41 @@
+//go:build crash
+
+package schema_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
+)
+
+// migrate is stopped after each of its steps, and after each a query sees all rows or fails.
+func TestAReplicaIsFilledInAnyNumberOfRuns(t *testing.T) {
+	_, c := lostDisk(t)
+	runs := 0
+	for {
+		steps := 0
+		ctx, stop := context.WithCancel(t.Context())
+		err := schema.Migrate(ctx, c, func(string) {
+			if steps++; steps > 1 {
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			break
+		}
+		if runs++; steps < 2 || !errors.Is(err, context.Canceled) {
+			t.Fatalf("run %d did %d steps, %v", runs, steps, err)
+		}
+		for _, dsn := range c.ShardServers()[0] {
+			if n, err := answersAt(t, c, dsn); err == nil && n != lostAnswers {
+				t.Fatalf("after run %d a query at %s sees %d answers", runs, clickhouse.HostOf(dsn), n)
+			}
+		}
+	}
+	t.Logf("%d runs", runs)
+	wantWhole(t, c)
+}
