@@ -27,9 +27,13 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
+# What tests fetch and build, which mostly waits for registries; apt installs before it, one package at a time.
+FETCHED := engines agents clients page-packages kafka-apache zookeeper alerts $(GOTESTSUM)
+
 # Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
-test: engines agents clients page-packages java kafka-apache zookeeper browsers alerts $(GOTESTSUM) ## run every test, on real engines
+test: java browsers ## run every test, on real engines
+	@$(MAKE) --no-print-directory -j4 $(FETCHED)
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
 	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
@@ -64,7 +68,7 @@ pictures: build browsers fonts ## take the pictures of the dashboard anew (docs/
 
 alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
 	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
-	@$(PROMTOOL) test rules deploy/alerts_test.yaml >&2
+	@GOGC=400 $(PROMTOOL) test rules deploy/alerts_test.yaml >&2
 
 demo: product ## run everything on ./var with 60 days of simulated answers
 	@$(BIN)/answerscope demo

@@ -38,5 +38,7 @@ endef
 kafka-apache: ## fetch the Apache Kafka of tests and benches (44 MB, once)
 	$(call fetch-jars,$(ENGINE)/apache/libs,$(ENGINE)/pom.sha256,Apache Kafka)
 
+# Maven's own directory is for one at a time.
+zookeeper: | kafka-apache
 zookeeper: ## fetch the ZooKeeper of tests (8 MB, once)
 	$(call fetch-jars,$(ENGINE)/zookeeper/libs,$(ENGINE)/zookeeper/pom.sha256,ZooKeeper)
