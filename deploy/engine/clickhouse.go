@@ -50,7 +50,7 @@ type ClickHouseConfig struct {
 	Port     int    // native protocol; 0 chooses a free one, the same after restarts
 	KeepFree int64  // bytes of the disk that inserts and merges leave free
 	Logs     string // directory of its log; Dir/log if empty
-	NoSync   bool   // tests only: inserted parts are not synced to the disk
+	NoSync   bool   // tests only: inserted parts are not synced to the disk, and statements are not compiled
 	Log      *slog.Logger
 
 	httpPort int             // of the last start, for a restart
