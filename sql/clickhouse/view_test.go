@@ -47,7 +47,9 @@ func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 			q := question{view: view, args: arguments(t, random, view, neighbour)}
 			q.alone = rowsOf(t, conn, file(t, view), q.args)
 			rows += len(q.alone)
-			questions = append(questions, q)
+			if n < 2 || len(q.alone) > 0 {
+				questions = append(questions, q)
+			}
 		}
 		if rows == 0 {
 			t.Errorf("%s has no rows: it proves nothing", view)

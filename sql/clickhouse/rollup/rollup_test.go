@@ -137,6 +137,9 @@ func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
 			}
 			for _, owner := range []rollup.Owner{{}, {OrganizationID: warehouse.Organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
 				for _, month := range months {
+					if owner != (rollup.Owner{}) && month != months[0] {
+						continue // an owner has its rows in a month as all have theirs
+					}
 					name := fmt.Sprint(target.Table, month, owner)
 					if batch == 0 {
 						caches[name] = sides{target.Expected(conn, month, owner), target.Actual(conn, month, owner)}
