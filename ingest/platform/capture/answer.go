@@ -25,7 +25,7 @@ type answer struct {
 	page      wire.Object // the payload: an object, or the first one of a list
 	text      string      // Markdown or plain text
 	model     string      // that answered; "" unknown
-	cost      string      // US dollars, as the provider says; "" leaves it to the list of prices
+	cost      string      // US dollars that the provider reports; "" leaves it to the list of prices
 	paidPages int         // where the list's price counts
 	isAbsent  bool        // the surface is proven to be missing from its page
 	products  []event.Product
@@ -86,7 +86,7 @@ func (a *answer) unavailable(format string, arguments ...any) error {
 	return a.request.account.Unavailable(format, arguments...)
 }
 
-// charge notes what the provider says that the capture cost.
+// charge stores the cost that the provider reports.
 func (a *answer) charge(amount string) {
 	if cost, ok := event.Decimal(amount); ok && cost[0] != '-' {
 		a.cost = cost

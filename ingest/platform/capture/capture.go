@@ -33,8 +33,8 @@ type provider struct {
 	// *platform.Error, or the end of ctx.
 	submit func(ctx context.Context, r request) (submission, error)
 	jobs   jobs // of a provider that does not answer at once
-	// read reads the payload of submit or of a job. An error costs what the provider says, else the list's price, unless
-	// its class is one of refusals.
+	// read reads the payload of submit or of a job. An error costs what the provider reports, else the list's price,
+	// unless it is a refusal.
 	read func(a *answer) error
 	// ignored names lists of pages and cards that no answer rests on, and kinds of items that hold such lists.
 	ignored []string

@@ -38,10 +38,7 @@ func submitCloro(ctx context.Context, r request) (submission, error) {
 	if r.surface == "chatgpt-shopping" { // the page for telephones, which it takes else, has no cards
 		include["shopping"], payload["legacy"] = true, true
 	}
-	payload["country"] = "US" // it takes none without
-	if r.Region != "" {
-		payload["country"] = r.country.String()
-	}
+	payload["country"] = r.country.String() // required, so the United States without a region
 	task := wire.Object{"taskType": r.offer.source, "payload": payload, "idempotencyKey": r.id}
 	if r.notify != "" {
 		task["webhook"] = wire.Object{"url": r.notify}
@@ -61,7 +58,7 @@ func readCloro(a *answer) error {
 	if a.request.isOverview() {
 		overview, isNamed := content["aioverview"]
 		_, isPage := content["organicResults"].([]any)
-		if overview == nil && (isNamed || isPage) { // the guide says null, the schema that it is omitted
+		if overview == nil && (isNamed || isPage) { // null in the guide, omitted in the schema
 			return a.notShown(content)
 		}
 		content = content.Object("aioverview")
@@ -85,7 +82,7 @@ func readCloro(a *answer) error {
 	return nil
 }
 
-// chargeCredits charges the credits that were taken, where the task says how many.
+// chargeCredits charges the credits that the task reports.
 func (a *answer) chargeCredits() {
 	credits, _ := event.Decimal(a.page.Decimal("credits.creditsCharged"))
 	if number, ok := new(big.Rat).SetString(credits); ok {

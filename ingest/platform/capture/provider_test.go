@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -322,7 +323,7 @@ func TestPolls(t *testing.T) {
 	}
 }
 
-// Any payload gives an answer that conforms, or an error with a class.
+// Any payload gives an answer that conforms, or an error with a class. A failure costs more than nothing, or "".
 func FuzzReaders(f *testing.F) {
 	var names [][2]string
 	for _, s := range surfaces {
@@ -337,6 +338,11 @@ func FuzzReaders(f *testing.F) {
 		name := names[max(i, -(i+1))%len(names)]
 		got, err := reader(t, name[0], name[1])(payload)
 		platformtest.Outcome(t, got, err)
+		if e, ok := errors.AsType[*platform.Error](err); ok && e.CostUSD != "" {
+			if cost, ok := new(big.Rat).SetString(e.CostUSD); !ok || cost.Sign() <= 0 {
+				t.Errorf("it costs %q", e.CostUSD)
+			}
+		}
 		if _, err := json.Marshal(got); err != nil {
 			t.Error(err)
 		}

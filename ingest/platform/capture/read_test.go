@@ -143,3 +143,13 @@ func TestPageToSignIn(t *testing.T) {
 		}
 	}
 }
+
+// Lists within lists make a text in proportion to the payload. 10,000 had one of 100 MB.
+func TestDeepLists(t *testing.T) {
+	const depth = 3000
+	list := strings.Repeat(`[{"snippet":"a","list":`, depth) + `[]` + strings.Repeat(`}]`, depth)
+	reply, err := reader(t, "bing-copilot", "serpapi")([]byte(`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"list","list":` + list + `}]}`))
+	if err != nil || strings.Count(reply.Text, "a") != depth || len(reply.Text) > depth*40 {
+		t.Errorf("%d bytes, %v", len(reply.Text), err)
+	}
+}

@@ -195,10 +195,13 @@ func (a *answer) block(block wire.Object) string {
 	return strings.Join(slices.DeleteFunc(lines, isBlank), "\n")
 }
 
+// maxIndent limits the indent of lists within lists, whose text would else be the square of the payload.
+const maxIndent = 20
+
 // bullets returns the lines of a list, whose items may have lists of their own.
 func (a *answer) bullets(items []wire.Object, bullet string) (lines []string) {
 	for i, item := range items {
-		line, below := a.line(item), a.bullets(item.List("list"), "  "+bullet)
+		line, below := a.line(item), a.bullets(item.List("list"), "  "+bullet[max(0, len(bullet)-maxIndent):])
 		if line == "" && len(below) == 0 {
 			a.changed("item %d of a list has no text", i)
 		}
