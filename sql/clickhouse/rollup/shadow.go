@@ -26,7 +26,7 @@ const shadowInfix = "_rebuild_"
 func newShadow(ctx context.Context, conn *clickhouse.Conn, table string) (*shadow, error) {
 	const engineOf = `
 		SELECT database, engine_full, (
-			SELECT sum(total_replicas - active_replicas) FROM system.replicas
+			SELECT toUInt64(sum(total_replicas - active_replicas)) FROM system.replicas
 			WHERE database = currentDatabase() AND table = {table:String}) AS away
 		FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
 	var database, engine string
