@@ -193,8 +193,8 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	run := a.answerRun(r)
 	run.EndedAt, run.Latency = a.endTime(r), took
 	answered := run.Answered(a.description.Priced(reply, r.Model))
-	cost := ""
-	if answered.Usage != nil {
+	cost := r.replacedCost
+	if cost == "" && answered.Usage != nil {
 		cost = answered.Usage.CostUSD
 	}
 	record, err := answer.Record(&answered, run.EndedAt)
@@ -202,7 +202,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 		return &platform.Error{Class: platform.ChangedShape, Cause: err}
 	}
 	outcome := postgres.RunOutcome{
-		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost, Provider: r.Provider,
+		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost, Provider: answered.Provider,
 		NotShown: answered.Finish == event.FinishNotShown,
 	}
 	otherJobs, err := a.writer.end(outcome)

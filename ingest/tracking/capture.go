@@ -197,8 +197,7 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	switch {
 	case progress.Ended:
 	case isLate:
-		reply = late
-		reply.Usage.CostUSD = a.surface.Cost(job.Provider) // its own is counted
+		reply, r.replacedCost = late, a.surface.Cost(job.Provider)
 	case ctx.Err() != nil:
 		a.jobs.add(r)
 		return

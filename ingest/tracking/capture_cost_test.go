@@ -92,14 +92,18 @@ func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 }
 
 // A job took too long before its worker ended. The next worker submits another one, takes the first one's capture, which
-// is there before, and is killed. The third submits nothing, and takes it, too. It was lost, and both were paid for.
+// is there before, and is killed. The third submits nothing, and takes it, too. It was lost, and both were paid for. The record has the price of
+// the capture that it holds, also where the other job is another provider's.
 func TestALateCaptureOutlivesAKill(t *testing.T) {
 	t.Parallel()
-	for _, provider := range []string{"oxylabs", "brightdata"} {
+	for _, provider := range []string{"oxylabs", "brightdata", "cloro"} {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
 			e.Captures = c.environment(strings.ToUpper(provider), "user:password")
+			if provider == "cloro" {
+				e.Captures = append(e.Captures, c.environment("OXYLABS", "user:password")...)
+			}
 			jobs, _ := e.jobs(t)
 			id := e.start(t, jobs, surface)
 			claim, err := e.db.ClaimTracking(t.Context(), id)
@@ -126,15 +130,22 @@ func TestALateCaptureOutlivesAKill(t *testing.T) {
 			c.accept = func(job int) { c.jobs[fmt.Sprint(job)].holds = true }
 			second := e.work(t, string(fault.Asked)+":2") // the submission is the first
 			<-second.ended
-			if !c.jobs["1"].fetched || c.jobs["2"].cancelled {
+			if !c.jobs["1"].fetched && provider != "cloro" || c.jobs["2"].cancelled {
 				t.Errorf("the late capture %+v, the other %+v", c.jobs["1"], c.jobs["2"])
 			}
 			e.work(t, "")
 			_, r := e.finished(t, id)
 			n, _ := c.accepted()
-			want := map[string]string{"oxylabs": "0.0032", "brightdata": "0.0031"}[provider]
+			want := map[string]string{"oxylabs": "0.0032", "brightdata": "0.0031", "cloro": "0.0032"}[provider]
 			if n != 1 || r.Answered != 1 || r.Repeats != 0 || e.costs(t, id) != want {
 				t.Errorf("%+v after %d more submissions, at %s USD", r, n, e.costs(t, id))
+			}
+			price := map[string]string{"oxylabs": "0.001600", "brightdata": "0.001500", "cloro": "0.005600"}[provider]
+			answers, _ := e.records(t)
+			for _, a := range answers {
+				if len(answers) != 1 || a.Provider != provider || a.Usage.CostUSD != price {
+					t.Errorf("%d records, %s at %+v, want one at %s USD", len(answers), a.Provider, a.Usage, price)
+				}
 			}
 			if provider == "brightdata" {
 				wait.For(t, "the end of the other job", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.jobs["2"].cancelled })

@@ -261,8 +261,8 @@ func (p Platform) WithKeyStatus(hasKey bool) Platform {
 		if len(p.Providers) > 0 {
 			accounts = capture.Offers(p.Slug)
 		}
-		p.Unavailable = keyVariables(p.Slug, accounts) + " is missing where tracking jobs are worked on: start answerscope " +
-			"all (or ingest) again with it, or give the organization a key by answerscope provider set " +
+		p.Unavailable = keyVariables(p.Slug, accounts) + " is missing where tracking jobs are worked on: start " +
+			"answerscope all (or ingest) again with it, or give the organization a key by answerscope provider set " +
 			strings.Join(accounts, " or ")
 	}
 	return p

@@ -29,6 +29,7 @@ type queuedRun struct {
 	answeredPolls int
 	polledAt      time.Time
 	runningSince  time.Time // the provider has begun; zero: not yet
+	replacedCost  string    // of the job in whose place a late capture is taken, whose own cost was counted
 }
 
 func (r *queuedRun) deadline() time.Time { return r.Slot.Add(runTimeout) }
