@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary test test-crash lint alerts demo up cluster bench sbom clean java iproute2 browsers fonts agents clients page page-packages pictures
+.PHONY: help build product binary test test-crash lint alerts demo up cluster test-cluster bench sbom clean java iproute2 browsers fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,7 @@ test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, eve
 	  ANSWERSCOPE_TEST_KILLS=200 go test -count=1 -timeout 1h -run TestDeliveriesKilled ./pipeline/notify && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
 	  ANSWERSCOPE_TEST_KILLS=20 go test -count=1 -timeout 1h -tags crash ./internal/testkit/cluster && \
+	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags crash -run TestCluster ./internal/system && \
 	  go test -count=1 -timeout 1h -tags crash -run TestClusterIsMeasured ./internal/bench && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
@@ -78,6 +79,12 @@ up: product ## run everything on ./var
 
 cluster: product java kafka-apache zookeeper iproute2 ## run everything on a cluster of this machine, as root, and break what you name
 	@go build -o $(BIN)/cluster ./internal/testkit/cluster/run && $(BIN)/cluster $(BIN)/answerscope
+
+# How long, and what else one may set: see CONTRIBUTING.md.
+ANSWERSCOPE_CLUSTER_FOR ?= 1h
+test-cluster: export ANSWERSCOPE_CLUSTER_FOR := $(ANSWERSCOPE_CLUSTER_FOR)
+test-cluster: engines java kafka-apache zookeeper iproute2 ## break that cluster at random for an hour under load, as root, and count what was accepted
+	@go test -count=1 -v -timeout 0 -tags crash -run TestCluster ./internal/system
 
 bench: build java kafka-apache browsers ## measure this machine
 	@$(BIN)/answerscope-bench

@@ -13,7 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/cli"
 	"github.com/answerscope/answerscope/internal/fault"
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/cluster"
 )
 
 // Exit statuses of every command, a contract.
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(cli.Main())
 	}
-	testkit.Main(m)
+	cluster.Main(m) // a node of a cluster, or the tests
 }
 
 // faultVariable says at which pass of which point such a process dies.

@@ -300,13 +300,17 @@ func inPostgres(t *testing.T, env []string, do func(context.Context, *pgx.Conn) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
 	defer cancel()
-	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
-	set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
+	dsn, outside := strings.CutPrefix(env[0], "ANSWERSCOPE_POSTGRES_DSN=")
+	if !outside {
+		dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
+		set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
+		dsn = set.Postgres
 	}
-	defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
-	conn, err := pgx.Connect(ctx, set.Postgres)
+	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
 	}

@@ -142,6 +142,7 @@ type killing struct {
 	random *rand.Rand
 
 	organization uuid.UUID
+	warehouse    *clickhouse.Conn    // of a cluster; nil: that of the data directory
 	apache       *engine.ApacheKafka // nil: the embedded broker
 	brokers      []string            // nil: embedded
 	scenarios    []scenario
@@ -351,6 +352,9 @@ func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tableCheck t
 // opened is the warehouse while the process runs.
 func (k *killing) opened(t *testing.T) (warehouse *clickhouse.Conn, leave func()) {
 	t.Helper()
+	if k.warehouse != nil {
+		return k.warehouse, func() {}
+	}
 	return joinWarehouse(t, strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="))
 }
 

@@ -72,7 +72,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		return err
 	}
 	for _, n := range c.nodes {
-		if err := c.bridge.addHost(n.Name, n.Address); err != nil {
+		if err := c.bridge.addHost(n); err != nil {
 			return err
 		}
 	}

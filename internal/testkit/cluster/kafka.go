@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"strings"
+
+	"github.com/segmentio/kafka-go"
 )
 
 // ports of Kafka.
@@ -33,4 +36,23 @@ func (c *Cluster) addBrokers(brokers int) {
 			"group.initial.rebalance.delay.ms=1000", // members of a new group start together
 		}
 	}
+}
+
+// InSync reports whether every broker has all records. Before that the loss of another broker may stop appends.
+func (c *Cluster) InSync(ctx context.Context) bool {
+	transport := &kafka.Transport{} // without what an earlier question has left in its cache
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(c.Addresses("kafka")...), Transport: transport}
+	metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{})
+	if err != nil {
+		return false
+	}
+	for _, topic := range metadata.Topics {
+		for _, p := range topic.Partitions {
+			if len(p.Isr) < len(c.Nodes("kafka")) {
+				return false
+			}
+		}
+	}
+	return len(metadata.Topics) > 0
 }

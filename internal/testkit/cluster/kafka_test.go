@@ -86,7 +86,7 @@ func TestBrokersKilledUnderLoad(t *testing.T) {
 		}
 		goesOn(leader.Name + event)
 		must(t, leader.Start(t.Context()))
-		awaitInSync(t, c, cfg.Topic)
+		awaitInSync(t, c)
 	}
 	goesOn("all in sync")
 	stop()
@@ -145,16 +145,9 @@ func leaderOf(t *testing.T, c *cluster.Cluster, topic string) (node string) {
 	return fmt.Sprintf("kafka-%d", partitions(t, c, topic)[0].Leader.ID)
 }
 
-func awaitInSync(t *testing.T, c *cluster.Cluster, topic string) {
+func awaitInSync(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	wait.For(t, "every replica to be in sync", func() bool {
-		for _, p := range partitions(t, c, topic) {
-			if len(p.Isr) < len(c.Nodes("kafka")) {
-				return false
-			}
-		}
-		return true
-	})
+	wait.For(t, "every replica to be in sync", func() bool { return c.InSync(t.Context()) })
 }
 
 // landing is a target that counts values, and their places on the log. A batch that comes again replaces itself.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // isolatedEnv is set in a process that has a network of its own.
@@ -29,7 +30,11 @@ func Isolated(t *testing.T) bool {
 	if os.Getenv(isolatedEnv) != "" {
 		return true
 	}
-	again := isolate("-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=1h")
+	var limit time.Duration // 0: none
+	if deadline, ok := t.Deadline(); ok {
+		limit = time.Until(deadline)
+	}
+	again := isolate("-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+limit.String())
 	again.Stdout, again.Stderr = t.Output(), t.Output()
 	if err := runTied(again); err != nil {
 		t.Fatalf("in a network of its own, which only root may make: %v", err)
@@ -107,15 +112,20 @@ func newBridge() (*bridge, error) {
 		"link set br0 up")
 }
 
-// addHost adds a network namespace with an address.
-func (b *bridge) addHost(name, address string) error {
+// addHost adds a network namespace with a node's address.
+func (b *bridge) addHost(n *Node) error {
 	b.hosts++
-	link := fmt.Sprintf("host%d", b.hosts)
-	if err := ip("", "netns add "+name, "link add "+link+" type veth peer name eth0 netns "+name,
-		"link set "+link+" master br0 up"); err != nil {
+	n.link = fmt.Sprintf("host%d", b.hosts)
+	if err := ip("", "netns add "+n.Name, "link add "+n.link+" type veth peer name eth0 netns "+n.Name,
+		"link set "+n.link+" master br0 up"); err != nil {
 		return err
 	}
-	return ip(name, "link set lo up", "addr add "+address+"/24 dev eth0", "link set eth0 up")
+	return ip(n.Name, "link set lo up", "addr add "+n.Address+"/24 dev eth0", "link set eth0 up")
+}
+
+// PowerOff ends a node as a host that loses power does: until Start it neither answers nor refuses anything.
+func (n *Node) PowerOff() error {
+	return errors.Join(ip("", "link set "+n.link+" down"), n.Kill())
 }
 
 // ip runs commands of iproute2, in the namespace of a host unless that is "".

@@ -39,6 +39,9 @@ type Node struct {
 	program  []string // of a service, instead of an engine
 	env      []string // of the service
 
+	link    string // of its host at the bridge
+	demoted bool   // it was the primary of PostgreSQL, whose files would make a second one
+
 	mu      sync.Mutex
 	pid     int           // of the engine or service
 	process *os.Process   // what this process has started: the service, or runNode
@@ -78,6 +81,9 @@ func (n *Node) Start(ctx context.Context) error {
 	if n.PID() != 0 {
 		return fmt.Errorf("start %s: it runs", n.Name)
 	}
+	if n.demoted {
+		return fmt.Errorf("start %s: it was the primary: remake it as a standby", n.Name)
+	}
 	if err := n.start(ctx); err != nil {
 		log, _ := os.ReadFile(n.Log()) // the error is clear without it too
 		return fmt.Errorf("start %s: %w: %s", n.Name, err, log[max(0, len(log)-2000):])
@@ -86,7 +92,7 @@ func (n *Node) Start(ctx context.Context) error {
 }
 
 func (n *Node) start(ctx context.Context) error {
-	if err := os.MkdirAll(n.Dir, 0o755); err != nil {
+	if err := errors.Join(ip("", "link set "+n.link+" up"), os.MkdirAll(n.Dir, 0o755)); err != nil {
 		return err
 	}
 	log, err := os.OpenFile(n.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -117,7 +123,9 @@ func (n *Node) start(ctx context.Context) error {
 
 // spawn starts the command on a thread that lives as long, for the kernel kills the child when its thread ends.
 func (n *Node) spawn(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Pdeathsig: syscall.SIGKILL, Setpgid: true, Unshareflags: syscall.CLONE_NEWUTS, // for the host's name
+	}
 	started := make(chan error)
 	done := make(chan struct{})
 	go func() {
@@ -149,7 +157,7 @@ func (n *Node) command() (*exec.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(spec{n.Kind, n.Dir, n.Address, n.settings, n.server, n.keeper})
+		text, err := json.Marshal(spec{n.Name, n.Kind, n.Dir, n.Address, n.settings, n.server, n.keeper})
 		if err != nil {
 			return nil, err
 		}
@@ -237,10 +245,10 @@ const nodeCommand = "cluster-node"
 
 // spec is the argument of runNode.
 type spec struct {
-	Kind, Dir, Host string
-	Settings        []string
-	Server          *replica.Config
-	Keeper          *replica.ZooKeeperConfig
+	Name, Kind, Dir, Host string
+	Settings              []string
+	Server                *replica.Config
+	Keeper                *replica.ZooKeeperConfig
 }
 
 // runNode runs an engine on this host until the engine ends, or is to end. It prints the engine's process id when the
@@ -249,6 +257,9 @@ func runNode(text string) error {
 	var s spec
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
+	}
+	if err := syscall.Sethostname([]byte(s.Name)); err != nil {
+		return fmt.Errorf("name host %s: %w", s.Name, err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

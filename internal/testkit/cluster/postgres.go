@@ -60,10 +60,17 @@ func (c *Cluster) PostgresDSN(login string) string {
 	return dsn("postgres", login, strings.Join(c.Addresses("postgres"), ","), parameters)
 }
 
+// Primary returns the PostgreSQL that takes writes.
+func (c *Cluster) Primary() *Node { return c.primary }
+
+// Standby returns the other PostgreSQL.
+func (c *Cluster) Standby() *Node { return c.standby }
+
 // Promote kills the primary, so that it can take no more writes, and makes the standby the primary. The killed one
 // stays away until Remake.
 func (c *Cluster) Promote(ctx context.Context) error {
 	err := c.primary.Kill()
+	c.primary.demoted = true
 	if err == nil {
 		err = execPostgres(ctx, c.standby, "ALTER SYSTEM SET synchronous_standby_names = ''",
 			"SELECT pg_reload_conf()", "SELECT pg_promote()")
@@ -97,6 +104,7 @@ func (c *Cluster) remake(ctx context.Context) error {
 		fmt.Sprintf("primary_conninfo=host=%s port=%d user=postgres password='%s' sslmode=disable",
 			c.primary.Address, c.primary.Port, secret),
 		"primary_slot_name="+slotOf(c.standby))
+	c.standby.demoted = false
 	if err := c.standby.Start(ctx); err != nil {
 		return err
 	}

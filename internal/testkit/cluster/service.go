@@ -44,7 +44,7 @@ func (c *Cluster) StartServices(ctx context.Context, services []Service) error {
 	for i, s := range services {
 		for n := range s.Count {
 			node := c.addService(s, n+1)
-			if err := c.bridge.addHost(node.Name, node.Address); err != nil {
+			if err := c.bridge.addHost(node); err != nil {
 				return err
 			}
 			starting.Go(func() error { return node.Start(startCtx) })

@@ -55,7 +55,8 @@ func run(ctx context.Context, binary string) (err error) {
 	key := make([]byte, 32)
 	rand.Read(key)
 	env := []string{"ANSWERSCOPE_SECRET_KEYS=k1:" + base64.StdEncoding.EncodeToString(key)}
-	if err := c.Migrate(ctx, binary, env...); err != nil {
+	migrate := func() error { return c.Migrate(ctx, binary, env...) }
+	if err := migrate(); err != nil {
 		return err
 	}
 	var services []cluster.Service
@@ -66,15 +67,15 @@ func run(ctx context.Context, binary string) (err error) {
 		return err
 	}
 	printNodes(os.Stdout, c)
-	return obey(ctx, c)
+	return obey(ctx, c, migrate)
 }
 
 // printNodes prints what runs, and what one may do to it.
 func printNodes(out io.Writer, c *cluster.Cluster) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tADDRESS\tPID\tFILES")
+	fmt.Fprintln(table, "NODE\tADDRESS\tPID\tFILES\tLOSE AND REMAKE IT")
 	for _, n := range c.Nodes("") {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", n.Name, n.HostPort(), n.PID(), n.Dir)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", n.Name, n.HostPort(), n.PID(), n.Dir, losses(c, n))
 	}
 	_ = table.Flush()
 	fmt.Fprintf(out, `
@@ -83,8 +84,10 @@ Balanced: collector http://%s, queryapi http://%s. From another terminal:
 Any node may be killed, there too (kill -9 PID), while the others of its kind run. Commands here:
   nodes               this table
   kill NODE           kill -9
+  off NODE            take the power of its host
   start NODE          with the files that it has
   lose-disk NODE      kill -9 of a broker or a ClickHouse, without its files
+  migrate             fill a ClickHouse whose disk was lost, after its start
   cut NODE NODE       lose every packet between two hosts, until heal NODE NODE
   promote             kill the primary of PostgreSQL and promote its standby
   remake              make the other PostgreSQL its standby again
@@ -92,8 +95,23 @@ Ctrl-C ends all.
 `, c.Balanced("collector"), c.Balanced("queryapi"), os.Getpid())
 }
 
+// losses are the commands by which a node is lost in each way, and made anew.
+func losses(c *cluster.Cluster, n *cluster.Node) string {
+	again := "; start " + n.Name
+	ways := []string{"kill " + n.Name + again, "off " + n.Name + again}
+	switch {
+	case n == c.Primary():
+		ways = []string{"promote; remake"}
+	case n.Kind == "kafka":
+		ways = append(ways, "lose-disk "+n.Name+again)
+	case n.Kind == "clickhouse":
+		ways = append(ways, "lose-disk "+n.Name+again+"; migrate")
+	}
+	return strings.Join(ways, " | ")
+}
+
 // obey runs the commands on stdin until ctx ends.
-func obey(ctx context.Context, c *cluster.Cluster) error {
+func obey(ctx context.Context, c *cluster.Cluster, migrate func() error) error {
 	lines := make(chan string)
 	go func() {
 		for input := bufio.NewScanner(os.Stdin); input.Scan(); {
@@ -105,16 +123,16 @@ func obey(ctx context.Context, c *cluster.Cluster) error {
 		case <-ctx.Done():
 			return nil
 		case line := <-lines:
-			if err := command(ctx, c, strings.Fields(line)); err != nil {
+			if err := command(ctx, c, migrate, strings.Fields(line)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}
 	}
 }
 
-func command(ctx context.Context, c *cluster.Cluster, words []string) error {
+func command(ctx context.Context, c *cluster.Cluster, migrate func() error, words []string) error {
 	arguments := map[string]int{
-		"nodes": 0, "promote": 0, "remake": 0, "kill": 1, "start": 1, "lose-disk": 1, "cut": 2, "heal": 2,
+		"nodes": 0, "promote": 0, "remake": 0, "migrate": 0, "kill": 1, "off": 1, "start": 1, "lose-disk": 1, "cut": 2, "heal": 2,
 	}
 	if len(words) == 0 {
 		return nil
@@ -133,6 +151,10 @@ func command(ctx context.Context, c *cluster.Cluster, words []string) error {
 	switch words[0] {
 	case "kill":
 		return nodes[0].Kill()
+	case "migrate":
+		return migrate()
+	case "off":
+		return nodes[0].PowerOff()
 	case "start":
 		return nodes[0].Start(ctx)
 	case "lose-disk":
