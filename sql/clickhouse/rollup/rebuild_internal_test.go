@@ -52,7 +52,7 @@ func TestALostStatementIsAskedForWhereItRan(t *testing.T) {
 	first.Refuse()
 	select {
 	case err := <-ended:
-		t.Errorf("ended, for all that the other replica knows: %v", err)
+		t.Fatalf("ended, for all that the other replica knows: %v", err)
 	case <-time.After(500 * time.Millisecond): // five times the time between two questions
 	}
 	first.Accept()
