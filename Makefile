@@ -49,6 +49,7 @@ test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, eve
 	  ANSWERSCOPE_TEST_KILLS=200 go test -count=1 -timeout 1h -run TestDeliveriesKilled ./pipeline/notify && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
 	  ANSWERSCOPE_TEST_KILLS=20 go test -count=1 -timeout 1h -tags crash ./internal/testkit/cluster && \
+	  go test -count=1 -timeout 1h -tags crash -run InAnyNumberOfRuns ./sql/clickhouse/schema && \
 	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags crash -run TestCluster ./internal/system && \
 	  go test -count=1 -timeout 1h -tags crash -run TestClusterIsMeasured ./internal/bench && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \

@@ -139,6 +139,9 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error
 				return err
 			}
 			step := func(name string) { report(Step{"clickhouse", name}) }
+			if err := schema.Replicate(ctx, m.ClickHouse, m.lockSinks(ctx), step); err != nil {
+				return err
+			}
 			if err := schema.Migrate(ctx, m.ClickHouse, step); err != nil {
 				return err
 			}
@@ -154,6 +157,24 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error
 		}
 		return err
 	})
+}
+
+// lockSinks returns a function that keeps the sinks of a shard from inserting until release.
+func (m *Migrator) lockSinks(ctx context.Context) func(shard int) (release func() error, err error) {
+	return func(shard int) (func() error, error) {
+		c := postgres.DefaultConfig()
+		c.DSN, c.Command = m.Postgres, "migrate"
+		db, err := postgres.Open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		lock, err := db.LockSinksExclusive(ctx, shard, sinksTimeout)
+		if err != nil {
+			db.Close()
+			return nil, err
+		}
+		return func() error { defer db.Close(); return lock.Release() }, nil
+	}
 }
 
 // suspectOpenBatches marks the months in which batches have rows that were planned and not committed, before rollups
@@ -193,6 +214,9 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 	}
 	return nil
 }
+
+// sinksTimeout is how long batches that are under way may take to end.
+const sinksTimeout = 10 * time.Second
 
 // ownerTimeout is how long the owner of joined engines may take to migrate its stores: they can be joined as soon as
 // they run.

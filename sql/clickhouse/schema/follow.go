@@ -139,7 +139,7 @@ func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err erro
 		SELECT name, engine, engine_full,
 			if(name = 'schema_migrations', '', t.comment) AS comment,
 			if(name = 'schema_migrations', replaceRegexpOne(t.create_table_query, ' COMMENT \'[^\']*\'$', ''),
-				t.create_table_query) AS create_table_query
+				replaceAll(t.create_table_query, '{uuid}', toString(uuid))) AS create_table_query
 		FROM system.tables AS t
 		WHERE database = currentDatabase() AND engine != 'View'
 		ORDER BY

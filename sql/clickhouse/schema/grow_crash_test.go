@@ -37,5 +37,5 @@ func TestAReplicaIsFilledInAnyNumberOfRuns(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs", runs)
-	wantWhole(t, c)
+	wantWhole(t, c, lostAnswers)
 }
