@@ -1,10 +1,13 @@
 package system
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
@@ -67,8 +70,18 @@ func (g growth) competitors(t *testing.T, server string) (n uint64) {
 	return n
 }
 
-// addShard adds the third shard while everything runs. The command is killed, says what people must do before it can go
-// on, and in the end figures are what they were, and the shard has what was edited meanwhile.
+// comeIn imports two answers, which the summary counts beside others.
+func (g growth) comeIn(t *testing.T, s *server, key string, others int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "more.ndjson")
+	at := time.Now().UTC().Add(-time.Minute * time.Duration(others)).Format(time.RFC3339)
+	write(t, file, strings.Join(strings.SplitAfter(fmt.Sprintf(answersFile, at, at, at), "\n")[:2], ""))
+	must(t, g.env, "import", file, "--org", "acme-inc", "--brand", "acme")
+	awaitResults(t, s.url, key, others+2)
+}
+
+// addShard adds the third shard while everything runs and rows come in. The command is killed, says what people must do
+// before it can go on, and in the end all rows are counted, and the shard has what was edited meanwhile.
 func (g growth) addShard(t *testing.T, s *server, key, answers string) {
 	t.Helper()
 	before := g.env
@@ -85,7 +98,7 @@ func (g growth) addShard(t *testing.T, s *server, key, answers string) {
 	g.exec(t, "DROP TABLE strange SYNC")
 	g.killed(t, "shard 2: 0009_")
 	g.refused(t, "", "the new servers are prepared: list "+host+" in remote_servers of 127.0.0.1:")
-	awaitResults(t, s.url, key, 2)
+	growth{env: before}.comeIn(t, s, key, 2)
 	if r := run(t, g.env, "", "pipeline"); r.status != exitFailed || !strings.Contains(r.stderr, "shard 2: new server "+host) {
 		t.Errorf("a process with a shard that is not complete: status %d, %s", r.status, r.stderr)
 	}
@@ -97,6 +110,7 @@ func (g growth) addShard(t *testing.T, s *server, key, answers string) {
 	if steps := must(t, g.env, "migrate", "--check"); steps != "" {
 		t.Errorf("in the end steps remain: %s", steps)
 	}
+	growth{env: before}.comeIn(t, s, key, 4)
 	// The process that runs copies the edit to the two shards that it knows.
 	must(t, before, "competitor", "add", "Initech", "--org", "acme-inc", "--brand", "acme")
 	wait.For(t, "the competitor to be copied", func() bool { return g.competitors(t, first) == 2 })
@@ -111,5 +125,5 @@ func (g growth) addShard(t *testing.T, s *server, key, answers string) {
 	if r := run(t, g.env, "", "import", answers, "--org", "acme-inc", "--brand", "acme"); r.stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
 		t.Errorf("the same import on three shards: %s%s", r.stdout, r.stderr)
 	}
-	awaitResults(t, s.url, key, 2)
+	g.comeIn(t, s, key, 6)
 }
