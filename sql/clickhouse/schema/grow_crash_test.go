@@ -5,20 +5,24 @@ package schema_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// migrate is stopped after each of its steps, and after each a query sees all rows or fails.
+// migrate is stopped after each of its steps that remain done, and after each a query sees all rows or fails.
 func TestAReplicaIsFilledInAnyNumberOfRuns(t *testing.T) {
 	_, c := lostDisk(t)
 	runs := 0
 	for {
 		steps := 0
 		ctx, stop := context.WithCancel(t.Context())
-		err := schema.Migrate(ctx, c, func(string) {
+		err := schema.Migrate(ctx, c, func(step string) {
+			if strings.Contains(step, "rows of ") { // repeated in every run
+				return
+			}
 			if steps++; steps > 1 {
 				stop()
 			}
