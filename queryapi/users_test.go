@@ -20,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/queryapi"
 	"github.com/answerscope/answerscope/queryapi/auth"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -70,7 +71,7 @@ func newUsers(t *testing.T, set func(*config.Settings)) *users {
 	}
 	w.ring, err = settings.SecretRing()
 	check()
-	deps := queryapi.Deps{DB: w.db, Settings: settings, Log: log}
+	deps := queryapi.Deps{DB: w.db, Warehouse: &clickhouse.Conn{}, Settings: settings, Log: log}
 	gate, err := queryapi.NewGate(t.Context(), deps)
 	check()
 	parts, err := queryapi.Mount(t.Context(), deps, gate, 0, server)

@@ -240,7 +240,7 @@ func (a *asker) cancel(ctx context.Context, job capture.Job) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	a.accountOf(job.Provider).poll(ctx, func() *platform.Error {
+	_ = a.accountOf(job.Provider).poll(ctx, func() *platform.Error { // its cost is counted in any case
 		failure, _ := errors.AsType[*platform.Error](a.surface.Cancel(ctx, job))
 		return failure
 	})

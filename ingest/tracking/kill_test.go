@@ -128,11 +128,14 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 func TestAWorkerIsKilledWhileItShares(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(1)...)
-	killed := make(chan struct{})
+	betaAsked, killed := make(chan struct{}), make(chan struct{})
+	isAsked := sync.OnceFunc(func() { close(betaAsked) })
 	e.service.behave(func(q question, _ int) (int, time.Duration, time.Duration) {
 		if q.Platform == "beta" {
+			isAsked()
 			<-killed // the first answer is one that is shared
 		}
+		<-betaAsked // the kill loses its answer
 		return http.StatusOK, 0, 0
 	})
 	jobs, _ := e.jobs(t)

@@ -49,7 +49,12 @@ func TestAnswersOutliveAnOutageOfPostgres(t *testing.T) {
 				return http.StatusOK, 0, 0
 			})
 			jobs, _ := e.run(t)
-			e.run(t) // another process, which looks for silent workers, too
+			e.run(t)                                  // another process, which looks for silent workers, too
+			wait.For(t, "both workers", func() bool { // a start without PostgreSQL fails
+				var workers int
+				err := e.db.QueryRow(t.Context(), "SELECT count(*) FROM private.tracking_workers").Scan(&workers)
+				return err == nil && workers == 2
+			})
 			id := e.start(t, jobs, tracking.Request{Platforms: []string{"alpha"}})
 			wait.For(t, "all requests", func() bool { return e.service.requests() == requests })
 			c.away(e.proxy)

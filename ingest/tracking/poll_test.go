@@ -94,8 +94,10 @@ func TestPollsHeedTheAccountsPause(t *testing.T) {
 			t.Error("after the pause not one poll goes first")
 		}
 		limit.endPoll(nil)
-		if limit.beginPoll() != nil || limit.beginPoll() != nil {
-			t.Error("after an answer the others do not follow")
+		for range 2 {
+			if limit.beginPoll() != nil {
+				t.Error("after an answer the others do not follow")
+			}
 		}
 		other := newRateLimit(t, 1, limit.lease)
 		other.closedUntil = time.Now().Add(time.Hour)
@@ -175,7 +177,7 @@ func TestABudgetLimitsRoutes(t *testing.T) {
 		"the price was not known":              {"0", "", "oxylabs"},
 	} {
 		r := &queuedRun{TrackingRun: postgres.TrackingRun{Estimate: c.estimate, Cost: "0", ErrorClass: "timeout"}}
-		for _, cost := range strings.Fields(c.paid) {
+		for cost := range strings.FieldsSeq(c.paid) {
 			r.pay(cost)
 		}
 		clear(a.prices)

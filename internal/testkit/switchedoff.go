@@ -28,8 +28,9 @@ func SwitchedOff(t testing.TB) string {
 		t.Fatal(err)
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
+	dialer := net.Dialer{Timeout: 100 * time.Millisecond}
 	for range 10 {
-		conn, err := net.DialTimeout("tcp", address, 100*time.Millisecond)
+		conn, err := dialer.DialContext(t.Context(), "tcp", address)
 		if err != nil {
 			return address
 		}
