@@ -45,7 +45,7 @@ func (c *clusterTest) load(t *testing.T) (end func()) {
 		func(n int) { c.change(t, n) },
 	} {
 		loads.Go(func() {
-			for n := 0; ctx.Err() == nil && !t.Failed(); n++ {
+			for n := 0; ctx.Err() == nil; n++ {
 				portion(n)
 				select {
 				case <-ctx.Done():
@@ -67,11 +67,20 @@ func (c *clusterTest) accepted(t *testing.T, what string, offer func() error) {
 		if err == nil {
 			return
 		}
-		if t.Failed() || time.Since(begin) > acceptanceTime {
+		if t.Context().Err() != nil || time.Since(begin) > acceptanceTime {
 			t.Errorf("%s is not accepted: %v", what, err)
 			return
 		}
 	}
+}
+
+// command runs a command of answerscope.
+func (c *clusterTest) command(t *testing.T, args ...string) error {
+	out, err := binary(t.Context(), c.env, args...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return err
 }
 
 // bring imports some lines for each brand, and appends visits and crawls of its site.
@@ -79,13 +88,7 @@ func (c *clusterTest) bring(t *testing.T) {
 	t.Helper()
 	from, to := c.lines, c.lines+linesAPortion
 	file := capturedFrom(t, from, to)
-	c.accepted(t, "an import", func() error {
-		out, err := binary(t.Context(), c.env, "import", file, "--org", "acme", "--create", c.create).CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, out)
-		}
-		return err
-	})
+	c.accepted(t, "an import", func() error { return c.command(t, "import", file, "--org", "acme", "--create", c.create) })
 	c.accepted(t, "visits and crawls", func() error {
 		return c.append(t.Context(), t, 30*time.Second, c.portions(t, from, to)...)
 	})
@@ -148,3 +151,6 @@ func (c *clusterTest) change(t *testing.T, n int) {
 		return err
 	})
 }
+
+// notAccepted is how many beacons got no answer, or were told to come again.
+func (b *browserLoad) notAccepted() int { return b.count(0) + b.count(http.StatusServiceUnavailable) }

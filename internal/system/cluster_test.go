@@ -40,8 +40,8 @@ func TestClusterLosesAndDoublesNothing(t *testing.T) {
 	c.judge(t)
 	endPolls()
 	if !t.Failed() {
-		t.Logf("%d faults, 0 lost, 0 doubled; %s; %d lines imported for each of %d brands, %d tracked runs; %s",
-			c.faults, c.beacons, c.lines, len(c.brands), c.runs, &c.polls)
+		t.Logf("%d faults, %d kills, 0 lost, 0 doubled; %s; %d lines imported for each of %d brands, %d tracked runs; %s",
+			c.faults, c.kills, c.beacons, c.lines, len(c.brands), c.runs, &c.polls)
 	}
 }
 
@@ -54,6 +54,7 @@ type clusterTest struct {
 	log     *logIndex
 	random  *rand.Rand // of the draw
 	faults  int
+	kills   int                 // of processes, in those faults
 	results map[string]recovery // by kind of fault
 
 	beacons *browserLoad

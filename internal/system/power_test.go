@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/testkit/powercut"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // The machine loses power while beacons come, files are imported, crawls appended, names edited and brands deleted: at
@@ -228,19 +229,7 @@ func (p *powerTest) isWhole(t *testing.T) {
 	found := sessionsIn(t, warehouse)
 	delete(found, "") // of visits that were appended
 	p.beacons.judge(t, found)
-	for _, table := range []string{"visits", "visit_daily", "crawls", "crawl_daily"} {
-		wait.Until(t, func() string {
-			var rows uint64
-			if err := warehouse.QueryRow(t.Context(), "SELECT count() FROM {table:Identifier} WHERE has({brands:Array(UUID)}, brand_id)",
-				driver.Named("table", table), driver.Named("brands", p.doomed)).Scan(&rows); err != nil {
-				t.Fatal(err)
-			}
-			if rows > 0 {
-				return fmt.Sprintf("%s has %d rows of deleted brands", table, rows)
-			}
-			return ""
-		})
-	}
+	nothingIsLeft(t, warehouse, p.doomed)
 	var detached []string
 	if err := warehouse.QueryRow(t.Context(), "SELECT groupArray(table || ' ' || name || ' ' || reason) FROM system.detached_parts").Scan(&detached); err != nil {
 		t.Fatal(err)
@@ -248,5 +237,24 @@ func (p *powerTest) isWhole(t *testing.T) {
 	t.Logf("detached parts: %q", detached)
 	if said := must(t, p.env, "reconcile"); strings.Contains(said, "\n") || !strings.Contains(said, "repaired 0, left 0") {
 		t.Errorf("reconcile found:\n%s", said)
+	}
+}
+
+// nothingIsLeft waits until the visits and crawls of deleted brands are purged.
+func nothingIsLeft(t *testing.T, warehouse *clickhouse.Conn, brands []string) {
+	t.Helper()
+	const question = "SELECT count() FROM {table:Identifier} WHERE has({brands:Array(UUID)}, brand_id)"
+	for _, table := range []string{"visits", "visit_daily", "crawls", "crawl_daily"} {
+		wait.Until(t, func() string {
+			var rows uint64
+			if err := warehouse.QueryRow(t.Context(), question,
+				driver.Named("table", table), driver.Named("brands", brands)).Scan(&rows); err != nil {
+				t.Fatal(err)
+			}
+			if rows > 0 {
+				return fmt.Sprintf("%s has %d rows of deleted brands", table, rows)
+			}
+			return ""
+		})
 	}
 }

@@ -66,6 +66,9 @@ func TestPromotedStandbyHasEveryCommit(t *testing.T) {
 	goesOn()
 	for range 2 {
 		must(t, c.Promote(t.Context()))
+		if err := c.Standby().Start(t.Context()); err == nil {
+			t.Error("the former primary runs beside the new one")
+		}
 		goesOn()
 		wait.For(t, "the gateway to find the primary", func() bool { return gateway.Ping(t.Context()) == nil })
 		must(t, c.Remake(t.Context()))
