@@ -3,6 +3,9 @@ package sink_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -46,6 +49,7 @@ func TestTwoReplicas(t *testing.T) { //nolint:tparallel // its parts share a war
 	t.Run("a rebuild ends when both have it", w.testARebuildEndsWhenBothHaveIt)
 	t.Run("a replica that hangs is given up", w.testAHungReplicaIsGivenUp)
 	t.Run("a purge ends when both have it", w.testAPurgeEndsWhenBothHaveIt)
+	t.Run("a small table comes back after a kill", w.testASmallTableComesBack)
 	t.Run("without Keeper nothing is refused", w.testWithoutKeeperNothingIsRefused)
 }
 
@@ -285,6 +289,30 @@ func (w *shardOfTwo) testAPurgeEndsWhenBothHaveIt(t *testing.T) {
 		}
 	}
 	w.purged = w.next
+}
+
+// A replica is killed when it has more rows of unfinished inserts than of finished ones.
+func (w *shardOfTwo) testASmallTableComesBack(t *testing.T) {
+	w.at(t, 0, "INSERT INTO "+w.database+".dimension_topics (id) VALUES (generateUUIDv4())")
+	var part string
+	const question = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'dimension_topics' AND active"
+	if err := warehouse.Shard(t, w.node(t, 0), 0).QueryRow(t.Context(), question).Scan(&part); err != nil {
+		t.Fatal(err)
+	}
+	w.pair.Servers[0].Kill()
+	for n := range 2 {
+		unfinished := filepath.Join(filepath.Dir(filepath.Clean(part)), fmt.Sprintf("all_%d_%[1]d_0", 100+n))
+		if err := os.CopyFS(unfinished, os.DirFS(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.pair.Servers[0].Again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	here := &environment{conn: warehouse.Shard(t, w.node(t, 0), 0)}
+	wait.For(t, "no table to be read-only", func() bool {
+		return here.number(t, "SELECT count() FROM system.replicas WHERE database = currentDatabase() AND is_readonly") == 0
+	})
 }
 
 // While ZooKeeper is away no insert ends, and none is refused; all goes on when it is back.

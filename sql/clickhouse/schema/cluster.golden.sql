@@ -97,7 +97,7 @@ CREATE TABLE IF NOT EXISTS answers_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/answers', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity_bytes = 2097152
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity_bytes = 2097152
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 CREATE TABLE IF NOT EXISTS answers AS answers_local
@@ -132,7 +132,7 @@ CREATE TABLE IF NOT EXISTS answer_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/answer_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model, provider)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS answer_daily AS answer_daily_local
@@ -199,7 +199,7 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/entity_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt, of brand and competitors. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS entity_prompt_daily AS entity_prompt_daily_local
@@ -271,7 +271,7 @@ CREATE TABLE IF NOT EXISTS citations_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/citations', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per answer and URL that it cites, and per correction: those whose signs sum to 1 count. citation_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS citations AS citations_local
@@ -330,7 +330,7 @@ CREATE TABLE IF NOT EXISTS citation_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/citation_daily', '{replica}', (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded, mentioned)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS citation_daily AS citation_daily_local
@@ -412,7 +412,7 @@ CREATE TABLE IF NOT EXISTS shopping_cards_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/shopping_cards', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 CREATE TABLE IF NOT EXISTS shopping_cards AS shopping_cards_local
@@ -487,7 +487,7 @@ CREATE TABLE IF NOT EXISTS visits_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/visits', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'One row per visit that an AI platform sent, and per goal. visit_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS visits AS visits_local
@@ -514,7 +514,7 @@ CREATE TABLE IF NOT EXISTS visit_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/visit_daily', '{replica}', (visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits and goals by day, platform, page and country. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS visit_daily AS visit_daily_local
@@ -567,7 +567,7 @@ CREATE TABLE IF NOT EXISTS crawls_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/crawls', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS crawls AS crawls_local
@@ -595,7 +595,7 @@ CREATE TABLE IF NOT EXISTS crawl_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/crawl_daily', '{replica}', (requests, verified, unverified, bytes))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS crawl_daily AS crawl_daily_local
@@ -630,7 +630,7 @@ CREATE TABLE IF NOT EXISTS log_progress_local
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/answerscope/{database}/{shard}/log_progress', '{replica}')
 ORDER BY (log_topic, log_partition)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0;
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0;
 
 CREATE TABLE IF NOT EXISTS log_progress AS log_progress_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'log_progress_local');
@@ -676,7 +676,7 @@ CREATE TABLE IF NOT EXISTS deadletters_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletters', '{replica}')
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 CREATE TABLE IF NOT EXISTS deadletters AS deadletters_local
@@ -695,7 +695,7 @@ CREATE TABLE IF NOT EXISTS deadletter_marks_local
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
 ORDER BY (log_topic, log_partition, log_offset, mark)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'What became of dead letters, and of repeated batches.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
@@ -721,7 +721,7 @@ CREATE TABLE IF NOT EXISTS dimension_brands
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_brands', '{replica}', version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_competitors
@@ -737,7 +737,7 @@ CREATE TABLE IF NOT EXISTS dimension_competitors
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_competitors', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_prompts
@@ -754,7 +754,7 @@ CREATE TABLE IF NOT EXISTS dimension_prompts
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_prompts', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_topics
@@ -769,7 +769,7 @@ CREATE TABLE IF NOT EXISTS dimension_topics
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_topics', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- 0014_views.up.sql
@@ -809,7 +809,7 @@ CREATE TABLE IF NOT EXISTS brand_prompt_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/brand_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, served_model, provider)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_max_ratio_of_wrong_parts = 1, replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt. Always sum: a key may have several rows. [rebuild]';
 
 CREATE TABLE IF NOT EXISTS brand_prompt_daily AS brand_prompt_daily_local

@@ -26,14 +26,16 @@ var replications = []string{
 	FROM system.replicas
 	WHERE database = currentDatabase() AND is_readonly
 	ORDER BY table`,
-	// A replicated table has a window of its own for repeated batches.
-	`SELECT 'ALTER TABLE ' || name || ' MODIFY SETTING replicated_deduplication_window = '
-		|| extract(engine_full, 'non_replicated_deduplication_window = ([0-9]+)')
-		|| ', replicated_deduplication_window_seconds = 604800' AS step
+	// A replicated table has settings of its own: see layout.table.
+	`SELECT 'ALTER TABLE ' || name || ' MODIFY SETTING replicated_max_ratio_of_wrong_parts = 1'
+		|| if(match(engine_full, ' non_replicated_deduplication_window ='),
+			', replicated_deduplication_window = '
+			|| extract(engine_full, 'non_replicated_deduplication_window = ([0-9]+)')
+			|| ', replicated_deduplication_window_seconds = 604800', '') AS step
 	FROM system.tables
 	WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')
-		AND match(engine_full, ' non_replicated_deduplication_window =')
-		AND NOT match(engine_full, ' replicated_deduplication_window =')
+		AND (endsWith(name, '_local') OR startsWith(name, 'dimension_'))
+		AND NOT match(engine_full, 'replicated_max_ratio_of_wrong_parts')
 	ORDER BY name`,
 }
 
