@@ -233,7 +233,7 @@ func (c *clusterTest) poll(t *testing.T) (end func()) {
 			err := c.ask(ctx, t, questions[n%len(questions)])
 			if err == nil {
 				answered = time.Now()
-			} else if !failing {
+			} else if !failing && ctx.Err() == nil {
 				t.Logf("no answer: %.300v", err)
 			}
 			failing = err != nil
