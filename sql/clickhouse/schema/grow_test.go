@@ -101,8 +101,9 @@ func TestAReplicaHasItsRowsBeforeItIsAsked(t *testing.T) {
 	wantWhole(t, c, lostAnswers)
 }
 
-// tableInKeeper is the path of a table that became replicated, whose first server has a macro in place of its UUID.
-var tableInKeeper = regexp.MustCompile("/clickhouse/tables/[^/]+")
+// perServer matches what equal servers print differently: the path of a table that became replicated, whose first server
+// has a macro in place of its UUID, and parentheses, which a view keeps until its server starts again.
+var perServer = regexp.MustCompile("/clickhouse/tables/[^/]+|[()]")
 
 // wantWhole wants equal replicas, each with a number of answers and their sums, and nothing to be done.
 func wantWhole(t *testing.T, c clickhouse.Config, answers uint64) {
@@ -122,7 +123,7 @@ func wantWhole(t *testing.T, c clickhouse.Config, answers uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dumps = append(dumps, tableInKeeper.ReplaceAllString(dump, ""))
+		dumps = append(dumps, perServer.ReplaceAllString(dump, ""))
 	}
 	if dumps[0] != dumps[1] {
 		t.Errorf("the replicas have the schemas\n%s\nand\n%s", dumps[0], dumps[1])
