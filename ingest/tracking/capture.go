@@ -151,7 +151,7 @@ func (a *asker) storeJob(r *queuedRun, job capture.Job) {
 	if _, err := a.writer.end(postgres.RunOutcome{
 		ID: r.ID, State: "asking", Provider: r.Provider, ProviderJob: job.ID, SubmittedAt: &now,
 	}); err != nil {
-		r.limit.settle(0, platform.Allowance{}) // another worker waits for it, or nobody
+		r.limit.settle(0, platform.Allowance{}) // another worker waits for it, if any
 		a.fail(err)
 		return
 	}

@@ -152,5 +152,5 @@ func (c *clusterTest) change(t *testing.T, n int) {
 	})
 }
 
-// notAccepted is how many beacons got no answer, or were told to come again.
+// notAccepted counts the beacons that got no answer, or a request to send them again.
 func (b *browserLoad) notAccepted() int { return b.count(0) + b.count(http.StatusServiceUnavailable) }

@@ -35,14 +35,6 @@ type Step struct {
 
 func (s Step) String() string { return s.Store + " " + s.Name }
 
-// stepsOf returns the steps of those names at a store.
-func stepsOf(store string, names []string) (steps []Step) {
-	for _, name := range names {
-		steps = append(steps, Step{store, name})
-	}
-	return steps
-}
-
 // A Migrator brings the stores up to this binary under one lock: the schema of PostgreSQL, the schema of ClickHouse,
 // then the topics of Kafka. PostgreSQL has the lock, so its address is needed to migrate any of them.
 type Migrator struct {
@@ -61,7 +53,11 @@ type Migrator struct {
 // added to Newer.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	var steps []Step
-	add := func(store string, names ...string) { steps = append(steps, stepsOf(store, names)...) }
+	add := func(store string, names ...string) {
+		for _, name := range names {
+			steps = append(steps, Step{store, name})
+		}
+	}
 	if in.Postgres {
 		names, err := postgres.Pending(ctx, m.Postgres)
 		if err = m.unlessNewer(err, postgres.ErrNewer); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -196,14 +197,15 @@ func Retry(ctx context.Context, do func() error) error {
 // IsTransient reports whether a query may succeed if it is sent again later: the server cannot be reached, or cannot
 // answer because another server of its cluster is away.
 func IsTransient(err error) bool {
-	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		switch proto.Error(exception.Code) {
-		case proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale, proto.ErrReplicaIsNotInQuorum,
-			proto.ErrTableIsReadOnly, proto.ErrSocketTimeout, proto.ErrNetworkError:
-			return true
-		}
-	}
-	return unreached(err)
+	return unreached(err) || HasCode(err,
+		proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale, proto.ErrReplicaIsNotInQuorum,
+		proto.ErrTableIsReadOnly, proto.ErrSocketTimeout, proto.ErrNetworkError)
+}
+
+// HasCode reports whether an error is the server's answer with one of the codes.
+func HasCode(err error, codes ...proto.Error) bool {
+	exception, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && slices.Contains(codes, proto.Error(exception.Code))
 }
 
 // unreached reports whether the connection failed, as opposed to an answer of the server.

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -18,8 +17,7 @@ func Refused(err error) (refuser string, refused bool) {
 		return "", true
 	}
 	exception, ok := errors.AsType[*clickhouse.Exception](err)
-	if !ok || strings.Contains(exception.Message, noSpace) ||
-		slices.Contains(unavailable, proto.Error(exception.Code)) {
+	if !ok || strings.Contains(exception.Message, noSpace) || HasCode(err, unavailable...) {
 		return "", false
 	}
 	if view := pushingTo.FindStringSubmatch(exception.Message); view != nil { // the first is the innermost

@@ -90,10 +90,8 @@ func (r *replicas) noteError(ctx context.Context, node driver.Conn, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		if !slices.Contains(leaving, proto.Error(exception.Code)) {
-			return
-		}
+	if _, answered := errors.AsType[*clickhouse.Exception](err); answered && !HasCode(err, leaving...) {
+		return
 	}
 	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
 }

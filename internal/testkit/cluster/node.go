@@ -217,7 +217,7 @@ func (n *Node) awaitService(ctx context.Context) error {
 // Kill kills the engine or service (kill -9) and returns when it has ended.
 func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
 
-// Stop tells the engine or service to end, and returns when it has.
+// Stop asks the engine or service to end, and returns when it has.
 func (n *Node) Stop() error { return n.end(syscall.SIGTERM) }
 
 func (n *Node) end(signal syscall.Signal) error {

@@ -195,7 +195,7 @@ func leaderFirst(ctx context.Context, replicas []server) error {
 }
 
 // ofTables adapts the layout to a server's tables: new tables become replicated like these, also while a replica is
-// missing in the configuration. Unreplicated tables cannot get a replica, which would lack their rows.
+// missing in the configuration. A replica of a table that Replicate has not changed yet would lack its rows.
 func (l layout) ofTables(ctx context.Context, conn *clickhouse.Conn) (layout, error) {
 	const engines = `
 		SELECT
@@ -209,8 +209,8 @@ func (l layout) ofTables(ctx context.Context, conn *clickhouse.Conn) (layout, er
 		return l, fmt.Errorf("read the engines of tables: %w", err)
 	}
 	if len(plain) > 0 && (l.replicated || len(replicated) > 0) {
-		const next = "ATTACH TABLE … AS REPLICATED first"
-		return l, fmt.Errorf("table %s is not replicated, and replicas are: %s", plain[0], next)
+		return l, fmt.Errorf("table %s is not replicated, and others are to be: give the addresses of all replicas, and "+
+			"run: answerscope migrate", plain[0])
 	}
 	l.replicated = l.replicated || len(replicated) > 0
 	return l, nil

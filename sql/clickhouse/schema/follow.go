@@ -2,7 +2,6 @@ package schema
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ func follow(ctx context.Context, l layout, leader, follower *clickhouse.Conn, pr
 	for _, d := range steps {
 		progress("replica " + d.name)
 		err := follower.Exec(bounded, d.statement)
-		for hasCode(err, proto.ErrTimeoutExceeded) { // a large table is filled for longer
+		for clickhouse.HasCode(err, proto.ErrTimeoutExceeded) { // a large table is filled for longer
 			err = follower.Exec(bounded, d.statement)
 		}
 		if err != nil {
@@ -54,17 +53,11 @@ func forget(ctx context.Context, leader, follower *clickhouse.Conn) error {
 	}
 	err = leader.Exec(ctx, fmt.Sprintf("SYSTEM DROP REPLICA %s FROM DATABASE %s",
 		clickhouse.QuoteText(name), clickhouse.QuoteName(database)))
-	if hasCode(err, proto.ErrTableWasNotDropped) { // it is active
+	if clickhouse.HasCode(err, proto.ErrTableWasNotDropped) { // it is active
 		return fmt.Errorf("keeper still has a session of an earlier replica %q: run this again in a minute: %w",
 			name, err)
 	}
 	return err
-}
-
-// hasCode reports whether an error is ClickHouse's refusal with that code.
-func hasCode(err error, code proto.Error) bool {
-	refusal, ok := errors.AsType[*driver.Exception](err)
-	return ok && proto.Error(refusal.Code) == code
 }
 
 // An object is a table or a materialized view of a database.

@@ -109,7 +109,7 @@ func (l layout) table(s string) ([]string, error) {
 		s = windowClause.ReplaceAllString(s,
 			"replicated_deduplication_window = $1, replicated_deduplication_window_seconds = 604800")
 		// A killed server may have more rows of unfinished inserts than of finished ones in a small table. By default
-		// the table would then stay read-only until somebody looks at it. What Keeper does not list is set aside.
+		// the table would then stay read-only until an operator looks at it. What Keeper does not list is set aside.
 		s = strings.Replace(s, "\nSETTINGS ", "\nSETTINGS replicated_max_ratio_of_wrong_parts = 1, ", 1)
 	}
 	if clickhouse.IsDimension(name) {
