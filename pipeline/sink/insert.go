@@ -25,7 +25,7 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 		return err
 	}
 	rows := in.rows
-	if in.batch.Repeated && len(rows) > 0 {
+	if in.batch.Repeated && len(rows) > 0 && !in.conn.Replicated() {
 		var err error
 		if rows, err = in.missingRows(ctx); err != nil {
 			return err
@@ -67,11 +67,14 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 
 // missingRows returns the rows of a repeated batch that the landing table lacks.
 //
-// A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing:
-// tables forget tokens at different times, and a server that lost power has the parts, which it syncs, and not the
-// tokens, which it does not. So the landing table is read. A month lands whole or not at all, so the missing rows are
-// whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
-// under way. The batch's months are suspect until their rollups are reconciled.
+// A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing
+// on a server without replicas: tables forget tokens at different times, and a server that lost power has the parts,
+// which it syncs, and not the tokens, which it does not. So the landing table is read. A month lands whole or not at
+// all, so the missing rows are whole months. They keep the batch's token, which each month remembers for itself: an
+// earlier insert may still be under way. The batch's months are suspect until their rollups are reconciled.
+//
+// Replicas keep a token in Keeper as long as its part, so there the whole batch is sent again, and each rollup takes
+// what it lacks before the batch is committed: no figure is smaller than what was committed.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)
 	landed, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))

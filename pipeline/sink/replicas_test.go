@@ -46,6 +46,7 @@ func TestTwoReplicas(t *testing.T) { //nolint:tparallel // its parts share a war
 	w.target = w.sink(t)
 	t.Run("a batch that is acknowledged is on both", w.testAnAcknowledgedBatchIsOnBoth)
 	t.Run("a batch whose only copy was lost lands again", w.testALostCopyLandsAgain)
+	t.Run("a repeated batch is in every sum", w.testARepeatedBatchIsInEverySum)
 	t.Run("a rebuild ends when both have it", w.testARebuildEndsWhenBothHaveIt)
 	t.Run("a replica that hangs is given up", w.testAHungReplicaIsGivenUp)
 	t.Run("a purge ends when both have it", w.testAPurgeEndsWhenBothHaveIt)
@@ -169,6 +170,29 @@ func (w *shardOfTwo) testALostCopyLandsAgain(t *testing.T) {
 	b.Repeated = true
 	w.land(t, b)
 	w.wantAllOnce(t)
+}
+
+// An insert is cut off when its rows have landed and no view has them. When the batch is repeated, every sum has them
+// before it is acknowledged.
+func (w *shardOfTwo) testARepeatedBatchIsInEverySum(t *testing.T) {
+	w.land(t, w.batchOfThree(t))
+	before, current, b := w.next, w.current(t), w.batchOfThree(t)
+	db := w.database + "."
+	w.at(t, current, "CREATE MATERIALIZED VIEW "+db+"failing TO "+db+"deadletters_local AS "+
+		"SELECT '' AS log_topic, toInt32(throwIf(1, 'no memory', toInt16(241))) AS log_partition FROM "+db+"answers_local "+
+		"SETTINGS allow_custom_error_code_in_throwif = 1")
+	if err := w.insertWithin(t, 30*time.Second, b); err == nil {
+		t.Fatal("it landed")
+	}
+	w.at(t, current, "DROP VIEW "+db+"failing SYNC")
+	here := &environment{conn: w.shard, topic: w.topic}
+	here.wantNumbers(t, uint64(w.next), map[string]string{"answers": "SELECT count() FROM answers_local"})
+	here.wantNumbers(t, uint64(before), map[string]string{"sums": "SELECT toUInt64(sum(answers)) FROM answer_daily_local"})
+	w.land(t, b)
+	for n := range w.pair.Servers {
+		here := &environment{conn: warehouse.Shard(t, w.node(t, n), 0), topic: w.topic}
+		here.wantEachOnce(t, uint64(w.next))
+	}
 }
 
 // current is the replica to which statements of the shard go.

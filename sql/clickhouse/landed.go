@@ -199,11 +199,6 @@ type RowMonth struct {
 func (t Table[R]) LandedMonths(
 	ctx context.Context, conn *Conn, from, to LogPosition, months []Month,
 ) (map[RowMonth]bool, error) {
-	if r, ok := conn.Server.(*replicas); ok {
-		if err := r.settle(ctx); err != nil {
-			return nil, err
-		}
-	}
 	const text = `
 SELECT DISTINCT log_offset, toYYYYMM(day) AS month
 FROM {table:Identifier}
