@@ -101,7 +101,7 @@ func measureCluster(ctx context.Context, o Options, s *stack, r *Result) error {
 		}
 		measured[leg.Name] = rates
 		for _, rate := range rates { // a later leg may fail
-			o.Progress("    %.0f %s a second with %d pipelines, CPU of 1,000 %.1f ms",
+			o.Progress("    %.0f %s a second, pipelines %d, CPU of 1,000 %.1f ms",
 				rate.PerSecond, rate.Load, rate.Pipelines, rate.cpu())
 		}
 	}

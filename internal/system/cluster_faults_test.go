@@ -225,7 +225,6 @@ func (c *clusterTest) recovers(t *testing.T) {
 			return err == nil
 		})
 	}
-	wait.For(t, "sums to be repaired", func() bool { return c.nothingToRepair(t.Context()) })
 	wait.For(t, "brokers to be in sync", func() bool { return c.InSync(t.Context()) })
 }
 

@@ -272,12 +272,6 @@ func (c *clusterTest) ask(ctx context.Context, t *testing.T, q *question) error 
 	return nil
 }
 
-// nothingToRepair reports that no insert was cut off whose sums are yet to be repaired.
-func (c *clusterTest) nothingToRepair(ctx context.Context) bool {
-	suspects, err := clickhouse.Suspects(ctx, c.installation.warehouse)
-	return err == nil && len(suspects) == 0
-}
-
 // today asks for three days, since midnight may come.
 func today(brand string) string {
 	day := func(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.DateOnly) }

@@ -24,17 +24,21 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 	if err := in.insertDeadLetters(ctx); err != nil {
 		return err
 	}
-	rows := in.rows
-	if in.batch.Repeated && len(rows) > 0 && !in.conn.Replicated() {
+	missing, landed := in.rows, []R(nil)
+	if in.batch.Repeated && len(in.rows) > 0 {
 		var err error
-		if rows, err = in.missingRows(ctx); err != nil {
+		if missing, landed, err = in.missingRows(ctx); err != nil {
 			return err
 		}
 	}
 	if err := in.checkOwnership(); err != nil {
 		return err
 	}
-	if err := in.sink.topic.table.Insert(ctx, in.conn, in.batch.Token(), rows); err != nil {
+	err := in.sink.topic.table.Insert(ctx, in.conn, in.batch.Token(), missing)
+	if err == nil && in.conn.Replicated() {
+		err = in.sink.topic.table.Complete(ctx, in.conn, in.batch.Token(), landed)
+	}
+	if err != nil {
 		err = in.refusal(err)
 		// A refused batch is sent whole again: a table may have taken it, and the view that refused it has not.
 		if !errors.Is(err, consume.ErrRefused) {
@@ -65,30 +69,32 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 	return clickhouse.DeadLetters.Insert(ctx, in.conn, token, in.deadLetters)
 }
 
-// missingRows returns the rows of a repeated batch that the landing table lacks.
+// missingRows returns the rows of a repeated batch that the landing table lacks, and the others.
 //
-// A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing
-// on a server without replicas: tables forget tokens at different times, and a server that lost power has the parts,
-// which it syncs, and not the tokens, which it does not. So the landing table is read. A month lands whole or not at
-// all, so the missing rows are whole months. They keep the batch's token, which each month remembers for itself: an
-// earlier insert may still be under way. The batch's months are suspect until their rollups are reconciled.
+// A batch is repeated when its plan was found open, or when the end of an insert is unknown. Its token proves nothing:
+// tables forget tokens at different times, and a server that lost power has the parts, which it syncs, and not the
+// tokens, which it does not. So the landing table is read. A month lands whole or not at all, so the missing rows are
+// whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
+// under way. The batch's months are suspect until their rollups are reconciled.
 //
-// Replicas keep a token in Keeper as long as its part, so there the whole batch is sent again, and each rollup takes
-// what it lacks before the batch is committed: no figure is smaller than what was committed.
-func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error) {
+// Replicas have a token as long as its part, since both are in Keeper. So there the landed rows are sent again, too,
+// and the rollups have all before the batch is committed: no figure is smaller than what was committed.
+func (in *insertion[R]) missingRows(ctx context.Context) (missing, landed []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)
-	landed, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))
+	months, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, row := range in.rows {
-		if !landed[clickhouse.RowMonth{Offset: row.Offset(), Month: row.Month()}] {
+		if months[clickhouse.RowMonth{Offset: row.Offset(), Month: row.Month()}] {
+			landed = append(landed, row)
+		} else {
 			missing = append(missing, row)
 		}
 	}
 	in.sink.log.Info("repeating a batch",
-		"batch", in.batch.String(), "landed", len(in.rows)-len(missing), "missing", len(missing))
-	return missing, nil
+		"batch", in.batch.String(), "landed", len(landed), "missing", len(missing))
+	return missing, landed, nil
 }
 
 // monthsOf returns the months of rows, each once.

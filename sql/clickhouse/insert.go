@@ -16,9 +16,11 @@ import (
 // insertSettings makes an insert with a token safe to repeat: the landing table and every view target take only the
 // blocks that they lack. That holds while the same rows make the same blocks, so nothing here may depend on the load of
 // the server: one thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks never cut.
+//
+// Rows without a token may be inserted twice.
 func insertSettings(token string) clickhouse.Settings {
 	return clickhouse.Settings{
-		"insert_deduplicate":                                 1,
+		"insert_deduplicate":                                 token != "",
 		"insert_deduplication_token":                         token,
 		"deduplicate_blocks_in_dependent_materialized_views": 1,
 		"materialized_views_ignore_errors":                   0,
@@ -82,18 +84,13 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 // repeated insert adds only the blocks that the server lacks. Inserting no rows does nothing.
 //
 // On a cluster, facts need the conn of a shard, and dimensions are inserted at every shard.
-func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {
-	if len(rows) == 0 {
-		return nil
-	}
+func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
 	if conn.shards != nil {
 		if !IsDimension(t.Name) {
 			return fmt.Errorf("insert %d rows into %s: want the conn of a shard", len(rows), t.Name)
 		}
 		return conn.EachShard(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
 	}
-	ctx, span := openSpan(ctx, "INSERT", t.Name)
-	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
 	settings := insertSettings(token)
 	if r, ok := conn.Server.(*replicas); ok && len(r.nodes) > 1 {
 		// All replicas have an acknowledged insert, also in the tables that views fill. A query may reach any of them;
@@ -101,6 +98,25 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		settings["insert_quorum"], settings["insert_quorum_timeout"] = len(r.nodes), quorumTimeout
 		settings["insert_quorum_parallel"] = 1
 	}
+	return t.insert(ctx, conn, settings, rows)
+}
+
+// Complete inserts landed rows under their batch's token once more, so that the tables of views take what they lack,
+// and waits until all replicas have it. It wants no quorum: a part whose second copy was lost with a disk never reaches
+// its own, although the replica that was made anew has it.
+func (t Table[R]) Complete(ctx context.Context, shard *Conn, token string, rows []R) error {
+	if err := t.insert(ctx, shard, insertSettings(token), rows); err != nil {
+		return err
+	}
+	return shard.settle(ctx)
+}
+
+func (t Table[R]) insert(ctx context.Context, conn *Conn, settings clickhouse.Settings, rows []R) (err error) {
+	if len(rows) == 0 {
+		return nil
+	}
+	ctx, span := openSpan(ctx, "INSERT", t.Name)
+	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	batch, err := conn.PrepareBatch(ctx, t.statement(conn))
 	if err != nil {

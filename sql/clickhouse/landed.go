@@ -199,6 +199,9 @@ type RowMonth struct {
 func (t Table[R]) LandedMonths(
 	ctx context.Context, conn *Conn, from, to LogPosition, months []Month,
 ) (map[RowMonth]bool, error) {
+	if err := conn.settle(ctx); err != nil {
+		return nil, err
+	}
 	const text = `
 SELECT DISTINCT log_offset, toYYYYMM(day) AS month
 FROM {table:Identifier}

@@ -103,6 +103,16 @@ var leaving = []proto.Error{
 	proto.ErrUnexpectedZookeeperError, proto.ErrUnknownTable,
 }
 
+// settle waits until every server has all parts that exist. An insert whose end is unknown may have come to one alone.
+func (r *replicas) settle(ctx context.Context) error {
+	for i, node := range r.nodes {
+		if err := r.sync(ctx, node); err != nil {
+			return fmt.Errorf("%s may lack rows: %w", r.names[i], err)
+		}
+	}
+	return nil
+}
+
 func (r *replicas) catchUp(ctx context.Context) error {
 	return r.do(ctx, func(node driver.Conn) error { return r.sync(ctx, node) })
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package cluster starts a cluster on this machine, each node on a host of its own, and breaks it: it kills nodes,
 // loses their disks, cuts the network between hosts and promotes PostgreSQL's standby. Hosts are network namespaces on
 // a bridge. Processes, namespaces and addresses end with the process that made them.

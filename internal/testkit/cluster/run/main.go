@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command run starts the product on a cluster of this machine, and breaks what is named: the target cluster of
 // make. The network is the command's own, and everything ends with it.
 package main
