@@ -30,6 +30,7 @@ type exported struct {
 		Title       string  `json:"title"`
 		Position    *int64  `json:"position"`
 		PriceAmount *string `json:"price_amount"`
+		Merchant    string  `json:"merchant"`
 	} `json:"products"`
 	GivenUp      string `json:"given_up"`
 	ID           string `json:"id"`
@@ -57,7 +58,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 			a := warehouse.Answer(n, warehouse.Day.AddDate(0, 0, int(n)))
 			a.TopicID, a.Revision, a.MentionCount, a.Text = topics[1], 1, 1, fmt.Sprintf("text %d\nof \"%d\" 語", n, n)
 			a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = []string{"https://a.example/?b=1"}, []string{"A"}, []bool{true}
-			a.RawProducts = `[{"title":"One","price_amount":"12.50"}]`
+			a.RawProducts = `[{"title":"One","price_amount":"12.50","merchant":"Shop"}]`
 			if n == 7 {
 				a.Text, a.RawProducts, a.GivenUp, a.GivenUpClass, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", true, "timeout", nil, nil, nil
 			}
@@ -133,7 +134,7 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 			continue
 		}
 		if e.Text != fmt.Sprintf("text %d\nof \"%d\" 語", n, n) || len(e.Citations) != 1 || e.Citations[0].URL != "https://a.example/?b=1" || !e.Citations[0].Cited ||
-			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" || e.GivenUp != "" {
+			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" || e.Products[0].Merchant != "Shop" || e.GivenUp != "" {
 			t.Errorf("answer %d is exported as %s", n, line)
 		}
 	}

@@ -2979,7 +2979,7 @@ AS SELECT
     )[net.topic_id] AS topic,
     sample,
     arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), recorded.2, recorded.3, recorded.4) AS citations,
-    JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
+    JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64), merchant String))') AS products,
     given_up,
     given_up_error,
     toString(id) AS id,
