@@ -152,6 +152,7 @@ func (a *asker) sendRequest(requests context.Context, r *queuedRun, reserved flo
 		q := a.answerRun(r).Question()
 		job, reply, err = a.surface.Submit(limited, r.Provider, q, submissionID(r), a.callbackURL(r))
 		if err == nil && job.ID != "" {
+			r.limit.learn(reply.Allowance)
 			a.storeJob(r, job)
 			return
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/tracking"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
@@ -42,6 +43,8 @@ type captures struct {
 	faulted    bool          // jobs end without a result
 	broken     int           // the status of results that hold no answer; 0: they do
 	breaks     int           // connections that break once a submission is accepted
+	perMinute  string        // the requests a minute that it says the account may send, where it accepts a job
+	huge       bool          // answers are too long for a record
 	keys       []string      // of idempotency, each once
 	conflicts  int           // submissions with a key that was used
 	accept     func(job int) // called before a submission is answered
@@ -93,7 +96,11 @@ func (c *captures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	text, _ := json.Marshal("Lumen is the answer to " + job.prompt)
+	answer := "Lumen is the answer to " + job.prompt
+	if c.huge {
+		answer += strings.Repeat(" lamp", event.MaxText/4)
+	}
+	text, _ := json.Marshal(answer)
 	if isResult || isSnapshot {
 		if !job.fetched {
 			job.fetched = true
@@ -161,6 +168,7 @@ func (c *captures) submit(w http.ResponseWriter, r *http.Request) {
 		c.breaks--
 		panic(http.ErrAbortHandler)
 	}
+	w.Header().Set("X-Ratelimit-Limit-Requests", c.perMinute)
 	w.WriteHeader(http.StatusAccepted)
 	fmt.Fprintf(w, `{"id": %q, "snapshot_id": %[1]q, "status": "pending", "success": true, "task": {"id": %[1]q, "status": "QUEUED"}}`, id)
 }

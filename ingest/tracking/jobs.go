@@ -155,7 +155,7 @@ func (j *Jobs) resumeSilentJobs(ctx context.Context) {
 	}
 }
 
-// announceAndResume announces this worker with the platforms that its environment has a key of.
+// announceAndResume announces this worker with the platforms and capture providers that its environment has a key of.
 func (j *Jobs) announceAndResume(ctx context.Context, resume bool) (resumed int64, err error) {
 	ctx, done := context.WithTimeout(ctx, j.heartbeatTimeout/3)
 	defer done()
@@ -167,6 +167,9 @@ func (j *Jobs) announceAndResume(ctx context.Context, resume bool) (resumed int6
 	for _, p := range platforms {
 		if p.NeedsKey && p.Unavailable == "" {
 			withKey = append(withKey, p.Slug)
+			for _, provider := range p.Providers {
+				withKey = append(withKey, provider.Slug)
+			}
 		}
 	}
 	if err := j.DB.RegisterWorker(ctx, j.limits.holder, withKey, j.heartbeatTimeout); err != nil || !resume {

@@ -212,12 +212,21 @@ func (l *rateLimit) release(reserved float64, reply platform.Reply, err error) {
 
 // settle ends a request that took fewer tokens than it had reserved, or more.
 func (l *rateLimit) settle(unused float64, allowance platform.Allowance) {
+	l.learn(allowance)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.inFlight--
 	l.usedAt = now
 	l.tokens.fill(now, unused)
+	l.signal()
+}
+
+// learn takes over the limits that a response states.
+func (l *rateLimit) learn(allowance platform.Allowance) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
 	l.learnt.RequestsPerMinute = least(allowance.RequestsPerMinute, l.learnt.RequestsPerMinute)
 	l.learnt.TokensPerMinute = least(allowance.TokensPerMinute, l.learnt.TokensPerMinute)
 	if until := now.Add(allowance.ClosedFor); until.After(l.closedUntil) {
@@ -226,7 +235,6 @@ func (l *rateLimit) settle(unused float64, allowance platform.Allowance) {
 		}
 		l.closedUntil = until
 	}
-	l.signal()
 }
 
 // observe counts failures in a row of a capture provider. After some it is passed over, for twice as long each time.

@@ -54,6 +54,7 @@ type Platform struct {
 
 	Providers []Platform // of a consumer surface: those that capture it, in the order in which they are asked
 
+	order             []string        // of a consumer surface: the providers that the organization named
 	highestPrice      *platform.Price // of a consumer surface: what a capture costs at most at one of its providers
 	environmentLimits config.AccountLimits
 	captures          capture.Account // account of a capture provider

@@ -184,7 +184,8 @@ func newDraft(brand postgres.Brand, r Request, now time.Time) *Draft {
 }
 
 // availablePlatforms lists the organization's platforms. Any worker may run the job, so a key of the environment counts
-// only if every worker has announced it. Without workers this process's own environment decides.
+// only if every worker has announced it: of a surface that the organization has an order for, the key of a provider in
+// that. Without workers this process's own environment decides.
 func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) ([]Platform, error) {
 	platforms, err := j.ListPlatforms(ctx, organization)
 	if err != nil {
@@ -195,7 +196,13 @@ func (j *Jobs) availablePlatforms(ctx context.Context, organization uuid.UUID) (
 		return platforms, err
 	}
 	for i, p := range platforms {
-		lacksKey := func(worker []string) bool { return !slices.Contains(worker, p.Slug) }
+		wanted := []string{p.Slug}
+		if len(p.order) > 0 {
+			wanted = p.order
+		}
+		lacksKey := func(worker []string) bool {
+			return !slices.ContainsFunc(wanted, func(slug string) bool { return slices.Contains(worker, slug) })
+		}
 		platforms[i] = p.WithKeyStatus(!slices.ContainsFunc(workers, lacksKey))
 	}
 	return platforms, nil

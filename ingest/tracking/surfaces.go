@@ -21,7 +21,7 @@ import (
 // organization's, or empty. Where the organization has keys of its own, also one that cannot be decrypted, no other is
 // used: the owner of the environment's accounts would pay.
 func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []string) Platform {
-	result := Platform{Description: entry.Description}
+	result := Platform{Description: entry.Description, order: order}
 	isOther := func(provider Platform) bool {
 		account := []capture.Account{provider.captures}
 		return provider.KeyFrom != FromOrganization || len(capture.Choose(entry.Slug, account, nil)) == 0
@@ -59,6 +59,7 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 		result.Unavailable = keyVariables(entry.Slug, offers) + " is missing: want the API key of an account at " +
 			"a provider that captures " + entry.Name
 	}
+	result.highestPrice = capture.HighestPrice(entry.Slug, accounts)
 	if len(accounts) == 0 {
 		return result
 	}
@@ -66,7 +67,6 @@ func (p *Platforms) surface(entry catalog.Entry, providers []Platform, order []s
 	result.KeyFrom, result.KeyEnd = first.KeyFrom, first.KeyEnd
 	result.LimitsInForce, result.LimitSources = first.LimitsInForce, first.LimitSources
 	result.Price = capture.Price(entry.Slug, accounts[0])
-	result.highestPrice = capture.HighestPrice(entry.Slug, accounts)
 	result.Connect = func(simulator.Cast) (platform.Platform, error) {
 		return entry.Open(catalog.Settings{Accounts: accounts})
 	}

@@ -195,7 +195,13 @@ func Price(slug string, a Account) *platform.Price {
 }
 
 // HighestPrice returns what a capture costs at most at one of the accounts, with a second page where there may be one.
+// Without accounts it is that of any provider.
 func HighestPrice(slug string, accounts []Account) *platform.Price {
+	if len(accounts) == 0 {
+		for _, provider := range Offers(slug) {
+			accounts = append(accounts, Account{Provider: provider})
+		}
+	}
 	highest := new(big.Rat)
 	for _, a := range accounts {
 		price := findSurface(slug).offer(a.Provider).perThousand(a.CreditUSD)
