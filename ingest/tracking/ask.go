@@ -200,7 +200,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	}
 	record, err := answer.Record(&answered, run.EndedAt)
 	if err != nil {
-		return &platform.Error{Class: platform.ChangedShape, Cause: err}
+		return &platform.Error{Class: platform.ChangedShape, Cause: err, CostUSD: cost}
 	}
 	outcome := postgres.RunOutcome{
 		ID: r.ID, State: "answered", Answer: string(record.Value), Cost: cost, Provider: answered.Provider,
@@ -220,6 +220,7 @@ func (a *asker) storeAnswer(r *queuedRun, reply platform.Reply, took time.Durati
 	fault.Pass(fault.Answered)
 	a.end(1)
 	a.signalRecord()
+	a.cancelJobs(r)
 	return nil
 }
 
@@ -317,6 +318,7 @@ func (a *asker) giveUp(r *queuedRun, failure *platform.Error, cost string) bool 
 	}
 	a.end(1)
 	a.signalRecord()
+	a.cancelJobs(r)
 	return true
 }
 

@@ -198,6 +198,7 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	case progress.Ended:
 	case isLate:
 		reply, r.replacedCost = late, a.surface.Cost(job.Provider)
+		r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID) // not waited for either
 	case ctx.Err() != nil:
 		a.jobs.add(r)
 		return
@@ -213,9 +214,6 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	}
 	a.endWait(r)
 	a.endRequest(ctx, r, now.Sub(*r.SubmittedAt), 0, reply, err)
-	if isLate { // once that is stored: a worker that took the run over would ask for another job
-		a.cancel(ctx, job)
-	}
 }
 
 // fetch polls a job, unless its provider takes no polls. An error ends the job.
@@ -233,10 +231,19 @@ func (a *asker) fetch(
 	return reply, progress, err
 }
 
+// cancelJobs ends the jobs of a run that has ended and is stored: a worker that took the run over before would ask for
+// another job.
+func (a *asker) cancelJobs(r *queuedRun) {
+	for _, text := range r.LateJobs {
+		provider, id, _ := strings.Cut(text, " ")
+		a.cancel(a.writer.ctx, capture.Job{Provider: provider, ID: id})
+	}
+}
+
 // cancel ends a job that is waited for no more, where its provider can end jobs and takes polls. Others end by
 // themselves.
 func (a *asker) cancel(ctx context.Context, job capture.Job) {
-	if !capture.Cancels(job.Provider) {
+	if a.surface == nil || !capture.Cancels(job.Provider) || a.accountOf(job.Provider).losesPolls() {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -157,6 +157,47 @@ func TestALateCaptureOutlivesAKill(t *testing.T) {
 	}
 }
 
+// A job at Bright Data that took too long ends with its run: when the next one's capture comes, or fails for the last
+// time. It ran on.
+func TestALateJobEndsWithItsRun(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fails %t", fails), func(t *testing.T) {
+			t.Parallel()
+			e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
+			e.Captures = c.environment("BRIGHTDATA", "key")
+			c.jobs["1"] = &captureJob{prompt: numbered(1)[0], holds: true}
+			c.accept = func(job int) { c.jobs[fmt.Sprint(job)].cancelled = fails }
+			jobs, _ := e.jobs(t)
+			id := e.start(t, jobs, surface)
+			e.exec(t, "UPDATE tracking_runs SET attempts = 5, late_jobs = '{brightdata 1}'") // one failure is left to it
+			e.run(t)
+			_, r := e.finished(t, id)
+			if r.Answered == 1 == fails || r.GaveUp["unavailable"] == 1 != fails {
+				t.Errorf("%+v", r)
+			}
+			wait.For(t, "the end of the job", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.jobs["1"].cancelled })
+		})
+	}
+}
+
+// A capture of which no record can be made costs what it did: it cost the estimate, which is the highest price.
+func TestACaptureThatMakesNoRecordIsPaidFor(t *testing.T) {
+	t.Parallel()
+	e, c := newCaptured(t, 1)
+	c.huge = true
+	e.Captures = append(e.Captures, c.environment("CLORO", "key")...)
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerDay: new("1")}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := e.run(t)
+	id := e.start(t, jobs, surface)
+	_, r := e.finished(t, id)
+	if r.GaveUp["changed_shape"] != 1 || e.costs(t, id) != "0.0016" {
+		t.Errorf("%+v at %s USD", r, e.costs(t, id))
+	}
+}
+
 // What failures cost before a job is cancelled stays spent, and the rest of its reservation is given back.
 func TestACancelledJobKeepsItsCost(t *testing.T) {
 	t.Parallel()

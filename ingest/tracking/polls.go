@@ -88,6 +88,13 @@ func (l *rateLimit) endPoll(lost *platform.Error) {
 	}
 }
 
+// losesPolls reports whether the last poll was not answered.
+func (l *rateLimit) losesPolls() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.pollsLostSince.IsZero()
+}
+
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
