@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/gofrs/uuid/v5"
@@ -40,8 +41,8 @@ func (p Platform) limits(
 	return limits, from
 }
 
-// Limits learnt from response headers count down to a quarter of a limit, and up to 20 times a described one. They do
-// not raise a limit that somebody has set.
+// Limits learnt from response headers count down to a quarter of the described one (of a lower limit that somebody has
+// set, of that), and up to 20 times. They do not raise a limit that somebody has set.
 const (
 	maxLowered = 4
 	maxRaised  = 20
@@ -63,7 +64,8 @@ func chooseLimit(
 	if learnt == 0 || limit == 0 {
 		return limit, from
 	}
-	if learnt = min(max(learnt, limit/maxLowered), upper); learnt == limit {
+	lower := min(cmp.Or(described, limit), limit) / maxLowered
+	if learnt = min(max(learnt, lower), upper); learnt == limit {
 		return limit, from
 	}
 	return learnt, FromPlatform

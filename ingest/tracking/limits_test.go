@@ -311,7 +311,10 @@ func TestChooseLimit(t *testing.T) {
 		{500, n(600), nil, 4000, 600, FromEnvironment}, // what is set is not raised
 		{500, n(600), n(40), 4000, 40, FromOrganization},
 		{500, nil, n(8000), 3000, 3000, FromPlatform},
-		{500, nil, n(8000), 10, 2000, FromPlatform},
+		{500, nil, n(8000), 1000, 1000, FromPlatform}, // what the platform says: 2,000 were sent, and half refused
+		{500, nil, n(8000), 10, 125, FromPlatform},    // a quarter of the described limit
+		{500, n(40), nil, 3, 10, FromPlatform},        // of the lower one that is set
+		{0, n(8000), nil, 10, 2000, FromPlatform},
 		{500, nil, n(0), 4000, 0, FromOrganization}, // no limit of tokens
 		{0, nil, nil, 4000, 0, FromDescription},
 		{3, nil, nil, 1, 1, FromPlatform},
