@@ -127,7 +127,7 @@ func TestForgedCallbacks(t *testing.T) {
 		"another run's":  {"oxylabs", right[:32] + other[32:], "", "", "", problem.Unauthenticated},
 		"no hex":         {"oxylabs", strings.Repeat("x", 64), "", "", "", problem.Unauthenticated},
 		"upper case":     {"oxylabs", strings.ToUpper(right), "", "", "", problem.Unauthenticated},
-		"unsigned":       {"cloro", signing, "1800000000", "", "{}", problem.Unauthenticated},
+		"badly signed":   {"cloro", signing, "1800000000", "v1=", "{}", problem.Unauthenticated},
 		"another secret": {"cloro", signing, "1800000000", tracking.Sign("other", "1800000000", "{}"), "{}", problem.Unauthenticated},
 		"a changed body": {"cloro", signing, "1800000000", signed("1800000000", "{}"), "{ }", problem.Unauthenticated},
 		"stale":          {"cloro", signing, "1799999000", signed("1799999000", "{}"), "{}", problem.Invalid},
