@@ -318,7 +318,7 @@ func (p *Platforms) SetKey(ctx context.Context, user, organizationID uuid.UUID, 
 			"ANSWERSCOPE_SECRET_KEYS is missing: want that of all processes, which encrypts keys of platforms")
 	}
 	if capture.HasUser(slug) && !strings.Contains(key, ":") {
-		return problem.New(problem.Invalid, "the key of %s: want user:password", slug)
+		return problem.New(problem.Unprocessable, "the key of %s: want user:password", slug)
 	}
 	end := ""
 	if len(key) >= minShownKey {

@@ -153,7 +153,7 @@ func limitsText(v tracking.View) string {
 // asUsage makes a wrong argument the usage error that it is.
 func asUsage(err error) error {
 	_, refused := errors.AsType[postgres.ErrValue](err)
-	if kind, _ := problem.Of(err); refused || kind == problem.Invalid {
+	if kind, _ := problem.Of(err); refused || kind == problem.Invalid || kind == problem.Unprocessable {
 		return usageError{err}
 	}
 	return err

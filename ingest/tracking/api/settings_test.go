@@ -129,7 +129,7 @@ func TestMembersReadAndOwnersWrite(t *testing.T) {
 		{"stranger", "GET", "", "", 200, `"platform":"openai","name":"OpenAI","available":true,"key_from":"environment","takes_region"`},
 		{"stranger", "DELETE", "/openai", "", 404, "has no key of its own"},
 		{"owner", "PUT", "/google-ai-mode", body, 400, "want a provider that captures it: serpapi, "},
-		{"owner", "PUT", "/oxylabs", body, 400, "the key of oxylabs: want user:password"},
+		{"owner", "PUT", "/oxylabs", body, 422, "the key of oxylabs: want user:password"},
 		{"owner", "PUT", "/serpapi", body, 200, `"platform":"serpapi","name":"SerpApi","available":true,"key_from":"organization"`},
 		{"viewer", "GET", "", "", 200, `"per_thousand_requests":"25"},"providers":[{"provider":"serpapi","key_from":"organization"}]`},
 		{"stranger", "GET", "", "", 200, `"platform":"bing-copilot","name":"Bing Copilot Search","available":false`},
