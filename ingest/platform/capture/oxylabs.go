@@ -123,6 +123,9 @@ func (a *answer) citeMarked() func(address, title string) {
 // absent where the page is whole and has none.
 func (a *answer) readOxylabsOverview(content wire.Object, isWhole bool) error {
 	results := content.Object("results")
+	if list, isList := results["ai_overviews"].([]any); isList && len(list) == 0 {
+		delete(results, "ai_overviews") // it means the same
+	}
 	switch {
 	case results["ai_overviews"] != nil:
 	case results == nil || !isWhole:
