@@ -98,7 +98,7 @@ func (a *API) promptMatrix(ctx context.Context, caller identity.Identity, q *que
 }
 
 func newMatrixColumns(rows []clickhouse.Bucket) []matrixColumn {
-	rows = slices.DeleteFunc(rows, func(r clickhouse.Bucket) bool { return r.Answers == 0 }) // all runs were given up
+	rows = slices.DeleteFunc(rows, func(r clickhouse.Bucket) bool { return r.Answers == 0 }) // given up or not shown
 	slices.SortStableFunc(rows, func(a, b clickhouse.Bucket) int { return cmp.Compare(b.Answers, a.Answers) })
 	columns := make([]matrixColumn, min(len(rows), maxGroups))
 	for i, r := range rows[:len(columns)] {

@@ -14,9 +14,8 @@ import (
 type trendBody struct {
 	Granularity clickhouse.Granularity `json:"granularity"`
 	trendFigures
-	Unanswered []unansweredBucket `json:"unanswered"`
-	Changes    []trendChange      `json:"changes" csv:"-"` // of the score over all answers, none or one
-	Groups     []trendGroup       `json:"groups,omitzero"` // nil without group_by
+	Changes []trendChange `json:"changes" csv:"-"` // of the score over all answers, none or one
+	Groups  []trendGroup  `json:"groups,omitzero"` // nil without group_by
 }
 
 // unansweredBucket is a bucket without figures: its runs were given up, or their surface had no answer.
@@ -43,7 +42,7 @@ type trendGroup struct {
 // trendFigures describe the whole window or one group.
 type trendFigures struct {
 	Buckets    []trendBucket      `json:"buckets"`
-	Unanswered []unansweredBucket `json:"-" csv:"-"` // the body has those of the whole window
+	Unanswered []unansweredBucket `json:"unanswered"`
 }
 
 type trendBucket struct {
@@ -93,7 +92,6 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 			func(name groupName, f trendFigures) trendGroup { return trendGroup{name, f} })
 		return err
 	})
-	body.Unanswered = body.trendFigures.Unanswered
 	if direction, moved := strings.CutPrefix(change.Verdict, "moved_"); moved {
 		body.Changes = append(body.Changes,
 			trendChange{change.Since.Day, direction, *change.Reach, change.Since.Difference})

@@ -44,7 +44,7 @@ func Grouped(readings []Reading, f Filter, by string, topics map[uuid.UUID]strin
 		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
 	}) {
 		group := figures(of[key])
-		for _, asked := range []string{"window", "granularity", "unanswered"} {
+		for _, asked := range []string{"window", "granularity"} {
 			delete(group, asked)
 		}
 		if _, live := group["brand"].(Live); live { // which a group of the summary leaves out
