@@ -43,9 +43,10 @@ func (a *asker) askSurface(asking, askingRuns, requests context.Context) {
 		r.limit.settle(0, platform.Allowance{})
 		if errors.Is(context.Cause(asking), errCancelled) {
 			abandoned.Go(func() error {
-				a.cancel(requests, capture.Job{Provider: r.Provider, ID: r.ProviderJob})
+				r.LateJobs = append(r.LateJobs, r.Provider+" "+r.ProviderJob)
 				cost := a.surface.Cost(r.Provider) // it is paid for
 				_, err := a.writer.end(postgres.RunOutcome{ID: r.ID, State: "cancelled", Cost: cost})
+				a.cancelJobs(r)
 				return err
 			})
 		}
@@ -231,26 +232,21 @@ func (a *asker) fetch(
 	return reply, progress, err
 }
 
-// cancelJobs ends the jobs of a run that has ended and is stored: a worker that took the run over before would ask for
-// another job.
+// cancelJobs ends the jobs of a run that is stored as ended, where their providers can end jobs and take polls. Others
+// end by themselves.
 func (a *asker) cancelJobs(r *queuedRun) {
+	ctx := context.WithoutCancel(a.writer.ctx)
 	for _, text := range r.LateJobs {
 		provider, id, _ := strings.Cut(text, " ")
-		a.cancel(a.writer.ctx, capture.Job{Provider: provider, ID: id})
+		if a.surface == nil || !capture.Cancels(provider) || a.accountOf(provider).losesPolls() {
+			continue
+		}
+		_ = a.accountOf(provider).poll(ctx, func() *platform.Error { // its cost is counted in any case
+			err := a.surface.Cancel(ctx, capture.Job{Provider: provider, ID: id})
+			failure, _ := errors.AsType[*platform.Error](err)
+			return failure
+		})
 	}
-}
-
-// cancel ends a job that is waited for no more, where its provider can end jobs and takes polls. Others end by
-// themselves.
-func (a *asker) cancel(ctx context.Context, job capture.Job) {
-	if a.surface == nil || !capture.Cancels(job.Provider) || a.accountOf(job.Provider).losesPolls() {
-		return
-	}
-	ctx = context.WithoutCancel(ctx)
-	_ = a.accountOf(job.Provider).poll(ctx, func() *platform.Error { // its cost is counted in any case
-		failure, _ := errors.AsType[*platform.Error](a.surface.Cancel(ctx, job))
-		return failure
-	})
 }
 
 // pollLate returns the capture of a job that took too long, if it comes before the next one's.

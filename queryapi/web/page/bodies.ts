@@ -105,7 +105,7 @@ export interface Trend {
   buckets: Bucket[]
   unanswered: Pick<Bucket, "date" | "model_changes" | "given_up_runs" | "not_shown" | "degraded_platforms">[]
   changes: { day: string; direction: "up" | "down" }[]
-  groups?: { key: string; name: string | null; buckets: Bucket[] }[]
+  groups?: ({ key: string; name: string | null } & Pick<Trend, "buckets" | "unanswered">)[]
 }
 export interface Annotation { id: string; brand_id: string | null; day: string; day_to: string | null; text: string; url: string | null }
 

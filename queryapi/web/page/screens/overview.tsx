@@ -307,21 +307,24 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { group_by: by, granularity }))
   const totals = new Map(summary.data?.groups?.map((g) => [g.key, g.totals]))
   const n = (key: string) => totals.get(key)?.resultCount ?? 0
-  const marks = (key: string, buckets: TrendBody["buckets"], drill: boolean) =>
-    buckets.map((b): Mark => ({
-      key,
-      x: b.date,
-      y: b.mention_rate_pct,
-      range: b.mention_rate_interval,
-      n: b.result_count,
-      href:
-        drill && groupFilter(dimensions[by], key)
-          ? answers(brand, { ...daysCounted(b.date, granularity === "week", window), ...groupFilter(dimensions[by], key) })
-          : undefined,
-    }))
+  const marks = (key: string, { buckets, unanswered }: Pick<TrendBody, "buckets" | "unanswered">, drill: boolean) =>
+    [
+      ...unanswered.map((b): Mark => ({ key, x: b.date, y: null })),
+      ...buckets.map((b): Mark => ({
+        key,
+        x: b.date,
+        y: b.mention_rate_pct,
+        range: b.mention_rate_interval,
+        n: b.result_count,
+        href:
+          drill && groupFilter(dimensions[by], key)
+            ? answers(brand, { ...daysCounted(b.date, granularity === "week", window), ...groupFilter(dimensions[by], key) })
+            : undefined,
+      })),
+    ].sort((a, b) => String(a.x).localeCompare(String(b.x)))
   return (
     <Shown of={trend} height={200}>
-      {({ groups = [], buckets }) => (
+      {({ groups = [], ...all }) => (
         <Multiples
           name={`By ${by}`}
           subtitle="Visibility rate on the same axes; grey: all answers"
@@ -331,7 +334,7 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
           tools={<Segments name="Dimension of the small trends" parameter="by" options={dimensionNames} />}
           charts={groups
             .toSorted((a, b) => Number(n(a.key) < weak) - Number(n(b.key) < weak) || n(b.key) - n(a.key))
-            .map(({ key, name, buckets: days }) => {
+            .map(({ key, name, ...own }) => {
               const change = changes?.changes.find((c) => c.dimension === by && c.key === key)
               const rate = totals.get(key)
               const filter = groupFilter(dimensions[by], key)
@@ -352,13 +355,13 @@ function Groups({ brand, by, summary, window, changes }: GroupsProps) {
                   </>
                 ),
                 series: [
-                  { key, name: name ?? key, slot: 0 as const, marks: marks(key, days, true) },
+                  { key, name: name ?? key, slot: 0 as const, marks: marks(key, own, true) },
                   {
                     key: "all",
                     name: "All answers",
                     slot: 9 as const,
                     quiet: true,
-                    marks: marks("all", buckets, false),
+                    marks: marks("all", all, false),
                   },
                 ],
               }
