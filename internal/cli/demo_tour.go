@@ -232,7 +232,7 @@ func (c apiClient) await(ctx context.Context, path, field string, want int, prog
 		if err != nil {
 			return fmt.Errorf("GET %s: %w", path, err)
 		}
-		progress.reach(int64(n))
+		progress.reach(int64(min(n, want))) // the daily tracking job may have added some
 		if n >= want {
 			return nil
 		}
