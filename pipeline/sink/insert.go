@@ -35,7 +35,10 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 		return err
 	}
 	err := in.sink.topic.table.Insert(ctx, in.conn, in.batch.Token(), missing)
-	if err == nil && in.conn.Replicated() {
+	if err == nil && len(landed) > 0 && in.conn.Replicated() {
+		if err := in.checkOwnership(); err != nil {
+			return err
+		}
 		err = in.sink.topic.table.Complete(ctx, in.conn, in.batch.Token(), landed)
 	}
 	if err != nil {
@@ -45,6 +48,11 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 			in.batch.Repeated = true
 		}
 		return err
+	}
+	if in.batch.Repeated {
+		if err := in.conn.Settle(ctx); err != nil {
+			return err
+		}
 	}
 	fault.Pass(fault.Inserted)
 	return nil
@@ -66,7 +74,12 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 		fmt.Fprintln(offsets, in.deadLetters[i].LogOffset)
 	}
 	token := fmt.Sprintf("%s/letters/%08x", in.batch.Token(), offsets.Sum32())
-	return clickhouse.DeadLetters.Insert(ctx, in.conn, token, in.deadLetters)
+	if in.batch.Repeated {
+		return clickhouse.DeadLetters.Complete(ctx, in.conn, token, in.deadLetters)
+	}
+	err := clickhouse.DeadLetters.Insert(ctx, in.conn, token, in.deadLetters)
+	in.batch.Repeated = err != nil
+	return err
 }
 
 // missingRows returns the rows of a repeated batch that the landing table lacks, and the others.
@@ -77,8 +90,8 @@ func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 // whole months. They keep the batch's token, which each month remembers for itself: an earlier insert may still be
 // under way. The batch's months are suspect until their rollups are reconciled.
 //
-// Replicas have a token as long as its part, since both are in Keeper. So there the landed rows are sent again, too,
-// and the rollups have all before the batch is committed: no figure is smaller than what was committed.
+// Replicas lose no token with their power, since Keeper has it, for 50,000 inserts or a week. So there the landed rows
+// are sent again, too: the rollups are complete before the batch is committed, and no figure lacks a committed row.
 func (in *insertion[R]) missingRows(ctx context.Context) (missing, landed []R, err error) {
 	first, last := in.position(in.batch.First), in.position(in.batch.Last)
 	months, err := in.sink.topic.table.LandedMonths(ctx, in.conn, first, last, monthsOf(in.rows))

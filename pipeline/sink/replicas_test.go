@@ -151,14 +151,22 @@ func (w *shardOfTwo) testAnAcknowledgedBatchIsOnBoth(t *testing.T) {
 	w.wantAllOnce(t)
 }
 
-// A replica loses its disk when only one of the two has a batch. If that was the lost one, Keeper has the batch's token
-// still. If it was the other one, the batch never reaches its quorum.
+// A replica loses its disk when only one of the two has a batch, and rows without a token. If that was the lost one,
+// Keeper has the batch's token still. If it was the other one, what was inserted never reaches its quorum.
 func (w *shardOfTwo) testALostCopyLandsAgain(t *testing.T) {
+	advance := func(limit time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		return clickhouse.AdvanceLog(ctx, w.shard, clickhouse.LogPosition{Topic: w.topic, Partition: 1, Offset: 1})
+	}
 	for _, only := range []bool{true, false} {
 		current, b := w.current(t), w.batchOfThree(t)
 		w.at(t, 1-current, "SYSTEM STOP FETCHES")
 		if err := w.insertWithin(t, time.Second, b); err == nil {
 			t.Fatal("acknowledged with rows on one disk")
+		}
+		if err := advance(time.Second); err == nil {
+			t.Fatal("acknowledged with a position on one disk")
 		}
 		if only {
 			w.loseDisk(t, current)
@@ -175,6 +183,9 @@ func (w *shardOfTwo) testALostCopyLandsAgain(t *testing.T) {
 		b.Repeated = true
 		w.land(t, b)
 		w.wantAllOnce(t)
+		if err := advance(time.Minute); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -239,8 +239,8 @@ func (c *Conn) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until all servers of the shard have all parts that exist.
-func (c *Conn) settle(ctx context.Context) error {
+// Settle waits until all servers of the shard have all parts that exist.
+func (c *Conn) Settle(ctx context.Context) error {
 	if r, ok := c.Server.(*replicas); ok {
 		return r.settle(ctx)
 	}

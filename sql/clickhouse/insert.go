@@ -17,10 +17,14 @@ import (
 // blocks that they lack. That holds while the same rows make the same blocks, so nothing here may depend on the load of
 // the server: one thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks never cut.
 //
-// Rows without a token may be inserted twice.
+// Rows without a token may be inserted twice: each time they make a new part, with a quorum of its own.
 func insertSettings(token string) clickhouse.Settings {
+	deduplicate := "enable"
+	if token == "" {
+		deduplicate = "disable"
+	}
 	return clickhouse.Settings{
-		"insert_deduplicate":                                 token != "",
+		"deduplicate_insert":                                 deduplicate,
 		"insert_deduplication_token":                         token,
 		"deduplicate_blocks_in_dependent_materialized_views": 1,
 		"materialized_views_ignore_errors":                   0,
@@ -85,6 +89,9 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 //
 // On a cluster, facts need the conn of a shard, and dimensions are inserted at every shard.
 func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	if conn.shards != nil {
 		if !IsDimension(t.Name) {
 			return fmt.Errorf("insert %d rows into %s: want the conn of a shard", len(rows), t.Name)
@@ -101,20 +108,14 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return t.insert(ctx, conn, settings, rows)
 }
 
-// Complete inserts landed rows under their batch's token once more, so that the tables of views take what they lack,
-// and waits until all replicas have it. It wants no quorum: a part whose second copy was lost with a disk never reaches
-// its own, although the replica that was made anew has it.
+// Complete inserts rows of a repeated batch without a quorum. Where they have landed, the table of each view adds those
+// that it lacks. A part whose second copy was lost with a disk never reaches its quorum, although the replica that was
+// made anew has the part. Settle waits until all replicas have the rows.
 func (t Table[R]) Complete(ctx context.Context, shard *Conn, token string, rows []R) error {
-	if err := t.insert(ctx, shard, insertSettings(token), rows); err != nil {
-		return err
-	}
-	return shard.settle(ctx)
+	return t.insert(ctx, shard, insertSettings(token), rows)
 }
 
 func (t Table[R]) insert(ctx context.Context, conn *Conn, settings clickhouse.Settings, rows []R) (err error) {
-	if len(rows) == 0 {
-		return nil
-	}
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
 	defer func() { endSpan(span, err, semconv.DBCollectionName(t.Name), semconv.DBOperationBatchSize(len(rows))) }()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))

@@ -199,7 +199,7 @@ type RowMonth struct {
 func (t Table[R]) LandedMonths(
 	ctx context.Context, conn *Conn, from, to LogPosition, months []Month,
 ) (map[RowMonth]bool, error) {
-	if err := conn.settle(ctx); err != nil {
+	if err := conn.Settle(ctx); err != nil {
 		return nil, err
 	}
 	const text = `

@@ -195,7 +195,7 @@ func Price(slug string, a Account) *platform.Price {
 }
 
 // HighestPrice returns what a capture costs at most at one of the accounts, with a second page where there may be one.
-// Without accounts it is that of any provider.
+// Without accounts it takes all providers.
 func HighestPrice(slug string, accounts []Account) *platform.Price {
 	if len(accounts) == 0 {
 		for _, provider := range Offers(slug) {
