@@ -66,8 +66,8 @@ func selfCommand(args ...string) (*exec.Cmd, error) {
 
 // RunClickHouse loads the engine's library and runs its command line, which returns when its query is killed (see
 // ClickHouse.Stop). The engine also ends when stdin does, since then the parent has died. It ignores the signals that a
-// supervisor sends to every process, since the parent still has rows to insert, and SIGPIPE, which a write to a peer that
-// has gone raises. Tests may change the loaded library first.
+// supervisor sends to every process, since the parent still has rows to insert, and SIGPIPE, which a write to a peer
+// that has gone raises. Tests may change the loaded library first.
 func RunClickHouse(library string, args []string, change func() error) error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE)
 	go func() {

@@ -41,8 +41,8 @@ func (p Platform) limits(
 	return limits, from
 }
 
-// A limit that is learnt from response headers counts from a quarter of the described limit, or of a lower one that
-// somebody has set, up to 20 times the described limit. It does not raise a limit that somebody has set.
+// A limit that is learnt from response headers counts from a quarter of the described limit, or of a lower configured
+// one, up to 20 times the described limit. It does not raise a configured limit.
 const (
 	maxLowered = 4
 	maxRaised  = 20

@@ -43,7 +43,7 @@ func (a *asker) askSurface(asking, askingRuns, requests context.Context) {
 		r.limit.settle(0, platform.Allowance{})
 		if errors.Is(context.Cause(asking), errCancelled) {
 			abandoned.Go(func() error {
-				r.LateJobs = append(r.LateJobs, r.Provider+" "+r.ProviderJob)
+				r.addLateJob(capture.Job{Provider: r.Provider, ID: r.ProviderJob})
 				cost := a.surface.Cost(r.Provider) // it is paid for
 				_, err := a.writer.end(postgres.RunOutcome{ID: r.ID, State: "cancelled", Cost: cost})
 				a.cancelJobs(r)
@@ -199,12 +199,12 @@ func (a *asker) poll(ctx context.Context, r *queuedRun) {
 	case progress.Ended:
 	case isLate:
 		reply, r.replacedCost = late, a.surface.Cost(job.Provider)
-		r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID) // not waited for either
+		r.addLateJob(job) // not waited for either
 	case ctx.Err() != nil:
 		a.jobs.add(r)
 		return
 	case a.isOverdue(r, progress, now):
-		r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID)
+		r.addLateJob(job)
 		cause := errors.New("no capture came in time from " + r.Provider)
 		err = &platform.Error{Class: platform.Timeout, Cause: cause, CostUSD: a.surface.Cost(r.Provider)}
 	default:
@@ -230,6 +230,11 @@ func (a *asker) fetch(
 		return progress.Lost
 	})
 	return reply, progress, err
+}
+
+// addLateJob adds a job whose capture the run does not wait for.
+func (r *queuedRun) addLateJob(job capture.Job) {
+	r.LateJobs = append(r.LateJobs, job.Provider+" "+job.ID)
 }
 
 // cancelJobs ends the jobs of a run that is stored as ended, where their providers can end jobs and take polls. Others

@@ -70,7 +70,8 @@ func openAtFirst(t *testing.T, c clickhouse.Config, first *clickhouse.Conn) (sha
 		if shard, err = all.Shard(0); err != nil {
 			t.Fatal(err)
 		}
-		return port(shard) == port(first)
+		chosen := port(shard)
+		return chosen != 0 && chosen == port(first)
 	})
 	return shard
 }

@@ -209,8 +209,8 @@ func (l layout) ofTables(ctx context.Context, conn *clickhouse.Conn) (layout, er
 		return l, fmt.Errorf("read the engines of tables: %w", err)
 	}
 	if len(plain) > 0 && (l.replicated || len(replicated) > 0) {
-		return l, fmt.Errorf("table %s is not replicated, and others are to be: give the addresses of all replicas, and "+
-			"run: answerscope migrate", plain[0])
+		return l, fmt.Errorf("table %s is not replicated, and others are to be: give the addresses of all replicas, "+
+			"and run: answerscope migrate", plain[0])
 	}
 	l.replicated = l.replicated || len(replicated) > 0
 	return l, nil
