@@ -34,23 +34,23 @@ FETCHED := engines agents clients page-packages kafka-apache zookeeper alerts $(
 # and no debug information, which takes half the time of a test binary's link.
 test: java browsers ## run every test, on real engines
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
-	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
+	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
+	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system/dashboard ./internal/system/crash ./queryapi/metrics ./internal/system/... ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
 
 CRASH_KILLS ?= 110
 
 test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, everywhere, 224 times under load (as root), kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
-	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system && \
+	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system/crash && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
-	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -v -timeout 1h -run TestKilledTracking ./internal/system && \
+	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -v -timeout 1h -run TestKilledTracking ./internal/system/crash && \
 	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/tracking && \
 	  ANSWERSCOPE_TEST_KILLS=200 go test -count=1 -timeout 1h -run TestDeliveriesKilled ./pipeline/notify && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
 	  ANSWERSCOPE_TEST_KILLS=20 go test -count=1 -timeout 1h -tags crash ./internal/testkit/cluster && \
 	  go test -count=1 -timeout 1h -tags crash -run InAnyNumberOfRuns ./sql/clickhouse/schema && \
-	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags crash -run TestCluster ./internal/system && \
+	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags crash -run TestCluster ./internal/system/crash && \
 	  go test -count=1 -timeout 1h -tags crash -run TestClusterIsMeasured ./internal/bench && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
@@ -85,7 +85,7 @@ cluster: product java kafka-apache zookeeper iproute2 ## run everything on a clu
 ANSWERSCOPE_CLUSTER_FOR ?= 1h
 test-cluster: export ANSWERSCOPE_CLUSTER_FOR := $(ANSWERSCOPE_CLUSTER_FOR)
 test-cluster: engines java kafka-apache zookeeper iproute2 ## break that cluster at random for an hour under load, as root, and count what was accepted
-	@go test -count=1 -v -timeout 0 -tags crash -run TestCluster ./internal/system
+	@go test -count=1 -v -timeout 0 -tags crash -run TestCluster ./internal/system/crash
 
 bench: build java kafka-apache browsers ## measure this machine
 	@$(BIN)/answerscope-bench

@@ -31,18 +31,20 @@ var law = map[string][]string{
 	"internal/service":       anything,                                                                                            // it opens every engine for commands and servers
 	"internal/demo":          {"ingest", "internal", "sql/postgres"},                                                              // invented facts, made by the simulator
 	"internal/bench":         anything,                                                                                            // it measures every room from outside
+	"internal/system":        anything,                                                                                            // it runs answerscope as a person does
 	"internal/testkit/naive": {"ingest/event"},                                                                                    // every figure a second time, from the records alone
 	"internal/testkit":       anything,                                                                                            // it hands tests every engine and its schema
 }
 
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
-	"internal/cli":           {""},
+	"internal/cli":           {"", "internal/system"}, // it starts answerscope with a fault point
 	"internal/service":       {"internal/cli"},
 	"internal/demo":          {"internal/cli", "internal/testkit"}, // no server makes invented facts
 	"internal/bench":         {},
+	"internal/system":        {},
 	"internal/testkit/naive": {},
-	"internal/testkit":       {"internal/bench", "docs/pictures"}, // no part of a server starts a browser or an engine of tests
+	"internal/testkit":       {"internal/bench", "internal/system", "docs/pictures"}, // no part of a server starts a browser or an engine of tests
 }
 
 // A dependency is a third party's library and the trees that may import it, so that replacing it touches one place.
@@ -58,7 +60,7 @@ var dependencies = []dependency{
 	{"github.com/segmentio/kafka-go", []string{"ingest/producer", "pipeline/consume", "internal/bench", "internal/testkit"}, "the log's client: one writes, one reads"},
 	{"github.com/ClickHouse/clickhouse-go/v2", []string{"sql/clickhouse", "internal/bench", "internal/testkit"}, "the warehouse's driver"},
 	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
-	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "queryapi/rest", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver, and that of the databases that /rest/v1 serves"},
+	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "queryapi/rest", "deploy/engine", "internal/bench", "internal/system", "internal/testkit"}, "the control plane's driver, and that of the databases that /rest/v1 serves"},
 	{"github.com/golang-migrate/migrate/v4", []string{"sql/clickhouse"}, "runs the migrations of the warehouse"},
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/tracking/api", "internal/bench"}, "public HTTP surfaces"},
 	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "queryapi/web", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
@@ -100,7 +102,7 @@ var dependencies = []dependency{
 	{"github.com/jimsmart/grobotstxt", []string{"internal/egress"}, "which pages a robots.txt lets a program fetch, as Google reads it"},
 	{"code.dny.dev/ssrf", []string{"internal/egress"}, "which addresses are public, by IANA's registries"},
 	{"github.com/standard-webhooks/standard-webhooks/libraries", []string{"pipeline/notify", "internal/cli"}, "signatures of webhooks, which the demo verifies"},
-	{"github.com/golang-jwt/jwt/v5", []string{"queryapi/auth", "queryapi/rest"}, "signatures and claims of tokens"},
+	{"github.com/golang-jwt/jwt/v5", []string{"queryapi/auth", "queryapi/rest", "internal/system"}, "signatures and claims of tokens"},
 	{"github.com/coreos/go-oidc/v3", []string{"queryapi/auth"}, "discovery, keys and ID tokens of an OpenID provider"},
 	{"golang.org/x/oauth2", []string{"queryapi/auth"}, "codes for tokens, with PKCE"},
 	{"github.com/MicahParks/keyfunc/v3", []string{"queryapi/auth"}, "keys that an outside issuer publishes"},

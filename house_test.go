@@ -41,7 +41,7 @@ func TestEachLawCanFail(t *testing.T) {
 	}{
 		{"imports", "queryapi/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/ingest/event\"\n", `"queryapi" must not import ingest/event`},
 		{"imports", "ingest/event/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/internal/problem\"\n", `"ingest/event" must not import internal/problem`},
-		{"imports", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/internal/testkit\"\n", `internal/testkit is private to ["internal/bench" "docs/pictures"]`},
+		{"imports", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/internal/testkit\"\n", `internal/testkit is private to ["internal/bench" "internal/system" "docs/pictures"]`},
 		{"imports", "queryapi/rest/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/sql/postgres\"\n", `"queryapi/rest" must not import sql/postgres`},
 		{"trees", "pkg/planted/planted.go", doc + "package planted\n", "pkg/planted is a new tree"},
 		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"github.com/jackc/pgx/v5\"\n", `github.com/jackc/pgx/v5 is for ["sql/postgres"`},

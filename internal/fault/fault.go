@@ -13,6 +13,9 @@ import (
 	"syscall"
 )
 
+// Variable names the environment variable from which a test's process reads what to arm.
+const Variable = "ANSWERSCOPE_TEST_FAULT"
+
 // A Point is a place in the program, named for the step that has just ended.
 type Point string
 

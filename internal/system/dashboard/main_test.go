@@ -1,0 +1,11 @@
+// Package dashboard proves that the dashboard, in real browsers on the data of a demo, shows what the API says, takes what
+// people enter, and can be used by everyone.
+package dashboard
+
+import (
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }

@@ -1,0 +1,185 @@
+package engines
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Engines of a remote are reached through proxies that a test can close.
+type remote struct {
+	env     []string
+	proxies map[string]*testkit.Proxy
+	control postgres.Config
+	prefix  string
+}
+
+// remoteEngines are stores without a schema, and a broker without topics.
+func remoteEngines(t *testing.T) *remote {
+	t.Helper()
+	control, warehouse := testkit.Postgres(t), testkit.ClickHouse(t)
+	r := &remote{prefix: testkit.Prefix(t), proxies: map[string]*testkit.Proxy{
+		"postgres": testkit.NewProxy(t, control), "clickhouse": testkit.NewProxy(t, warehouse),
+		"kafka": testkit.NewProxy(t, "kafka://"+testkit.Kafka(t)[0]),
+	}}
+	r.control = postgres.DefaultConfig()
+	r.control.DSN = control
+	r.env = []string{
+		"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + r.prefix, "ANSWERSCOPE_KAFKA_PARTITIONS=2",
+		"ANSWERSCOPE_POSTGRES_DSN=" + r.proxies["postgres"].DSN, "ANSWERSCOPE_CLICKHOUSE_DSN=" + r.proxies["clickhouse"].DSN,
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.TrimPrefix(r.proxies["kafka"].DSN, "kafka://"),
+	}
+	return r
+}
+
+// A process that starts while an engine is away serves what it can, says in /readyz what is missing, and goes on by
+// itself once the engine is there: all brings up the schema that the engine lacks.
+func TestAStartWhileAnEngineIsAway(t *testing.T) {
+	t.Parallel()
+	for command, engines := range map[string][]string{
+		"all": {"postgres", "clickhouse", "kafka"}, "ingest": {"postgres", "clickhouse", "kafka"},
+		"pipeline": {"postgres", "clickhouse", "kafka"}, "queryapi": {"postgres", "clickhouse"}, "collector": {"postgres", "kafka"},
+	} {
+		for _, engine := range engines {
+			t.Run(command+" without "+engine, func(t *testing.T) {
+				t.Parallel()
+				r := remoteEngines(t)
+				if command != "all" {
+					run.Must(t, r.env, "migrate")
+				}
+				r.proxies[engine].Refuse()
+				s := run.Launch(t, r.env, command)
+				missing(t, s, engine)
+				checkSurfaces(t, s, command, engine)
+				r.proxies[engine].Accept()
+				if !s.Await(t) {
+					t.Fatal("it ended")
+				}
+				wait.For(t, "readyz", func() bool {
+					status, body := run.Fetch(t, s.Admin(t)+"/readyz", "")
+					return status == 200 && !strings.Contains(body, engine)
+				})
+				if command == "all" || command == "collector" {
+					r.checkBeacons(t, s, command, engine)
+				}
+			})
+		}
+	}
+}
+
+// missing waits until /readyz names an engine.
+func missing(t *testing.T, s *run.Server, engine string) {
+	t.Helper()
+	wait.For(t, "the admin listener", func() bool { return strings.Contains(s.Log.String(), "admin listener") })
+	wait.Until(t, func() string {
+		_, body := run.Fetch(t, s.Admin(t)+"/readyz", "")
+		if strings.Contains(body, engine) && !strings.Contains(body, "not started yet") {
+			return ""
+		}
+		return "readyz is " + body
+	})
+	_, rest, _ := strings.Cut(s.Log.String(), `msg="public listener" address=`)
+	s.URL, _, _ = strings.Cut(rest, "\n")
+}
+
+// checkSurfaces wants 503 with Retry-After of what needs the engine.
+func checkSurfaces(t *testing.T, s *run.Server, command, engine string) {
+	t.Helper()
+	paths := []string{"/api/v1/whoami", "/rest/v1/brands", "/auth/v1/user", "/app/api/session"}
+	switch {
+	case engine == "kafka" || command == "pipeline" || command == "collector":
+		return
+	case command == "ingest":
+		paths = []string{"/api/tracking/jobs"}
+	}
+	for _, path := range paths {
+		response, err := http.Get(s.URL + path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		response.Body.Close()
+		if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d, Retry-After %q, want 503 and when to come back", path, response.StatusCode, response.Header.Get("Retry-After"))
+		}
+	}
+	if status, _ := run.Fetch(t, s.URL+"/healthz", ""); status != 200 {
+		t.Errorf("healthz: %d", status)
+	}
+}
+
+// checkBeacons starts a process again that has run once, while the engine is away: its beacons are accepted, and
+// counted once the engine is back.
+func (r *remote) checkBeacons(t *testing.T, s *run.Server, command, engine string) {
+	t.Helper()
+	i := &run.Installation{DB: store.OpenControlPlane(t, r.control)}
+	var key string
+	i.Organization, key = i.Organize(t, "acme")
+	body := run.BeaconOf(i.AddBrands(t, i.Organization.ID, run.BrandsFile), "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
+	brand := strings.Split(body, `"`)[7]
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	s.Stop(t, syscall.SIGTERM)
+
+	r.proxies[engine].Refuse()
+	s = run.Launch(t, r.env, command)
+	missing(t, s, engine)
+	wait.For(t, "a beacon to be accepted", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	status, ready := run.Fetch(t, s.Admin(t)+"/readyz", "")
+	if want := map[string]int{"all": 503, "collector": 200}[command]; status != want || !strings.Contains(ready, engine) {
+		t.Errorf("readyz: %d %s, want %d and %s", status, ready, want, engine)
+	}
+	r.proxies[engine].Accept()
+	if !s.Await(t) {
+		t.Fatal("it ended")
+	}
+	if command == "all" {
+		wait.For(t, "two visits to be counted", func() bool { return countedVisits(t, s.URL, brand, key) == 2 })
+	}
+}
+
+// An engine that hangs, or whose packets are lost, is in /readyz within 5 s.
+func TestReadyzNamesAnEngineThatHangs(t *testing.T) {
+	t.Parallel()
+	for command, engines := range map[string][]string{"all": {"postgres", "clickhouse", "kafka"}, "collector": {"postgres", "kafka"}} {
+		for _, engine := range engines {
+			t.Run(command+" without "+engine, func(t *testing.T) {
+				t.Parallel()
+				r := remoteEngines(t)
+				run.Must(t, r.env, "migrate")
+				s := run.Serve(t, r.env, command)
+				r.proxies[engine].Drop()
+				namesWithin(t, s, engine, 5*time.Second)
+			})
+		}
+	}
+	// Only the server that accepts connections is stopped: those that there are go on.
+	t.Run("postgres stopped", func(t *testing.T) {
+		t.Parallel()
+		s := run.Serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t)}, "all")
+		signalEngine(t, s, "postgres", syscall.SIGSTOP)
+		t.Cleanup(func() { signalEngine(t, s, "postgres", syscall.SIGCONT) })
+		namesWithin(t, s, "postgres", 5*time.Second)
+	})
+}
+
+// namesWithin wants /readyz to name an engine by some time from now.
+func namesWithin(t *testing.T, s *run.Server, engine string, limit time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	wait.For(t, fmt.Sprintf("readyz to name %s", engine), func() bool {
+		_, body := run.Fetch(t, s.Admin(t)+"/readyz", "")
+		return strings.Contains(body, engine)
+	})
+	if took := time.Since(begun); took > limit {
+		t.Errorf("it took %s, want at most %s", took, limit)
+	}
+}

@@ -1,0 +1,11 @@
+// Package first proves that a person who starts answerscope for the first time comes to figures: by a demo, by all, and by
+// commands that explain themselves.
+package first
+
+import (
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }

@@ -1,0 +1,148 @@
+package keep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+)
+
+// A backup that was made under traffic comes back elsewhere: every body of /api/v1 is the same, visits that were
+// accepted before it are counted once, later ones at most once, and the restored installation goes on.
+func TestABackupComesBack(t *testing.T) {
+	t.Parallel()
+	dir := run.DataDir(t)
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000"}
+	s := run.Serve(t, env, "demo")
+	key := strings.TrimSpace(s.Stdout)
+	fernwood := run.OnlyBrand(t, s.URL, key)
+	run.Must(t, env, "org", "add", "Acme")
+	run.Must(t, env, "user", "add", "ana@example.org", "--org", "acme")
+	own := run.Must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
+	brands := filepath.Join(filepath.Dir(dir), "brands.json")
+	run.Write(t, brands, run.BrandsFile)
+	run.Must(t, env, "import", os.DevNull, "--org", "acme", "--create", brands)
+	acme := run.OnlyBrand(t, s.URL, own)
+	run.Must(t, env, "analyst", "add", "ana", "--org", "demo")
+	body := run.BeaconOf(acme, "/a?utm_source=chatgpt.com", `,"n":1`)
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+
+	accepted, end := s.Beacons(t, body)
+	wait.For(t, "some visits", func() bool { return accepted.Load() > 500 })
+	before := accepted.Load() + 1
+	to := filepath.Join(filepath.Dir(dir), "backup")
+	run.Must(t, env, "backup", to)
+	wait.For(t, "visits after it", func() bool { return accepted.Load() > before+500 })
+	end()
+	after := accepted.Load() + 1
+	if r := run.ToEnd(t, env, "", "backup", to); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "exists") {
+		t.Errorf("a second backup into the same directory: status %d, %s", r.Status, r.Stderr)
+	}
+	bodies := bodiesOf(t, s, key, fernwood)
+	if status := s.Stop(t, syscall.SIGINT); status != run.ExitDone {
+		t.Fatalf("demo ended with status %d", status)
+	}
+
+	if r := run.ToEnd(t, env, "", "backup", filepath.Join(dir, "inside")); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "is in the data directory") {
+		t.Errorf("a backup into the data directory: status %d, %s", r.Status, r.Stderr)
+	}
+	fresh := filepath.Join(filepath.Dir(dir), "restored")
+	env[0] = "ANSWERSCOPE_DATA_DIR=" + fresh
+	refusesDamage(t, env, to, fresh)
+	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitDone || !strings.Contains(r.Stderr, "secret-keys") {
+		t.Fatalf("restore: status %d, %s", r.Status, r.Stderr)
+	}
+	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "holds an installation already") {
+		t.Errorf("a second restore: status %d, %s", r.Status, r.Stderr)
+	}
+	back := run.Serve(t, env, "all")
+	visits := func() int64 {
+		var got run.Traffic
+		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, own)
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return int64(got.Visits)
+	}
+	wait.For(t, fmt.Sprintf("%d visits", before), func() bool { return visits() >= before })
+	if n := visits(); n > after {
+		t.Errorf("%d visits, but only %d were accepted", n, after)
+	}
+	for path, want := range bodies {
+		if _, got := run.Fetch(t, back.URL+path, key); got != want {
+			t.Errorf("%s was\n%s\nand is\n%s", path, want, got)
+		}
+	}
+	// The schedule's job is restored; the next one has another number.
+	if r := run.ToEnd(t, env, "", "track", "fernwood", "--org", "demo", "--platforms", "simulator"); r.Status != run.ExitDone {
+		t.Errorf("track: status %d, %s", r.Status, r.Stderr)
+	}
+	if list := run.Must(t, env, "analyst", "list"); !strings.Contains(list, "ana") {
+		t.Errorf("analysts: %s", list)
+	}
+	if status, _ := run.Post(t, back.URL, run.BeaconOf(acme, "/restored?utm_source=chatgpt.com", `,"n":1`)); status != 204 {
+		t.Errorf("a beacon is answered with %d", status)
+	}
+	wait.For(t, "a visit of a page that had none", func() bool { // those of the backup's log may still land
+		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, own)
+		return strings.Contains(text, `"/restored"`)
+	})
+	if r := run.ToEnd(t, env, "", "reconcile"); r.Status != run.ExitDone {
+		t.Errorf("reconcile: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
+	}
+}
+
+// bodiesOf are those of every endpoint, by path.
+func bodiesOf(t *testing.T, s *run.Server, key, brand string) map[string]string {
+	t.Helper()
+	bodies := map[string]string{}
+	for _, path := range []string{
+		"whoami", "brands", "visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance",
+		"shopping-cards", "ai-traffic", "ai-crawlers",
+	} {
+		path = "/api/v1/" + path
+		if !strings.HasSuffix(path, "whoami") && !strings.HasSuffix(path, "brands") {
+			path += "?brand_id=" + brand
+		}
+		var status int
+		if status, bodies[path] = run.Fetch(t, s.URL+path, key); status != 200 {
+			t.Errorf("%s: %d %s", path, status, bodies[path])
+		}
+	}
+	return bodies
+}
+
+// refusesDamage restores copies of a backup that something happened to, each of which is refused before anything is
+// written.
+func refusesDamage(t *testing.T, env []string, whole, fresh string) {
+	t.Helper()
+	brands := filepath.Join("postgres", "public.brands")
+	for said, harm := range map[string]func(dir string) error{
+		"is not as backup wrote it": func(dir string) error {
+			text, err := os.ReadFile(filepath.Join(dir, brands))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, brands), bytes.Replace(text, []byte("Fernwood"), []byte("Fernw00d"), 1), 0o600))
+		},
+		"is missing":                 func(dir string) error { return os.RemoveAll(filepath.Join(dir, "kafka")) },
+		"which backup did not write": func(dir string) error { return os.WriteFile(filepath.Join(dir, "analysts", "zz.xml"), nil, 0o600) },
+		"is no whole backup":         func(dir string) error { return os.Remove(filepath.Join(dir, "backup.json")) },
+	} {
+		dir := filepath.Join(t.TempDir(), "damaged")
+		if err := errors.Join(os.CopyFS(dir, os.DirFS(whole)), harm(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if r := run.ToEnd(t, env, "", "restore", dir); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, said) {
+			t.Errorf("status %d, %s; want %q", r.Status, r.Stderr, said)
+		}
+	}
+	if _, err := os.Stat(fresh); !os.IsNotExist(err) {
+		t.Errorf("a refused backup left %s: %v", fresh, err)
+	}
+}
