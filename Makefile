@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary test test-crash lint alerts demo up cluster test-cluster bench sbom clean java iproute2 browsers fonts agents clients page page-packages pictures
+.PHONY: help build product binary quick test test-all test-crash lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,17 +30,29 @@ binary:
 # What tests fetch and build, which mostly waits for registries; apt installs before it, one package at a time.
 FETCHED := engines agents clients page-packages kafka-apache zookeeper alerts $(GOTESTSUM)
 
-# Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
-# and no debug information, which takes half the time of a test binary's link.
-test: java browsers ## run every test, on real engines
+# No vet, which `make lint` has, and no debug information, which takes half the time of a test binary's link.
+GO_TEST := -count=1 -vet=off -ldflags='-s -w'
+# Packages share one set of engines. Three run at a time, since tests wait for engines; first those that take longest.
+SHARED = $(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile $(BIN)/$@.json -- \
+  $(GO_TEST) -p 3 -parallel 5 -timeout 40m
+LONGEST := ./internal/system/dashboard ./internal/system/crash ./queryapi/metrics ./internal/system/... ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking
+
+quick: agents page-packages ## test the packages that need no engine, in a minute
+	@go test $(GO_TEST) $$(go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep -v internal/testkit | cut -d ' ' -f 1)
+
+test: test-packages ## prove every feature and promise once, on real engines, in ten minutes
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
 	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
-	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/system/dashboard ./internal/system/crash ./queryapi/metrics ./internal/system/... ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/tracking ./internal/testkit/naive ./internal/bench ./ingest/producer ./...
+	@$(SHARED) $(LONGEST) ./...
+
+test-all: test-all-packages ## prove them with many draws, on every layout, browser and release, in an hour (as root)
+	@$(MAKE) --no-print-directory -j4 $(FETCHED)
+	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
+	@$(SHARED) -tags all $(LONGEST) ./...
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache zookeeper iproute2 ## kill everything, everywhere, 224 times under load (as root), kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
+test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, everywhere, 224 times under load (as root), kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/system/crash && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
@@ -78,13 +90,13 @@ demo: product ## run everything on ./var with 60 days of simulated answers
 up: product ## run everything on ./var
 	@$(BIN)/answerscope all
 
-cluster: product java kafka-apache zookeeper iproute2 ## run everything on a cluster of this machine, as root, and break what you name
+cluster: product cluster-packages kafka-apache zookeeper ## run everything on a cluster of this machine, as root, and break what you name
 	@go build -o $(BIN)/cluster ./internal/testkit/cluster/run && $(BIN)/cluster $(BIN)/answerscope
 
 # How long, and what else one may set: see CONTRIBUTING.md.
 ANSWERSCOPE_CLUSTER_FOR ?= 1h
 test-cluster: export ANSWERSCOPE_CLUSTER_FOR := $(ANSWERSCOPE_CLUSTER_FOR)
-test-cluster: engines java kafka-apache zookeeper iproute2 ## break that cluster at random for an hour under load, as root, and count what was accepted
+test-cluster: engines cluster-packages kafka-apache zookeeper ## break that cluster at random for an hour under load, as root, and count what was accepted
 	@go test -count=1 -v -timeout 0 -tags crash -run TestCluster ./internal/system/crash
 
 bench: build java kafka-apache browsers ## measure this machine
@@ -96,27 +108,45 @@ sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are mad
 clean: ## remove what was built and fetched; ./var stays
 	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(ENGINE)/zookeeper/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules $(CLIENTS)/python $(PAGE)/node_modules
 
-# Java 17 or later and Maven, for the Apache Kafka of tests and benches; installed if make runs as root.
-java:
-	@have=$$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
-	if [ "$${have:-0}" -ge 17 ] && command -v mvn >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "installing Java and Maven …" >&2; \
-	  apt-get update -qq >&2 && \
-	  jre=$$(apt-cache show openjdk-17-jre-headless >/dev/null 2>&1 && echo openjdk-17-jre-headless || echo openjdk-21-jre-headless) && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$jre maven >&2 </dev/null; \
-	else \
-	  echo "Java 17 (or later) or Maven is missing. Debian, Ubuntu: sudo apt-get install -y default-jre-headless maven" >&2; exit 1; \
-	fi
+# Programs of Debian's packages, as program:package; root installs those that are missing, else the command is printed.
+JAVA = java:$(shell apt-cache show openjdk-17-jre-headless >/dev/null 2>&1 && echo openjdk-17-jre-headless || echo default-jre-headless) mvn:maven
+CHROMIUM := chromium/chromium-browser/google-chrome:chromium
+FIREFOX := firefox-esr/firefox:firefox-esr
+PIP := pip:python3-pip
+IP := ip:iproute2
 
-# The program ip, for the hosts of a cluster.
-iproute2:
-	@command -v ip >/dev/null && exit 0; \
+define require
+	@have() { \
+	  case $$1 in \
+	    java) [ "$$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')" -ge 17 ] 2>/dev/null;; \
+	    pip) python3 -m pip --version >/dev/null 2>&1;; \
+	    *) command -v $$1 >/dev/null;; \
+	  esac; \
+	}; \
+	missing=; \
+	for needed in $(1); do \
+	  for program in $$(echo $${needed%:*} | tr / ' '); do have $$program && continue 2; done; \
+	  missing="$$missing $${needed#*:}"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends iproute2 >&2 </dev/null; \
+	  echo "installing$$missing …" >&2; \
+	  apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >&2 </dev/null; \
 	else \
-	  echo "The program ip is missing. Debian, Ubuntu: sudo apt-get install -y iproute2" >&2; exit 1; \
+	  echo "Programs are missing. Debian, Ubuntu: sudo apt-get install -y$$missing" >&2; exit 1; \
 	fi
+endef
+
+java:
+	$(call require,$(JAVA))
+browsers:
+	$(call require,$(CHROMIUM) $(FIREFOX))
+test-packages:
+	$(call require,$(JAVA) $(PIP) $(CHROMIUM))
+test-all-packages:
+	$(call require,$(JAVA) $(PIP) $(CHROMIUM) $(FIREFOX) $(IP))
+cluster-packages:
+	$(call require,$(JAVA) $(IP))
 
 # The list that the bots' patterns come from, for the test that compares them and for its -update.
 AGENTS := internal/useragent
@@ -130,9 +160,6 @@ agents:
 CLIENTS := queryapi/auth/testdata
 clients:
 	@if ! cmp -s $(CLIENTS)/requirements.txt $(CLIENTS)/python/.fetched; then \
-	  if ! python3 -m pip --version >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-pip >&2 </dev/null; \
-	  fi; \
 	  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --require-hashes --no-deps --upgrade \
 	    --target $(CLIENTS)/python -r $(CLIENTS)/requirements.txt >&2 && \
 	  cp $(CLIENTS)/requirements.txt $(CLIENTS)/python/.fetched; \
@@ -148,18 +175,6 @@ page-packages:
 	@if ! cmp -s $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; then \
 	  npm ci --prefix $(PAGE) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
 	  cp $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; \
-	fi
-
-# Chromium and Firefox, for the tests of the pixel and the dashboard; installed if make runs as root.
-browsers:
-	@has() { for name in "$$@"; do command -v $$name >/dev/null && return; done; return 1; }; \
-	if has chromium chromium-browser google-chrome && has firefox-esr firefox; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "installing Chromium and Firefox …" >&2; \
-	  apt-get update -qq >&2 && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium firefox-esr >&2 </dev/null; \
-	else \
-	  echo "Chromium or Firefox is missing. Debian: sudo apt-get install -y chromium firefox-esr" >&2; exit 1; \
 	fi
 
 # Chinese, Japanese and Korean, for the pictures of the dashboard.

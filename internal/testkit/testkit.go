@@ -37,7 +37,7 @@ const (
 func Main(m *testing.M) {
 	engine.Main()
 	replica.Main()
-	err := saveTime()
+	err := errors.Join(saveTime(), drawFew())
 	code := 1
 	if err == nil {
 		code = m.Run()

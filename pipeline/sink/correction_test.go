@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
@@ -246,14 +247,13 @@ var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "brand_
 // another, make the same figures as the answers with their final names in an empty warehouse.
 func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := testkit.Seed(t)
 	e := &editing{random: rand.New(rand.NewPCG(seed, 0)), revisions: []int64{1, 1}}
 	w := newEnvironment(t, nil, 0)
 	var records []*event.Answer
 	next := make([]int64, len(e.revisions)) // a brand has a partition
 	s := w.sink(t)
-	for range 12 * kills(t) {
+	for range testkit.Draws(8, 24) * kills(t) {
 		brand := e.brand()
 		var some []*event.Answer
 		for range 1 + e.random.IntN(12) {

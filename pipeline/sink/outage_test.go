@@ -222,9 +222,7 @@ func kills(t *testing.T) int {
 func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 	t.Helper()
 	const load, partitions = 60, 2
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	target := &reading{Target: w.sink(t)}
 	before := appended
 	limits := consume.Limits{Records: 10, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
@@ -236,7 +234,6 @@ func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 			}
 			begun := target.attempts.Load() + 1 + random.Int64N(4)
 			wait.For(t, "a batch to begin", func() bool { return target.attempts.Load() >= begun })
-			<-time.After(time.Duration(random.IntN(50)) * time.Millisecond) // a batch takes some 50
 			s.killed(t)
 			landed := before + int(target.landed.Load())
 			if t.Logf("killed when %d of %d had landed", landed, appended); landed >= appended {

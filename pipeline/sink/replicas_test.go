@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/replica"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -47,6 +48,9 @@ func TestTwoReplicas(t *testing.T) { //nolint:tparallel // its parts share a war
 	t.Run("a batch that is acknowledged is on both", w.testAnAcknowledgedBatchIsOnBoth)
 	t.Run("a batch whose only copy was lost lands again", w.testALostCopyLandsAgain)
 	t.Run("a repeated batch is in every sum", w.testARepeatedBatchIsInEverySum)
+	if !testkit.All {
+		return
+	}
 	t.Run("a rebuild ends when both have it", w.testARebuildEndsWhenBothHaveIt)
 	t.Run("a replica that hangs is given up", w.testAHungReplicaIsGivenUp)
 	t.Run("a purge ends when both have it", w.testAPurgeEndsWhenBothHaveIt)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
@@ -121,7 +122,7 @@ func (s *stage) reading(t *testing.T, f answerFact) naive.Reading {
 
 func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive.Reading) {
 	t.Helper()
-	for range 8 {
+	for range testkit.Draws(3, 8) {
 		filter, query := s.randomFilter(random, "lumen")
 		query.Set("brand_id", s.ids["lumen"])
 		f := naive.CitationFilter{

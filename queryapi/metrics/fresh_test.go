@@ -10,30 +10,26 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// historiesVariable is the number of random histories of each test, one unless it is set. seedVariable is the seed of
-// the first of TestAnyHistoryEndsAsAFreshSystem, the time unless it is set; each further history has the next number.
-const (
-	historiesVariable = "ANSWERSCOPE_TEST_HISTORIES"
-	seedVariable      = "ANSWERSCOPE_TEST_SEED"
-)
+// historiesVariable is the number of random histories of each test, one unless it is set.
+const historiesVariable = "ANSWERSCOPE_TEST_HISTORIES"
 
 func longRun() bool { return os.Getenv(historiesVariable) != "" }
 
 // seeds are as many as historiesVariable says, from first on.
 func seeds(t *testing.T, first uint64) []uint64 {
 	t.Helper()
-	all := make([]uint64, number(t, historiesVariable, 1))
+	all := make([]uint64, number(t, historiesVariable, uint64(testkit.Draws(1, 2))))
 	for n := range all {
 		all[n] = first + uint64(n)
 	}
@@ -59,9 +55,8 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for _, seed := range seeds(t, number(t, seedVariable, uint64(time.Now().UnixNano()))) {
+	for _, seed := range seeds(t, testkit.Seed(t)) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
-			t.Logf("repeat with %s=%d go test -run '%s$' ./queryapi/metrics", seedVariable, seed, t.Name())
 			l := newHarness(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))
 			l.live(t)
 			l.awaitIdle(t)

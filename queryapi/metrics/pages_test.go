@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
@@ -35,7 +36,7 @@ func TestPagesEqualThePlainestComputation(t *testing.T) {
 			visits, crawls := st.visits(t, visited...), st.crawls(t, crawled...)
 			st.land(t, st.visitSink(t, 100), visits)
 			st.landCrawls(t, crawls)
-			for range 12 {
+			for range testkit.Draws(6, 12) {
 				filter, query := st.randomFilter(random, "lumen")
 				limit := pick(random, 1, 3, 50, 200)
 				query.Set("brand_id", st.ids["lumen"])

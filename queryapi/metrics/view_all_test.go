@@ -1,9 +1,10 @@
+//go:build all
+
 package metrics
 
 import (
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -78,29 +78,11 @@ func callViews(t *testing.T) (restore func()) {
 	}
 }
 
-// The table of Student's t and its expansion, which begins at 30 degrees, are as exact as their comment says.
-func TestQuantilesOfStudent(t *testing.T) {
-	t.Parallel()
-	var quantiles []float64
-	err := openComplete(t).QueryRow(t.Context(), "SELECT groupArray(answerscope_critical_t(number + 1)) FROM numbers(2000)").Scan(&quantiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, got := range quantiles {
-		if want := naive.Student(i + 1); math.Abs(got-want) > 4e-8 {
-			t.Errorf("of %d degrees: %.9f, want %.9f", i+1, got, want)
-		}
-	}
-}
-
 // The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse,
 // under random filters, the body is byte for byte the one that it has when the same requests are answered from calls of
-// the views. On one server sql/clickhouse compares every view with its file, so here that is left to long runs.
+// the views.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openComplete, "two_shards": openShards} {
-		if name == "one_server" && !longRun() {
-			continue
-		}
 		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })
 	}
 }

@@ -1,0 +1,6 @@
+//go:build all
+
+package testkit
+
+// All reports whether this is `make test-all`.
+const All = true
