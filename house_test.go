@@ -32,6 +32,14 @@ func TestNoFileIsTooLongToRead(t *testing.T) {
 	report(t, tooLong(files))
 }
 
+func TestServersListenByHTTPD(t *testing.T) {
+	files, err := filesBelow(os.DirFS("."), ".go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, listening(files))
+}
+
 // A law that cannot fail is advice. Each planted file breaks one law, and only that law may report it.
 func TestEachLawCanFail(t *testing.T) {
 	const doc = "// Package planted breaks a law.\n"
@@ -47,6 +55,7 @@ func TestEachLawCanFail(t *testing.T) {
 		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"github.com/jackc/pgx/v5\"\n", `github.com/jackc/pgx/v5 is for ["sql/postgres"`},
 		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"example.org/stranger\"\n", "example.org/stranger is not listed as a dependency"},
 		{"docs", "pipeline/planted/planted.go", "package planted\n", "pipeline/planted: no file opens with"},
+		{"listeners", "pipeline/planted/planted.go", doc + "package planted\nfunc run() { http.ListenAndServe(\"\", nil) }\n", "listen by httpd.Listen"},
 		{"lines", "sql/planted.sql", strings.Repeat("SELECT 1;\n", maxLines+1), "451 lines, over 450"},
 	}
 	for _, c := range cases {
@@ -63,6 +72,7 @@ func TestEachLawCanFail(t *testing.T) {
 			found := map[string][]string{
 				"imports": unlawful(files), "trees": unlisted(files), "dependencies": misplaced(files),
 				"docs": undocumented(files), "lines": tooLong(texts),
+				"listeners": listening(texts),
 			}
 			if !slices.ContainsFunc(found[c.law], func(said string) bool { return strings.Contains(said, c.want) }) {
 				t.Errorf("reported %q, want %q", found[c.law], c.want)

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,7 +33,7 @@ func (s workerConfig) callbacks() *tracking.Callbacks {
 // serveCallbacks serves the routes of callbacks before there are jobs. mount adds them.
 func (e *environment) serveCallbacks(t *testing.T) (mount func(*tracking.Jobs)) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

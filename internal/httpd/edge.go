@@ -27,6 +27,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	setNoSniff(c)
 	if !validFraming(c.Request().Header.RawHeaders()) {
 		c.Context().SetConnectionClose()
+		lingerOn(c.Context().Conn())
 		return problem.New(problem.Invalid,
 			"the end of the body is stated in two ways: want one Content-Length, or Transfer-Encoding: chunked")
 	}
@@ -45,12 +46,12 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	defer func() { finishSpan(span, c, route, s.pathOf(c)) }()
 	c.SetUserContext(ctx)
 
-	err := recoverPanics(c, (*fiber.Ctx).Next)
+	err := recoverPanics(c, nextUnlessEncoded)
 	route = c.Route().Path
 	if err != nil {
 		// The path of a request without a route comes from outside and must not become a label.
-		if none, ok := errors.AsType[*fiber.Error](err); ok &&
-			(none.Code == fiber.StatusNotFound || none.Code == fiber.StatusMethodNotAllowed) {
+		if none, ok := errors.AsType[*fiber.Error](err); ok && (none.Code == fiber.StatusNotFound ||
+			none.Code == fiber.StatusMethodNotAllowed || none == fiber.ErrUnsupportedMediaType) {
 			route = unmatched
 		}
 		if failed := s.refuse(c, err); failed != nil {
@@ -67,6 +68,17 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request", slog.String("request", id), slog.String("method", c.Method()),
 		slog.String("path", s.pathOf(c)), slog.Int("status", status), slog.Duration("took", time.Since(started)))
 	return nil
+}
+
+// nextUnlessEncoded refuses compressed bodies: fiber would decompress them, several times and without a bound, for
+// whoever reads one.
+func nextUnlessEncoded(c *fiber.Ctx) error {
+	for _, encoding := range c.Request().Header.PeekAll(fiber.HeaderContentEncoding) {
+		if !bytes.EqualFold(encoding, []byte("identity")) {
+			return fiber.ErrUnsupportedMediaType
+		}
+	}
+	return c.Next()
 }
 
 // setNoSniff keeps browsers from guessing another type of a response.

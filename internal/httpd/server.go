@@ -55,13 +55,14 @@ type Server struct {
 	serving  atomic.Bool
 }
 
-// Listen takes an address at once, so that one in use is known before anything else is started.
+// Listen takes an address at once, so that one in use is known before anything else is started. A client that is refused
+// while it sends reads its response: its connection is not closed before its body has ended, within bounds.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	return listener, nil
+	return newLingeringListener(listener.(*net.TCPListener), defaultLinger), nil
 }
 
 // Fiber is the listener's configuration of fiber: for New, and for a benchmark of fiber alone.
@@ -94,6 +95,7 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 	s.App = fiber.New(settings)
 	s.App.Server().CloseOnShutdown = true
 	s.App.Server().HeaderReceived = s.beforeBody
+	s.App.Server().ErrorHandler = lingerOnErrors(s.App.Server().ErrorHandler)
 	s.App.Server().Handler = knownMethods(s.App.Server().Handler)
 	s.App.Use(s.edge)
 	s.App.Get("/healthz", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "ok"}) })

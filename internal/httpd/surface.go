@@ -78,27 +78,37 @@ func (s *Server) pathOf(c *fiber.Ctx) string {
 }
 
 // beforeBody gives fasthttp the limit of a request's surface before it reads the body. Of a request that is not framed,
-// which the edge refuses, nothing more is read.
+// which the edge refuses, nothing more is read. A client that waits for 100 Continue is not asked for what is refused.
 func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if !validFraming(header.RawHeaders()) {
 		header.SetContentLength(0)
 		header.SetConnectionClose()
+		header.Del(fiber.HeaderExpect)
 		return fasthttp.RequestConfig{}
 	}
+	limit := cmp.Or(s.bodyLimit(header), s.cfg.BodyLimit)
+	if header.ContentLength() > limit {
+		header.Del(fiber.HeaderExpect)
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: limit}
+}
+
+// bodyLimit is the limit of the surface that a request is for; 0: it has none of its own.
+func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
 	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
-		return fasthttp.RequestConfig{}
+		return 0
 	}
 	uri := fasthttp.AcquireURI()
 	defer fasthttp.ReleaseURI(uri)
 	if err := uri.Parse(nil, header.RequestURI()); err != nil {
-		return fasthttp.RequestConfig{}
+		return 0
 	}
 	path := string(uri.Path())
 	surface := s.surfaceOf(path)
 	if surface.LimitOf != nil {
-		return fasthttp.RequestConfig{MaxRequestBodySize: surface.LimitOf(path)}
+		return surface.LimitOf(path)
 	}
-	return fasthttp.RequestConfig{MaxRequestBodySize: surface.BodyLimit}
+	return surface.BodyLimit
 }
 
 // refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with
@@ -183,7 +193,8 @@ func Explain(err error) (status int, message string) {
 }
 
 var routerMessages = map[int]string{
-	http.StatusNotFound:            "no such path",
-	http.StatusMethodNotAllowed:    "method not allowed; see the Allow header",
-	http.StatusInternalServerError: "internal error",
+	http.StatusNotFound:             "no such path",
+	http.StatusMethodNotAllowed:     "method not allowed; see the Allow header",
+	http.StatusUnsupportedMediaType: "want a body without Content-Encoding",
+	http.StatusInternalServerError:  "internal error",
 }

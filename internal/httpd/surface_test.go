@@ -32,7 +32,8 @@ func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 		router.Post("/long", func(c *fiber.Ctx) error { return c.JSON(len(c.Body())) })
 		router.Get("/panic", func(*fiber.Ctx) error { panic("the secret is 42") })
 		router.Get("/late", func(*fiber.Ctx) error { return context.DeadlineExceeded })
-		router.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unauthenticated, "unknown key") })
+		unproven := func(*fiber.Ctx) error { return problem.New(problem.Unauthenticated, "unknown key") }
+		router.Get("/unproven", unproven).Post("/unproven", unproven)
 	}
 	routes(server.App)
 	routes(server.Mount(Surface{Prefix: "/rest/v1", BodyLimit: 8 << 20, Error: func(c *fiber.Ctx, err error) (int, any) {

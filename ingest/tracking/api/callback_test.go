@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"log/slog"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,7 +29,7 @@ func serveCallbacks(t *testing.T, webhookSecret string) *tracking.Callbacks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
