@@ -27,6 +27,7 @@ type Proxy struct {
 	others    []*Proxy     // are cut at the same time
 	dropping  atomic.Bool
 	refusing  atomic.Bool
+	refused   atomic.Int64 // connections
 
 	bytes     atomic.Int64 // sent by the client
 	maxBytes  atomic.Int64 // close after so many; 0: never
@@ -143,6 +144,9 @@ func (p *Proxy) Refuse() {
 	p.closeAll()
 }
 
+// Refused is how many new connections have been closed by Refuse.
+func (p *Proxy) Refused() int64 { return p.refused.Load() }
+
 // Accept ends Refuse.
 func (p *Proxy) Accept() { p.refusing.Store(false) }
 
@@ -161,6 +165,7 @@ func (p *Proxy) accept() {
 		}
 		if p.refusing.Load() {
 			_ = client.Close()
+			p.refused.Add(1)
 			continue
 		}
 		server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
