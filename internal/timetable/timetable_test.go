@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -154,28 +155,30 @@ func (noHistory) Read(context.Context, []string) (known, succeeded map[string]ti
 func (noHistory) Succeeded(context.Context, string) error { return nil }
 
 func TestATaskNeverRunsTwiceAtOnce(t *testing.T) {
-	begun, release := make(chan struct{}), make(chan struct{})
-	_, stop := process(t, leader{}, func(ctx context.Context) error {
-		select {
-		case begun <- struct{}{}:
-		case <-ctx.Done():
+	synctest.Test(t, func(t *testing.T) {
+		begun, release := make(chan struct{}), make(chan struct{})
+		_, stop := process(t, leader{}, func(ctx context.Context) error {
+			select {
+			case begun <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
 			return ctx.Err()
-		}
+		})
+		next(t, begun, "run")
 		select {
-		case <-release:
-		case <-ctx.Done():
+		case <-begun:
+			t.Error("a second run began during the first")
+		case <-time.After(10 * often):
 		}
-		return ctx.Err()
+		release <- struct{}{}
+		next(t, begun, "run after the first")
+		stopped(t, stop)
 	})
-	next(t, begun, "run")
-	select {
-	case <-begun:
-		t.Error("a second run began during the first")
-	case <-time.After(10 * often):
-	}
-	release <- struct{}{}
-	next(t, begun, "run after the first")
-	stopped(t, stop)
 }
 
 func TestMetricsSayHowATaskEnded(t *testing.T) {
