@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary quick test test-all test-crash lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
+.PHONY: help build product binary quick test test-all slowest test-crash lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ test-all: test-all-packages ## prove them with many draws, on every layout, brow
 	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
 	@$(SHARED) -tags all $(LONGEST) ./...
 
+slowest: $(GOTESTSUM) ## list the ten slowest tests of the last make test
+	@$(GOTESTSUM) tool slowest --jsonfile $(BIN)/test.json --threshold 0s --num 10
+
 CRASH_KILLS ?= 110
 
 test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, everywhere, 224 times under load (as root), kill tracking 40 and deliveries 200 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
@@ -60,10 +63,10 @@ test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, 
 	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/tracking && \
 	  ANSWERSCOPE_TEST_KILLS=200 go test -count=1 -timeout 1h -run TestDeliveriesKilled ./pipeline/notify && \
 	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
-	  ANSWERSCOPE_TEST_KILLS=20 go test -count=1 -timeout 1h -tags crash ./internal/testkit/cluster && \
-	  go test -count=1 -timeout 1h -tags crash -run InAnyNumberOfRuns ./sql/clickhouse/schema && \
-	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags crash -run TestCluster ./internal/system/crash && \
-	  go test -count=1 -timeout 1h -tags crash -run TestClusterIsMeasured ./internal/bench && \
+	  ANSWERSCOPE_TEST_KILLS=20 go test -count=1 -timeout 1h -tags all ./internal/testkit/cluster && \
+	  go test -count=1 -timeout 1h -tags all -run InAnyNumberOfRuns ./sql/clickhouse/schema && \
+	  ANSWERSCOPE_CLUSTER_EACH=5 go test -count=1 -v -timeout 2h -tags all -run TestCluster ./internal/system/crash && \
+	  go test -count=1 -timeout 1h -tags all -run TestClusterIsMeasured ./internal/bench && \
 	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards|ItsViewsSay' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 3; \
@@ -72,6 +75,11 @@ test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, 
 lint: $(GOLANGCI) page-packages ## check form and habits (.golangci.yml), and the types of the dashboard's sources
 	@GOGC=400 GOMEMLIMIT=4GiB $(GOLANGCI) run ./...
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
+
+# What is generated from sources of the checkout: the pixel's script, the dashboard's bundle, the schema of records.
+generated: page-packages ## check that what is generated is up to date
+	@before=$$(git diff | $(SHA256)); go generate ./... && [ "$$before" = "$$(git diff | $(SHA256))" ] || \
+	  { git diff --stat >&2; echo "generated files were out of date; review and commit them" >&2; exit 1; }
 
 page: page-packages ## bundle the dashboard, after a change of its sources (queryapi/web/page)
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
@@ -97,7 +105,7 @@ cluster: product cluster-packages kafka-apache zookeeper ## run everything on a 
 ANSWERSCOPE_CLUSTER_FOR ?= 1h
 test-cluster: export ANSWERSCOPE_CLUSTER_FOR := $(ANSWERSCOPE_CLUSTER_FOR)
 test-cluster: engines cluster-packages kafka-apache zookeeper ## break that cluster at random for an hour under load, as root, and count what was accepted
-	@go test -count=1 -v -timeout 0 -tags crash -run TestCluster ./internal/system/crash
+	@go test -count=1 -v -timeout 0 -tags all -run TestCluster ./internal/system/crash
 
 bench: build java kafka-apache browsers ## measure this machine
 	@$(BIN)/answerscope-bench

@@ -1,4 +1,4 @@
-//go:build crash && linux
+//go:build all && linux
 
 package main
 

@@ -1,4 +1,4 @@
-//go:build crash
+//go:build all
 
 // The test of a cluster needs root: see make test-cluster.
 

@@ -1,4 +1,4 @@
-//go:build crash
+//go:build all
 
 // Tests of this package need root, and are slow: make test-crash runs them.
 

@@ -1,4 +1,4 @@
-//go:build crash
+//go:build all
 
 package schema_test
 
