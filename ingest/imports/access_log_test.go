@@ -110,6 +110,12 @@ func TestAccessLogIsCountedOnce(t *testing.T) {
 	if err != nil || summary.Imported != 0 || summary.Skipped != 5 {
 		t.Errorf("again: %+v, %v", summary, err)
 	}
+	_, tail, _ := strings.Cut(text, "\n") // the first two lines are equal
+	_, tail, _ = strings.Cut(tail, "\n")
+	summary, err = e.importer().ImportAccessLog(t.Context(), strings.NewReader(tail), e.log, nil)
+	if err != nil || summary.Imported != 0 || summary.Skipped != 3 {
+		t.Errorf("without the beginning that was rotated away: %+v, %v", summary, err)
+	}
 }
 
 // Lines of months that have expired, of the future and before our time are refused.

@@ -56,7 +56,7 @@ func started(t testing.TB, brokers []string, prefix string, change func(*Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range faults {
+	for _, f := range append(faults, wantAllAcks(t)) {
 		p.client.Transport = faulty{p.client.Transport, f}
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -71,6 +71,17 @@ func started(t testing.TB, brokers []string, prefix string, change func(*Config)
 			t.Errorf("%d bytes are still held for Append, or some for AppendAll", n)
 		}
 	})
+}
+
+// wantAllAcks fails the test at a request that the broker may acknowledge before all in-sync replicas have it: a beacon
+// would be answered on one replica's word.
+func wantAllAcks(t testing.TB) func(*produce.Request) outcome {
+	return func(r *produce.Request) outcome {
+		if r.Acks != -1 {
+			t.Errorf("a produce request to partition %d wants %d acks, want -1", partitionOf(r), r.Acks)
+		}
+		return fine
+	}
 }
 
 // outcome is what happens to a produce request.

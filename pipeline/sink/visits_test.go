@@ -156,6 +156,7 @@ func TestEachVisitOnce(t *testing.T) {
 		"late, then once more":      {{visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {first: 10, visits: upTo(0, 10)}},
 		"by another partition":      {{visits: upTo(0, 10)}, {partition: 1, visits: upTo(0, 10)}},
 		"after a gap":               {{visits: upTo(0, 10)}, {first: 5000, visits: upTo(0, 10)}},
+		"two generations later":     {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4}}, {first: 6, visits: []int{3, 2, 1, 0}}, {first: 10, visits: []int{9}}},
 		"the newest first":          {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}}, {first: 10, visits: shuffled}},
 		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
 	} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -152,6 +153,121 @@ func TestALateAnswerIsStoredIfItComesFirst(t *testing.T) {
 	job, jobErr := db.TrackingJob(t.Context(), late.OrganizationID, late.ID)
 	if err != nil || jobErr != nil || len(answers) != 2 || job.Completed != 2 {
 		t.Errorf("%d answers and %d completed runs, want 2 and 2: %v, %v", len(answers), job.Completed, err, jobErr)
+	}
+}
+
+// A worker that was taken for dead changes nothing of the job that another one has claimed. Each statement that takes a
+// claim is called under the void one, and then under the valid one, where it does what it is for.
+func TestAVoidClaimWritesNothing(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	void := claimedJob(t, db, 2)
+	valid, err := db.ClaimTracking(t.Context(), void.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _, err := void.Runs(t.Context())
+	if err != nil || len(runs) != 2 {
+		t.Fatal(len(runs), err)
+	}
+	done, queued := runs[0].ID, runs[1].ID
+	text := func(sql string, arguments ...any) (s string) {
+		t.Helper()
+		if err := db.QueryRow(t.Context(), sql, arguments...).Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	record := uuid.FromStringOrNil(text("UPDATE public.tracking_runs SET state = 'done' WHERE id = $1 RETURNING answer_id::text", done))
+	text("UPDATE public.tracking_jobs SET completed = 1 WHERE id = $1 RETURNING ''", void.ID)
+	state := func() string {
+		return text(`SELECT concat(j, ' ', (SELECT string_agg(r::text, ' ' ORDER BY r.id) FROM public.tracking_runs AS r WHERE r.job_id = j.id))
+			FROM public.tracking_jobs AS j WHERE j.id = $1`, void.ID)
+	}
+	writes := []struct {
+		statement string
+		write     func(c *TrackingClaim) error
+	}{
+		{"tracking_heartbeat", func(c *TrackingClaim) error { _, err := c.Heartbeat(t.Context(), 0); return err }},
+		{"ask_tracking_runs", func(c *TrackingClaim) error { _, err := c.Ask(t.Context(), []uuid.UUID{queued}); return err }},
+		{"lock_tracking_job", func(c *TrackingClaim) error {
+			_, err := c.End(t.Context(), []RunOutcome{{ID: queued, State: "gave_up", Answer: "{}", ErrorClass: "auth"}})
+			return err
+		}},
+		{"give_up_runs", func(c *TrackingClaim) error {
+			return c.GiveUp(t.Context(), []uuid.UUID{record}, "refused", "a dead letter")
+		}},
+		{"begin_landing", func(c *TrackingClaim) error { _, err := c.BeginLanding(t.Context()); return err }},
+		{"finish_tracking_job", func(c *TrackingClaim) error { return c.Finish(t.Context()) }},
+	}
+	var tested []string
+	for _, w := range writes {
+		tested = append(tested, w.statement)
+		before := state()
+		if err := w.write(&void); err != nil && !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s under a void claim: %v", w.statement, err)
+		}
+		if after := state(); after != before {
+			t.Errorf("%s under a void claim made\n%s\nof\n%s", w.statement, after, before)
+		}
+		if err := w.write(&valid); err != nil || state() == before && w.statement != "tracking_heartbeat" {
+			t.Errorf("%s under the valid claim changed nothing: %v", w.statement, err)
+		}
+	}
+	slices.Sort(tested)
+	if all := statementsWith(t, "claim = $2"); !slices.Equal(tested, all) {
+		t.Errorf("tested are %v, and a claim have %v", tested, all)
+	}
+}
+
+// statementsWith returns the sorted names of the statements that contain a text.
+func statementsWith(t *testing.T, text string) (names []string) {
+	t.Helper()
+	all, err := files.ReadDir("query")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		sql, err := files.ReadFile("query/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(sql, []byte(text)) {
+			names = append(names, strings.TrimSuffix(file.Name(), ".sql"))
+		}
+	}
+	return names
+}
+
+// A run whose request fails after its job was cancelled is not asked again, and counts as asked: only the runs that were
+// never asked are given back to the budget of runs.
+func TestACancelledJobAsksNothingAgain(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	claim := claimedJob(t, db, 3)
+	runs, _, err := claim.Runs(t.Context())
+	if err != nil || len(runs) != 3 {
+		t.Fatal(len(runs), err)
+	}
+	one := []uuid.UUID{runs[0].ID}
+	if granted, err := claim.Ask(t.Context(), one); err != nil || len(granted) != 1 {
+		t.Fatal(granted, err)
+	}
+	if err := db.CancelTracking(t.Context(), claim.OrganizationID, claim.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := claim.End(t.Context(), []RunOutcome{{ID: one[0], State: "queued", ErrorClass: "server"}}); err != nil {
+		t.Fatal(err)
+	}
+	if granted, err := claim.Ask(t.Context(), one); err != nil || len(granted) != 0 {
+		t.Errorf("after the cancellation %v may be asked: %v", granted, err)
+	}
+	if err := claim.CancelWaiting(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	usage, err := db.BudgetUsage(t.Context(), claim.OrganizationID, claim.CreatedAt)
+	if err != nil || usage[0].Spent.RunsDay != 1 {
+		t.Errorf("the cancelled job has used %+v, want the run that was asked: %v", usage, err)
 	}
 }
 

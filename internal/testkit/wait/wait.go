@@ -8,14 +8,16 @@ import (
 )
 
 const (
-	limit = 5 * time.Minute // for a condition on a machine that is busy with other tests
+	// limit is for a condition on a machine that is busy with other tests. A defect that leaves a condition unmet is
+	// reported after it.
+	limit = 2 * time.Minute
 
 	// A condition often asks a database, whose time other tests need: it is asked seldomer the longer it takes to come
 	// true, and the pause is at least four times what asking took.
 	minPause, maxPause, askingShare, longestPause = 2 * time.Millisecond, 100 * time.Millisecond, 4, time.Second
 )
 
-// For returns once the condition is true, and fails the test after five minutes. what completes the sentence
+// For returns once the condition is true, and fails the test after two minutes. what completes the sentence
 // "waited for …".
 func For(t testing.TB, what string, condition func() bool) {
 	t.Helper()
@@ -27,7 +29,7 @@ func For(t testing.TB, what string, condition func() bool) {
 	})
 }
 
-// Until returns once lacking returns "", and fails the test with what is still lacking after five minutes.
+// Until returns once lacking returns "", and fails the test with what is still lacking after two minutes.
 func Until(t testing.TB, lacking func() string) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
