@@ -83,6 +83,8 @@ func TestAnAddressHasAFifthOfASitesLimit(t *testing.T) {
 		{[]string{"203.0.113.7"}, 100},
 		{[]string{"2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3"}, 100}, // of one network
 		{[]string{"203.0.113.7", "2001:db8::1"}, 200},
+		{[]string{"203.0.113.7", "203.0.113.8"}, 200},
+		{[]string{"2001:db8::1", "2001:db8:0:1::1"}, 200}, // of two networks of one provider
 		{[]string{"10.1.2.3"}, 500},
 		{[]string{"127.0.0.1"}, 500},
 	} {
@@ -93,5 +95,9 @@ func TestAnAddressHasAFifthOfASitesLimit(t *testing.T) {
 	l := newLimits(500)
 	if wait := l.take(uuid.NamespaceDNS, netip.MustParseAddr("203.0.113.7"), maxItems, noon); wait != 0 {
 		t.Errorf("a whole array of one address has to wait %s", wait)
+	}
+	passed(l, "203.0.113.7")
+	if wait := l.take(uuid.NamespaceURL, netip.MustParseAddr("203.0.113.7"), 1, noon); wait != 0 {
+		t.Errorf("an address that has used up its share of a site has to wait %s at another", wait)
 	}
 }

@@ -283,10 +283,19 @@ func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, compet
 	}
 	query := "SELECT CAST([" + strings.Join(columns, ", ") + "], 'Map(String, Int64)')"
 	got := map[string]int64{}
-	wait.For(t, fmt.Sprintf("%v", wants), func() bool { // a view's rows come after the answer's
+	wait.Until(t, func() string { // a view's rows come after the answer's
 		if err := e.warehouse.QueryRow(t.Context(), query).Scan(&got); err != nil {
 			t.Fatal(query, err)
 		}
-		return maps.Equal(got, wants)
+		if maps.Equal(got, wants) {
+			return ""
+		}
+		var wrong []string
+		for question, want := range wants {
+			if got[question] != want {
+				wrong = append(wrong, fmt.Sprintf("%d, want %d: %s", got[question], want, question))
+			}
+		}
+		return strings.Join(wrong, "\n")
 	})
 }

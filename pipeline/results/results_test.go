@@ -235,18 +235,18 @@ func TestRereadsWaitForTheirExtractor(t *testing.T) {
 }
 
 // At an upgrade the sink reads with the newer extractor what this group had read with the older one. No reread comes
-// for these answers.
+// for these answers. They are more than the 500 that are renewed at a time, and one of them is not in the warehouse.
 func TestRenewTakesReadingsFromTheWarehouse(t *testing.T) {
 	e := newEnvironment(t, nil)
 	e.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
-	answers := e.answers(0, 4)
+	answers := e.answers(0, 504)
 	answers[0].Citations = []event.Citation{{URL: "https://lumen.example/a", Title: "A", Cited: true}, {URL: "https://www.glow.example/"}, {URL: "https://reddit.com/r/lamps", Cited: true}}
 	writer := e.writer(t)
 	e.write(t, writer, answers...)
-	e.sink(t, answers[:3]...)
+	e.sink(t, slices.Concat(answers[:3], answers[4:])...)
 	want := e.wholeRows(t)
 	e.exec(t, `UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9, mention_position = 9, sentiment = 'unknown', visibility_score = 9,
-		citations = '[]', competitor_mentions = '[]' WHERE response NOT LIKE '%3.'`)
+		citations = '[]', competitor_mentions = '[]' WHERE response NOT LIKE '% 3.'`)
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -254,10 +254,14 @@ func TestRenewTakesReadingsFromTheWarehouse(t *testing.T) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	e.exec(t, "UPDATE public.prompt_results SET extract_version = 0")
-	e.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '%2.'")
+	e.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '% 2.'")
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	later := fmt.Sprintf("Glow is bright. Lumen is answer 2. %d: 7@2 among Glow 1, Beam 0", e.brand.Revision+1)
-	e.wantRows(t, e.first(0), e.first(1), later, e.first(3))
+	var rows []string
+	for n := range answers {
+		rows = append(rows, e.first(n))
+	}
+	rows[2] = fmt.Sprintf("Glow is bright. Lumen is answer 2. %d: 7@2 among Glow 1, Beam 0", e.brand.Revision+1)
+	e.wantRows(t, rows...)
 }

@@ -84,15 +84,24 @@ func (e *expiringEnvironment) enforce(t *testing.T, months int) error {
 	return r.Enforce(t.Context())
 }
 
-// wantFrom waits until a table has no row before a day, and every row from it on.
+// wantFrom waits until a table has no row before a day, and every row from it on. A row that has expired does not come
+// back, so too few rows fail the test at once.
 func (e *expiringEnvironment) wantFrom(t *testing.T, table string, from time.Time) {
 	t.Helper()
-	months := uint64(time.May - from.Month() + 1)
-	wait.For(t, fmt.Sprintf("%d months of %s, from %v", months, table, from), func() bool {
+	want := 28 * uint64(time.May-from.Month()+1)
+	wait.Until(t, func() string {
 		var first time.Time
 		var rows uint64
 		must(t, e.warehouse.QueryRow(t.Context(), "SELECT min(day), count() FROM "+table).Scan(&first, &rows))
-		return first.Equal(from) && rows == 28*months
+		if first.Equal(from) && rows == want {
+			return ""
+		}
+		state := fmt.Sprintf("%d rows of %s from %s, want %d from %s",
+			rows, table, first.Format(time.DateOnly), want, from.Format(time.DateOnly))
+		if rows < want {
+			t.Fatal(state)
+		}
+		return state
 	})
 }
 

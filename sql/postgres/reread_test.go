@@ -154,6 +154,11 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 	if err := killed.Finish(t.Context(), brand, "", 0); err != nil || w.state(t, brand).State != "reading" {
 		t.Errorf("the process that lost the lease ended it: %v", err)
 	}
+	err := errors.Join(killed.Begin(t.Context(), brand, 99), killed.Pause(t.Context(), brand, 0, "late"))
+	if s := w.state(t, brand); err != nil || s.Total != 7 || s.LastError != "" {
+		t.Errorf("the process that lost the lease began or paused it: %+v, %v", s, err)
+	}
+	wantNothingDue(t, killed)
 	if err := heir.Pause(t.Context(), brand, 0, ""); err != nil {
 		t.Fatal(err)
 	}
