@@ -125,3 +125,27 @@ func TestPromptsAreFoundByTheIndexBeforeThePlannerKnowsThem(t *testing.T) {
 		t.Errorf("plan\n%s", plan)
 	}
 }
+
+// A prompt that is off, or whose set is off, is not asked, also where it is asked for: its answers would be paid for.
+func TestPromptsThatAreOffAreNotAsked(t *testing.T) {
+	t.Parallel()
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	b := added(t, db, organization(t, db, "House").ID, acme())
+	all, err := db.EnsurePrompts(t.Context(), b.ID, []postgres.NewPrompt{{Text: "on"}, {Text: "off"}, {Text: "of a set that is off"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := one[uuid.UUID](t, root, "INSERT INTO public.prompt_sets (brand_id, name, is_active) VALUES ($1, 'Off', false) RETURNING id", b.ID)
+	one[uuid.UUID](t, root, "UPDATE public.prompts SET is_active = false WHERE id = $1 RETURNING id", all[1].ID)
+	one[uuid.UUID](t, root, "UPDATE public.prompts SET prompt_set_id = $2 WHERE id = $1 RETURNING id", all[2].ID, set)
+	for _, ids := range [][]uuid.UUID{nil, {all[0].ID, all[1].ID, all[2].ID}} {
+		prompts, err := db.PromptsToAsk(t.Context(), b.ID, ids)
+		if err != nil || len(prompts) != 1 || prompts[0].ID != all[0].ID {
+			t.Errorf("of %v are asked %+v, %v", ids, prompts, err)
+		}
+	}
+	if prompts, err := db.PromptsToAsk(t.Context(), b.ID, []uuid.UUID{all[1].ID, all[2].ID}); err != nil || len(prompts) != 0 {
+		t.Errorf("asked are %+v, %v", prompts, err)
+	}
+}

@@ -2,14 +2,11 @@ package postgres
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
@@ -321,34 +318,14 @@ func openMigrated(t *testing.T) *DB {
 // claimedJob is a job of so many runs that was just started and claimed.
 func claimedJob(t *testing.T, db *DB, runs int) TrackingClaim {
 	t.Helper()
-	organization, err := db.AddOrganization(t.Context(), "Lumen", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	brand, _, err := db.AddBrand(t.Context(), organization.ID, NewBrand{Name: "Lumen", Domains: []string{"lumen.example"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return startedJob(t, db, organization.ID, brand.ID, runs)
+	organization, brand := addedBrand(t, db)
+	return startedJob(t, db, organization, brand, runs)
 }
 
 // startedJob is a job of a brand that was just started and claimed.
 func startedJob(t *testing.T, db *DB, organization, brand uuid.UUID, runs int) TrackingClaim {
 	t.Helper()
-	prompt := uuid.Must(uuid.NewV4())
-	started := NewTracking{
-		OrganizationID: organization, BrandID: brand, Request: json.RawMessage("{}"), CreatedAt: time.Now(),
-		Prompts: []NewRunPrompt{{PromptID: prompt, Prompt: json.RawMessage("{}")}},
-	}
-	for i := range runs {
-		started.Runs = append(started.Runs, NewRun{
-			PromptID: prompt, Platform: "alpha", Model: fmt.Sprint("model-", i), Sample: 1, Slot: time.Now(), AnswerID: uuid.Must(uuid.NewV4()),
-		})
-	}
-	id, err := db.StartTracking(t.Context(), started, func(Tx, uuid.UUID) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := start(t, db, newTracking(organization, brand, runs))
 	claim, err := db.ClaimTracking(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
