@@ -250,8 +250,10 @@ func TestRenewTakesReadingsFromTheWarehouse(t *testing.T) {
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.wholeRows(t); !slices.Equal(got, want) {
-		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	for n, row := range e.wholeRows(t) {
+		if row != want[n] {
+			t.Fatalf("row %d is\n%s\nwant\n%s", n, row, want[n])
+		}
 	}
 	e.exec(t, "UPDATE public.prompt_results SET extract_version = 0")
 	e.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '% 2.'")
