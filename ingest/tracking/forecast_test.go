@@ -13,7 +13,7 @@ import (
 
 // Three prompts are asked daily on alpha, weekly on beta, never on a paused platform: in the 30 days after Sunday,
 // 1 November 2026 there are 30 daily checks and 5 weekly ones (2, 9, 16, 23, 30), so 3 × 35 = 105 runs. The cost of a
-// day is that of the estimate, and the sum that of the days.
+// day is that of the estimate, and the sum that of the days. A brand that is off is not asked.
 func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
@@ -56,6 +56,12 @@ func TestAForecastIsTheScheduleTimesTheEstimate(t *testing.T) {
 	}
 	if len(costs) == 35 && *f.Cost != sumCosts(costs...) {
 		t.Errorf("the forecast costs %s, its days %s", *f.Cost, sumCosts(costs...))
+	}
+	e.exec(t, "UPDATE public.brands SET is_active = false WHERE id = $1", e.brand.ID)
+	off, err := jobs.Forecast(t.Context(), e.brand, now)
+	due, dueErr := e.db.ScheduledPlatforms(t.Context(), &e.brand.OrganizationID, false, now.AddDate(1, 0, 0))
+	if err != nil || dueErr != nil || off.Runs != 0 || len(due) != 0 {
+		t.Errorf("of a brand that is off %+v is expected and %+v due: %v, %v", off, due, err, dueErr)
 	}
 	if got := sumCosts("0.1", "0.2", "0"); got != json.Number("0.3") {
 		t.Errorf("0.1 + 0.2 = %s", got)
