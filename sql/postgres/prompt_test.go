@@ -132,11 +132,13 @@ func TestPromptsThatAreOffAreNotAsked(t *testing.T) {
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
-	all, err := db.EnsurePrompts(t.Context(), b.ID, []postgres.NewPrompt{{Text: "on"}, {Text: "off"}, {Text: "of a set that is off"}})
+	texts := []postgres.NewPrompt{{Text: "on"}, {Text: "off"}, {Text: "of a set that is off"}}
+	all, err := db.EnsurePrompts(t.Context(), b.ID, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := one[uuid.UUID](t, root, "INSERT INTO public.prompt_sets (brand_id, name, is_active) VALUES ($1, 'Off', false) RETURNING id", b.ID)
+	set := one[uuid.UUID](t, root,
+		"INSERT INTO public.prompt_sets (brand_id, name, is_active) VALUES ($1, 'Off', false) RETURNING id", b.ID)
 	one[uuid.UUID](t, root, "UPDATE public.prompts SET is_active = false WHERE id = $1 RETURNING id", all[1].ID)
 	one[uuid.UUID](t, root, "UPDATE public.prompts SET prompt_set_id = $2 WHERE id = $1 RETURNING id", all[2].ID, set)
 	for _, ids := range [][]uuid.UUID{nil, {all[0].ID, all[1].ID, all[2].ID}} {
@@ -145,7 +147,8 @@ func TestPromptsThatAreOffAreNotAsked(t *testing.T) {
 			t.Errorf("of %v are asked %+v, %v", ids, prompts, err)
 		}
 	}
-	if prompts, err := db.PromptsToAsk(t.Context(), b.ID, []uuid.UUID{all[1].ID, all[2].ID}); err != nil || len(prompts) != 0 {
+	prompts, err := db.PromptsToAsk(t.Context(), b.ID, []uuid.UUID{all[1].ID, all[2].ID})
+	if err != nil || len(prompts) != 0 {
 		t.Errorf("asked are %+v, %v", prompts, err)
 	}
 }

@@ -175,18 +175,22 @@ func TestAVoidClaimWritesNothing(t *testing.T) {
 		}
 		return s
 	}
-	record := uuid.FromStringOrNil(text("UPDATE public.tracking_runs SET state = 'done' WHERE id = $1 RETURNING answer_id::text", done))
+	record := uuid.FromStringOrNil(
+		text("UPDATE public.tracking_runs SET state = 'done' WHERE id = $1 RETURNING answer_id::text", done))
 	text("UPDATE public.tracking_jobs SET completed = 1 WHERE id = $1 RETURNING ''", void.ID)
 	state := func() string {
-		return text(`SELECT concat(j, ' ', (SELECT string_agg(r::text, ' ' ORDER BY r.id) FROM public.tracking_runs AS r WHERE r.job_id = j.id))
-			FROM public.tracking_jobs AS j WHERE j.id = $1`, void.ID)
+		return text(`SELECT concat(min(j::text), ' ', string_agg(r::text, ' ' ORDER BY r.id))
+			FROM public.tracking_jobs AS j JOIN public.tracking_runs AS r ON r.job_id = j.id WHERE j.id = $1`, void.ID)
 	}
 	writes := []struct {
 		statement string
 		write     func(c *TrackingClaim) error
 	}{
 		{"tracking_heartbeat", func(c *TrackingClaim) error { _, err := c.Heartbeat(t.Context(), 0); return err }},
-		{"ask_tracking_runs", func(c *TrackingClaim) error { _, err := c.Ask(t.Context(), []uuid.UUID{queued}); return err }},
+		{"ask_tracking_runs", func(c *TrackingClaim) error {
+			_, err := c.Ask(t.Context(), []uuid.UUID{queued})
+			return err
+		}},
 		{"lock_tracking_job", func(c *TrackingClaim) error {
 			_, err := c.End(t.Context(), []RunOutcome{{ID: queued, State: "gave_up", Answer: "{}", ErrorClass: "auth"}})
 			return err
@@ -236,8 +240,8 @@ func statementsWith(t *testing.T, text string) (names []string) {
 	return names
 }
 
-// A run whose request fails after its job was cancelled is not asked again, and counts as asked: only the runs that were
-// never asked are given back to the budget of runs.
+// A run whose request fails after its job was cancelled is not asked again, and counts as asked: only the runs that
+// were never asked are given back to the budget of runs.
 func TestACancelledJobAsksNothingAgain(t *testing.T) {
 	t.Parallel()
 	db := openMigrated(t)

@@ -19,7 +19,8 @@ func newTracking(organization, brand uuid.UUID, runs int) NewTracking {
 	}
 	for i := range runs {
 		n.Runs = append(n.Runs, NewRun{
-			PromptID: prompt, Platform: "alpha", Model: fmt.Sprint("model-", i), Sample: 1, Slot: time.Now(), AnswerID: uuid.Must(uuid.NewV4()),
+			PromptID: prompt, Platform: "alpha", Model: fmt.Sprint("model-", i), Sample: 1, Slot: time.Now(),
+			AnswerID: uuid.Must(uuid.NewV4()),
 		})
 	}
 	return n
@@ -66,7 +67,8 @@ func TestAStartThatIsRepeatedReturnsItsJob(t *testing.T) {
 	first, second := keyed(organization, brand, now.Add(-23*time.Hour)), keyed(organization, brand, now)
 	other := keyed(otherOrganization, otherBrand, now)
 	if first == old || second != first || other == first {
-		t.Errorf("one key started %s 25 hours ago, %s 23 hours ago and %s now; and %s for another organization", old, first, second, other)
+		t.Errorf("one key started %s 25 hours ago, %s 23 hours ago, %s now, and %s for another organization",
+			old, first, second, other)
 	}
 
 	planned := func(digest string) uuid.UUID {
@@ -96,12 +98,11 @@ func TestSpendingIsOfItsDays(t *testing.T) {
 	db := openMigrated(t)
 	organization, brand := addedBrand(t, db)
 	first, last := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
-	for runs, at := range []time.Time{{}, first.Add(-time.Second), first, last.Add(24*time.Hour - time.Second), last.Add(24 * time.Hour)} {
-		if runs > 0 {
-			n := newTracking(organization, brand, runs)
-			n.CreatedAt = at
-			start(t, db, n)
-		}
+	end := last.AddDate(0, 0, 1)
+	for i, at := range []time.Time{first.Add(-time.Second), first, end.Add(-time.Second), end} {
+		n := newTracking(organization, brand, i+1)
+		n.CreatedAt = at
+		start(t, db, n)
 	}
 	days, err := db.TrackingSpending(t.Context(), organization, first, last, brand)
 	var got []string
