@@ -79,16 +79,19 @@ func TestABudgetCountsItsOwnPeriodAndPlatform(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := checkBudgets(t.Context(), db, NewTracking{OrganizationID: organization.ID, CreatedAt: late}, five)
-			got, want := "fits", "fits"
+			outcome, expected := "fits", "fits"
+			if err != nil {
+				outcome = err.Error()
+			}
 			if over, refused := errors.AsType[*BudgetError](err); refused {
-				got = fmt.Sprint(over.Platform, over.What, over.Period, over.Resets.UTC().Format(time.DateTime))
+				outcome = fmt.Sprintln(over.Platform, over.What, over.Period, over.Resets.UTC().Format(time.DateTime))
 			}
 			if !fits {
-				want = fmt.Sprint(c.platform, c.what, c.period, c.resets+" 00:00:00")
+				expected = fmt.Sprintln(c.platform, c.what, c.period, c.resets+" 00:00:00")
 			}
-			if got != want {
+			if outcome != expected {
 				t.Errorf("five runs in a budget of %d (%s a %s of %q): %s, want %s: %v",
-					limit, c.what, c.period, c.platform, got, want, err)
+					limit, c.what, c.period, c.platform, outcome, expected, err)
 			}
 		}
 		if err := db.SetBudget(t.Context(), uuid.Nil, organization.ID, Budget{Platform: c.platform}); err != nil {
