@@ -84,10 +84,11 @@ func TestABudgetCountsItsOwnPeriodAndPlatform(t *testing.T) {
 				outcome = err.Error()
 			}
 			if over, refused := errors.AsType[*BudgetError](err); refused {
-				outcome = fmt.Sprintln(over.Platform, over.What, over.Period, over.Resets.UTC().Format(time.DateTime))
+				outcome = fmt.Sprintf("%s a %s of %q until %s",
+					over.What, over.Period, over.Platform, over.Resets.UTC().Format(time.DateTime))
 			}
 			if !fits {
-				expected = fmt.Sprintln(c.platform, c.what, c.period, c.resets+" 00:00:00")
+				expected = fmt.Sprintf("%s a %s of %q until %s 00:00:00", c.what, c.period, c.platform, c.resets)
 			}
 			if outcome != expected {
 				t.Errorf("five runs in a budget of %d (%s a %s of %q): %s, want %s: %v",
