@@ -204,14 +204,15 @@ func TestAVoidClaimWritesNothing(t *testing.T) {
 	var tested []string
 	for _, w := range writes {
 		tested = append(tested, w.statement)
-		before := state()
-		if err := w.write(&void); err != nil && !errors.Is(err, ErrNotFound) {
+		before, isHeartbeat := state(), w.statement == "tracking_heartbeat" // which changes the queue's job alone
+		err := w.write(&void)
+		if lost := errors.Is(err, ErrNotFound); err != nil && !lost || isHeartbeat && !lost {
 			t.Errorf("%s under a void claim: %v", w.statement, err)
 		}
 		if after := state(); after != before {
 			t.Errorf("%s under a void claim made\n%s\nof\n%s", w.statement, after, before)
 		}
-		if err := w.write(&valid); err != nil || state() == before && w.statement != "tracking_heartbeat" {
+		if err := w.write(&valid); err != nil || state() == before && !isHeartbeat {
 			t.Errorf("%s under the valid claim changed nothing: %v", w.statement, err)
 		}
 	}
