@@ -42,12 +42,12 @@ quick: agents page-packages ## test the packages that need no engine, in a minut
 
 test: test-packages ## prove every feature and promise once, on real engines, in ten minutes
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
-	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
+	@go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
 	@$(SHARED) $(LONGEST) ./...
 
 test-all: test-all-packages ## prove them with many draws, on every layout, browser and release, in an hour (as root)
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
-	@go build -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
+	@go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./internal/testkit/serve ./internal/system/faulty
 	@$(SHARED) -tags all $(LONGEST) ./...
 
 slowest: $(GOTESTSUM) ## list the ten slowest tests of the last make test

@@ -28,7 +28,8 @@ func TestTheImageGetsEveryFileOfTheBinary(t *testing.T) {
 	if len(files) < 100 || len(missing) > 0 {
 		t.Errorf("of the binary's %d files deploy/Dockerfile.dockerignore keeps back %q", len(files), missing)
 	}
-	for _, private := range []string{".git/config", ".env", "deploy/.env", "deploy/tracking.env", "bin/answerscope", "var/postgres/password", "answers.ndjson",
+	for _, private := range []string{".git/config", ".env", "deploy/.env", "deploy/tracking.env", "bin/answerscope",
+		"var/postgres/password", "answers.ndjson",
 		"deploy/engine/node_modules/x.json", "pipeline/testdata/x.json", "ingest/x_test.go"} {
 		if sent(private) {
 			t.Errorf("%s is sent to the image", private)

@@ -26,10 +26,15 @@ const (
 )
 
 // apparatus holds the trees that the product does not link: benches, test kits and tools.
-var apparatus = []string{"internal/bench", "internal/testkit", "internal/system", "collector/script/minify", "queryapi/web/bundle", "docs", "deploy/sbom"}
+var apparatus = []string{
+	"internal/bench", "internal/testkit", "internal/system", "collector/script/minify",
+	"queryapi/web/bundle", "docs", "deploy/sbom",
+}
 
 // evasions matches relative clauses and turns of phrase that stand where the field has a noun or a verb.
-var evasions = regexp.MustCompile(`(?i)\b(what (is|was|are|were|has|have|it|they|one)|says?|those of|that of|whatever|whoever|whosever|nobody|for ever|of late|all the same|lets? go|has it|in whose|with whom|is there|is of|are of)\b`)
+var evasions = regexp.MustCompile(`(?i)\b(what (is|was|are|were|has|have|it|they|one)|says?|those of|` +
+	`that of|whatever|whoever|whosever|nobody|for ever|of late|all the same|lets? go|has it|in whose|with whom|` +
+	`is there|is of|are of)\b`)
 
 // bareNames are participles, prepositions and pronouns, which do not name what a local or parameter holds.
 var bareNames = strings.Fields("of asked known found given kept shown whole own made most said again there who")
@@ -51,7 +56,8 @@ func TestLanguageIsPlain(t *testing.T) {
 }
 
 func TestTheLawOfLanguageCanFail(t *testing.T) {
-	planted := "// Package planted says what is kept.\npackage planted\n\nfunc f(of int) { given := of; _ = given }\n" + strings.Repeat("//", 61) + "\n"
+	planted := "// Package planted says what is kept.\npackage planted\n\nfunc f(of int) { given := of; _ = given }\n" +
+		strings.Repeat("//", 61) + "\n"
 	w, err := wordingOf(fstest.MapFS{"pipeline/planted/planted.go": {Data: []byte(planted)}})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +73,8 @@ func wordingOf(root fs.FS) (w wording, err error) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		text := string(files[name])
 		tool := slices.ContainsFunc(apparatus, func(tree string) bool { return strings.HasPrefix(name, tree+"/") })
-		if tool || strings.HasSuffix(name, "_test.go") || strings.Contains(text[:min(2000, len(text))], "\n// Code generated ") {
+		if tool || strings.HasSuffix(name, "_test.go") ||
+			strings.Contains(text[:min(2000, len(text))], "\n// Code generated ") {
 			continue
 		}
 		set := token.NewFileSet()
@@ -134,14 +141,18 @@ func declared(n ast.Node) (names []*ast.Ident) {
 // broken names what exceeds a limit, with the places.
 func (w *wording) broken() (broken []string) {
 	if limit := maxPhrases * w.comments / 1000; len(w.phrases) > limit {
-		broken = append(broken, fmt.Sprintf("%d phrases in comments where the field has a noun, over %d (%d per 1,000 lines): %q",
-			len(w.phrases), limit, maxPhrases, w.phrases))
+		broken = append(broken,
+			fmt.Sprintf("%d phrases in comments where the field has a noun, over %d (%d per 1,000 lines): %q",
+				len(w.phrases), limit, maxPhrases, w.phrases))
 	}
 	if len(w.names) > maxBareName {
-		broken = append(broken, fmt.Sprintf("%d locals and parameters that do not name what they hold, over %d: %q", len(w.names), maxBareName, w.names))
+		broken = append(broken,
+			fmt.Sprintf("%d locals and parameters that do not name what they hold, over %d: %q", len(w.names),
+				maxBareName, w.names))
 	}
 	if len(w.wide) > maxWide {
-		broken = append(broken, fmt.Sprintf("%d lines over %d columns, over %d: %q", len(w.wide), maxColumns, maxWide, w.wide))
+		broken = append(broken,
+			fmt.Sprintf("%d lines over %d columns, over %d: %q", len(w.wide), maxColumns, maxWide, w.wide))
 	}
 	return broken
 }

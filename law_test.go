@@ -53,7 +53,8 @@ func filesBelow(root fs.FS, suffixes ...string) (map[string][]byte, error) {
 
 // ignored are directories that the go command ignores too.
 func ignored(dir string) bool {
-	return dir == "node_modules" || dir == "testdata" || dir != "." && strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
+	return dir == "node_modules" || dir == "testdata" || dir != "." && strings.HasPrefix(dir, ".") ||
+		strings.HasPrefix(dir, "_")
 }
 
 // sources parses files instead of asking `go list`, so that the test cache sees a changed import.
@@ -126,7 +127,8 @@ func tooLong(files map[string][]byte) []string {
 	var broken []string
 	for name, text := range files {
 		if lines := strings.Count(string(text), "\n"); lines > maxLines && !strings.HasSuffix(name, ".golden.sql") {
-			broken = append(broken, fmt.Sprintf("%s: %d lines, over %d: split it by responsibility", name, lines, maxLines))
+			broken = append(broken,
+				fmt.Sprintf("%s: %d lines, over %d: split it by responsibility", name, lines, maxLines))
 		}
 	}
 	slices.Sort(broken)

@@ -31,14 +31,18 @@ func TestBeaconsAreAcceptedWhilePostgresAndKafkaHang(t *testing.T) {
 	lumen := addBrand(t, store.OpenControlPlane(t, control), "lumen", "lumen.example")
 	proxy := testkit.NewProxy(t, control.DSN)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "partitions.json"), []byte(`{"topic":"visits","partitions":3}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "partitions.json"),
+		[]byte(`{"topic":"visits","partitions":3}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, start := range []string{"with PostgreSQL", "without PostgreSQL"} {
 		stop, s := startAway(t, proxy.DSN, dir)
 		wait.For(t, "the sites, "+start, func() bool { return s.visit(t, lumen).StatusCode == http.StatusNoContent })
 		if start == "with PostgreSQL" {
-			wait.For(t, "the list of sites on disk", func() bool { _, err := os.Stat(filepath.Join(dir, "sites.json")); return err == nil })
+			wait.For(t, "the list of sites on disk", func() bool {
+				_, err := os.Stat(filepath.Join(dir, "sites.json"))
+				return err == nil
+			})
 		}
 		proxy.Drop()
 		for range 5 {
@@ -48,7 +52,8 @@ func TestBeaconsAreAcceptedWhilePostgresAndKafkaHang(t *testing.T) {
 		}
 		stop()
 	}
-	kept, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), SegmentBytes: 1 << 20}, slog.New(slog.DiscardHandler))
+	kept, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), SegmentBytes: 1 << 20},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +91,8 @@ func startAway(t *testing.T, dsn, dir string) (stop func(), s *environment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.collector, err = New(DefaultConfig(), Parts{Sites: sites, Visitors: visitors, Append: p.Append}, s.metrics, log); err != nil {
+	if s.collector, err = New(DefaultConfig(),
+		Parts{Sites: sites, Visitors: visitors, Append: p.Append}, s.metrics, log); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")

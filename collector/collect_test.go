@@ -42,25 +42,38 @@ func TestEveryAnswer(t *testing.T) {
 		shared  string // Access-Control-Allow-Origin
 	}{
 		{"a view", "", first, []string{lumenFrom}, 204, 1, "", "https://www.lumen.example"},
-		{"as JSON", "", first, []string{lumenFrom, "Content-Type: application/json"}, 204, 1, "", "https://www.lumen.example"},
-		{"as JSON in capitals", "", first, []string{lumenFrom, "Content-Type: Application/JSON ; charset=utf-8"}, 204, 1, "", "https://www.lumen.example"},
-		{"an origin in capitals, with a port and a dot", "", first, []string{"Origin: HTTP://Lumen.EXAMPLE.:8080"}, 204, 1, "", "HTTP://Lumen.EXAMPLE.:8080"},
-		{"an origin in Unicode", "", first, []string{"Origin: https://bücher.example"}, 204, 1, "", "https://bücher.example"},
-		{"a good origin, another page", "", s.lumen.beacon("https://elsewhere.example/?utm_source=claude.ai", `,"n":1`), []string{lumenFrom}, 204, 1, "", "https://www.lumen.example"},
+		{"as JSON", "", first, []string{lumenFrom, "Content-Type: application/json"}, 204, 1, "",
+			"https://www.lumen.example"},
+		{"as JSON in capitals", "", first, []string{lumenFrom, "Content-Type: Application/JSON ; charset=utf-8"}, 204,
+			1, "", "https://www.lumen.example"},
+		{"an origin in capitals, with a port and a dot", "", first,
+			[]string{"Origin: HTTP://Lumen.EXAMPLE.:8080"}, 204, 1, "", "HTTP://Lumen.EXAMPLE.:8080"},
+		{"an origin in Unicode", "", first, []string{"Origin: https://bücher.example"}, 204, 1, "",
+			"https://bücher.example"},
+		{"a good origin, another page", "", s.lumen.beacon("https://elsewhere.example/?utm_source=claude.ai", `,"n":1`),
+			[]string{lumenFrom}, 204, 1, "", "https://www.lumen.example"},
 		{"no origin", "", first, nil, 204, 1, "", ""},
 		{"an empty origin", "", first, []string{"Origin: "}, 204, 1, "", ""},
 		{"an array", "", array(first, first, first), []string{lumenFrom}, 204, 3, "", "https://www.lumen.example"},
 		{"as large as may be", "", large, []string{lumenFrom}, 204, 1, "", "https://www.lumen.example"},
 
-		{"no AI platform sent it", "", plain, []string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred", "https://www.lumen.example"},
-		{"no AI platform sent some", "", array(first, plain, plain), []string{lumenFrom}, 204, 1, "dropped; reason=not_ai_referred; count=2", "https://www.lumen.example"},
-		{"a bot", "", first, []string{lumenFrom, "User-Agent: curl/8.5.0"}, 204, 0, "dropped; reason=bot", "https://www.lumen.example"},
-		{"an AI crawler", "", first, []string{lumenFrom, "User-Agent: Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"}, 204, 0, "dropped; reason=ai_crawler", "https://www.lumen.example"},
-		{"global privacy control", "", first, []string{lumenFrom, "Sec-GPC: 1"}, 204, 0, "dropped; reason=gpc", "https://www.lumen.example"},
+		{"no AI platform sent it", "", plain, []string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred",
+			"https://www.lumen.example"},
+		{"no AI platform sent some", "", array(first, plain, plain), []string{lumenFrom}, 204, 1,
+			"dropped; reason=not_ai_referred; count=2", "https://www.lumen.example"},
+		{"a bot", "", first, []string{lumenFrom, "User-Agent: curl/8.5.0"}, 204, 0, "dropped; reason=bot",
+			"https://www.lumen.example"},
+		{"an AI crawler", "", first,
+			[]string{
+				lumenFrom, "User-Agent: Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+			}, 204, 0, "dropped; reason=ai_crawler", "https://www.lumen.example"},
+		{"global privacy control", "", first, []string{lumenFrom, "Sec-GPC: 1"}, 204, 0, "dropped; reason=gpc",
+			"https://www.lumen.example"},
 
 		{"no JSON", "", "x", []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
 		{"no body", "", "", []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
-		{"one of an array is wrong", "", array(first, "{}"), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
+		{"one of an array is wrong", "", array(first, "{}"), []string{lumenFrom}, 400, 0, "",
+			"https://www.lumen.example"},
 		{"no JSON, from a foreign origin", "", "x", []string{"Origin: https://evil.example"}, 400, 0, "", ""},
 
 		{"a foreign origin", "", first, []string{"Origin: https://evil.example"}, 403, 0, "", ""},
@@ -68,11 +81,14 @@ func TestEveryAnswer(t *testing.T) {
 		{"a lookalike", "", first, []string{"Origin: https://lumen.example.evil.example"}, 403, 0, "", ""},
 		{"a lookalike's end", "", first, []string{"Origin: https://notlumen.example"}, 403, 0, "", ""},
 		{"origin null", "", first, []string{"Origin: null"}, 403, 0, "", ""},
-		{"a list of origins", "", first, []string{"Origin: https://lumen.example, https://lumen.example"}, 403, 0, "", ""},
-		{"two origins", "", first, []string{"Origin: https://lumen.example", "Origin: https://lumen.example"}, 403, 0, "", ""},
+		{"a list of origins", "", first, []string{"Origin: https://lumen.example, https://lumen.example"}, 403, 0, "",
+			""},
+		{"two origins", "", first, []string{"Origin: https://lumen.example", "Origin: https://lumen.example"}, 403, 0,
+			"", ""},
 		{"an origin with a path", "", first, []string{"Origin: https://lumen.example/"}, 403, 0, "", ""},
 		{"an origin with a user", "", first, []string{"Origin: https://lumen.example@evil.example"}, 403, 0, "", ""},
-		{"no origin, a foreign page", "", s.lumen.beacon("https://evil.example/?utm_source=chatgpt.com", ""), nil, 403, 0, "", ""},
+		{"no origin, a foreign page", "", s.lumen.beacon("https://evil.example/?utm_source=chatgpt.com", ""), nil, 403,
+			0, "", ""},
 		{"no such brand", "", nobodys, []string{lumenFrom}, 403, 0, "", ""},
 		{"one of an array is foreign", "", array(first, foreign), []string{lumenFrom}, 403, 0, "", ""},
 
@@ -81,16 +97,24 @@ func TestEveryAnswer(t *testing.T) {
 		{"an unknown method", "BREW", first, nil, 405, 0, "", ""},
 
 		{"too large", "", large + " ", []string{lumenFrom}, 413, 0, "", "https://www.lumen.example"},
-		{"a path that turns around", "", s.lumen.beacon("https://www.lumen.example/a\u202egpj.exe?utm_source=you.com", ""), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
-		{"a goal that turns around", "", s.lumen.beacon(lumenPage, `,"e":"goal","g":{"name":"a\u202eb"}`), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
+		{"a path that turns around", "",
+			s.lumen.beacon("https://www.lumen.example/a\u202egpj.exe?utm_source=you.com", ""),
+			[]string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
+		{"a goal that turns around", "", s.lumen.beacon(lumenPage, `,"e":"goal","g":{"name":"a\u202eb"}`),
+			[]string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
 		{"without a type", "", first, []string{lumenFrom, "Content-Type:"}, 415, 0, "", "https://www.lumen.example"},
-		{"a form", "", first, []string{lumenFrom, "Content-Type: application/x-www-form-urlencoded"}, 415, 0, "", "https://www.lumen.example"},
-		{"a form of parts", "", first, []string{lumenFrom, "Content-Type: multipart/form-data; boundary=x"}, 415, 0, "", "https://www.lumen.example"},
-		{"a type that begins alike", "", first, []string{lumenFrom, "Content-Type: text/plainer"}, 415, 0, "", "https://www.lumen.example"},
+		{"a form", "", first, []string{lumenFrom, "Content-Type: application/x-www-form-urlencoded"}, 415, 0, "",
+			"https://www.lumen.example"},
+		{"a form of parts", "", first, []string{lumenFrom, "Content-Type: multipart/form-data; boundary=x"}, 415, 0, "",
+			"https://www.lumen.example"},
+		{"a type that begins alike", "", first, []string{lumenFrom, "Content-Type: text/plainer"}, 415, 0, "",
+			"https://www.lumen.example"},
 		{"packed", "", first, []string{lumenFrom, "Content-Encoding: gzip"}, 415, 0, "", "https://www.lumen.example"},
-		{"Content-Encoding: identity", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "", "https://www.lumen.example"},
+		{"Content-Encoding: identity", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "",
+			"https://www.lumen.example"},
 
-		{"a preflight", "OPTIONS", "", []string{lumenFrom, "Access-Control-Request-Method: POST"}, 204, 0, "", "https://www.lumen.example"},
+		{"a preflight", "OPTIONS", "", []string{lumenFrom, "Access-Control-Request-Method: POST"}, 204, 0, "",
+			"https://www.lumen.example"},
 		{"a foreign preflight", "OPTIONS", "", []string{"Origin: https://evil.example"}, 403, 0, "", ""},
 		{"a preflight of null", "OPTIONS", "", []string{"Origin: null"}, 403, 0, "", ""},
 		{"OPTIONS without an origin", "OPTIONS", "", nil, 204, 0, "", ""},
@@ -110,7 +134,8 @@ func TestEveryAnswer(t *testing.T) {
 			if got := r.Header.Get("X-Answerscope"); got != c.dropped {
 				t.Errorf("X-Answerscope %q, want %q", got, c.dropped)
 			}
-			if got := r.Header.Get("Access-Control-Allow-Origin"); got != c.shared || r.Header.Get("Vary") != "Origin" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
+			if got := r.Header.Get("Access-Control-Allow-Origin"); got != c.shared ||
+				r.Header.Get("Vary") != "Origin" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Errorf("Access-Control-Allow-Origin %q, want %q; %v", got, c.shared, r.Header)
 			}
 			if r.StatusCode >= 400 != strings.HasPrefix(r.body, `{"error":"`) {
@@ -125,8 +150,11 @@ func TestEveryAnswer(t *testing.T) {
 
 func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
-	r := s.send(t, http.MethodOptions, "", "Origin: https://rival.example", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
-	if r.Header.Get("Access-Control-Allow-Headers") != "content-type" || r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Origin") != "https://rival.example" {
+	r := s.send(t, http.MethodOptions, "", "Origin: https://rival.example", "Access-Control-Request-Method: POST",
+		"Access-Control-Request-Headers: content-type")
+	if r.Header.Get("Access-Control-Allow-Headers") != "content-type" ||
+		r.Header.Get("Access-Control-Allow-Methods") != "POST" ||
+		r.Header.Get("Access-Control-Allow-Origin") != "https://rival.example" {
 		t.Errorf("headers %v", r.Header)
 	}
 }
@@ -136,8 +164,13 @@ func TestBeforeTheSitesAreKnown(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
 	unknown := site.New("", nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	s.collector.parts.Sites = unknown
-	for method, body := range map[string]string{http.MethodPost: s.lumen.beacon("https://www.lumen.example/?utm_source=chatgpt.com", ""), http.MethodOptions: ""} {
-		if r := s.send(t, method, body, "Origin: https://www.lumen.example"); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" {
+	for method, body := range map[string]string{
+		http.MethodPost:    s.lumen.beacon("https://www.lumen.example/?utm_source=chatgpt.com", ""),
+		http.MethodOptions: "",
+	} {
+		if r := s.send(t, method, body,
+			"Origin: https://www.lumen.example"); r.StatusCode != http.StatusServiceUnavailable ||
+			r.Header.Get("Retry-After") != "1" {
 			t.Errorf("%s: %d, %v", method, r.StatusCode, r.Header)
 		}
 	}
@@ -156,7 +189,8 @@ func TestWhatTheLogDoesNotTake(t *testing.T) {
 	} {
 		s.refuse(err)
 		r := s.send(t, http.MethodPost, s.lumen.beacon(lumenPage, ""), lumenFrom)
-		if r.StatusCode != status || status == 503 != (r.Header.Get("Retry-After") == "1") || strings.Contains(r.body, "not this one") {
+		if r.StatusCode != status || status == 503 != (r.Header.Get("Retry-After") == "1") ||
+			strings.Contains(r.body, "not this one") {
 			t.Errorf("%v: %d, Retry-After %q, %s", err, r.StatusCode, r.Header.Get("Retry-After"), r.body)
 		}
 	}
@@ -164,7 +198,8 @@ func TestWhatTheLogDoesNotTake(t *testing.T) {
 		t.Error("the log does not say why the broker refuses a record")
 	}
 	s.refuse(nil)
-	if r := s.send(t, http.MethodPost, s.lumen.beacon(lumenPage, ""), lumenFrom); r.StatusCode != 204 || len(s.took()) != 1 {
+	if r := s.send(t, http.MethodPost, s.lumen.beacon(lumenPage, ""), lumenFrom); r.StatusCode != 204 ||
+		len(s.took()) != 1 {
 		t.Errorf("afterwards: %d", r.StatusCode)
 	}
 }
@@ -185,13 +220,15 @@ func TestTheLimitIsASitesOwn(t *testing.T) {
 		t.Fatalf("the first fifty: %d %s", r.StatusCode, r.body)
 	}
 	r := s.send(t, http.MethodPost, many(50, s.lumen, lumenPage), lumenFrom)
-	if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); r.StatusCode != 429 || err != nil || wait < 1 || r.Header.Get("Access-Control-Allow-Origin") == "" {
+	if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); r.StatusCode != 429 || err != nil || wait < 1 ||
+		r.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Errorf("the next fifty: %d, Retry-After %q", r.StatusCode, r.Header.Get("Retry-After"))
 	}
 	if got := len(s.took()); got != 50 {
 		t.Errorf("%d visits, want 50", got)
 	}
-	if r := s.send(t, http.MethodPost, many(50, s.rival, "https://rival.example/?utm_source=you.com"), "Origin: https://rival.example"); r.StatusCode != 204 {
+	if r := s.send(t, http.MethodPost, many(50, s.rival, "https://rival.example/?utm_source=you.com"),
+		"Origin: https://rival.example"); r.StatusCode != 204 {
 		t.Errorf("another site, from the same address: %d", r.StatusCode)
 	}
 }
@@ -202,7 +239,8 @@ func TestAVisitIsItsBrandsOwn(t *testing.T) {
 	for _, of := range []struct {
 		brandOf
 		page, origin string
-	}{{s.lumen, lumenPage, "https://lumen.example"}, {s.rival, "https://rival.example/?utm_source=claude", "https://rival.example"}} {
+	}{{s.lumen, lumenPage, "https://lumen.example"},
+		{s.rival, "https://rival.example/?utm_source=claude", "https://rival.example"}} {
 		more := `,"organization_id":"` + s.rival.organization.String() + `","o":"` + s.rival.organization.String() + `"`
 		s.send(t, http.MethodPost, of.beacon(of.page, more), "Origin: "+of.origin)
 		visits := s.took()
@@ -215,18 +253,22 @@ func TestAVisitIsItsBrandsOwn(t *testing.T) {
 func TestWhatAVisitSays(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
 	before := time.Now().Truncate(time.Millisecond)
-	s.send(t, http.MethodPost, `{"u":"https://www.lumen.example/a%20b/ü?utm_source=ChatGPT.com&x=1#top","r":"https://www.bing.com/","l":"de-DE","d":"390x844","z":"Europe/Vienna","e":"view","b":"`+
+	s.send(t, http.MethodPost, `{"u":"https://www.lumen.example/a%20b/ü?utm_source=ChatGPT.com&x=1#top",`+
+		`"r":"https://www.bing.com/","l":"de-DE","d":"390x844","z":"Europe/Vienna","e":"view","b":"`+
 		s.lumen.brand.String()+`","i":"tab-1","n":1}`, lumenFrom, "X-Forwarded-For: 198.51.100.7")
 	visits := s.took()
 	if len(visits) != 1 {
 		t.Fatalf("visits %+v", visits)
 	}
 	v := visits[0]
-	if v.At.Before(before) || v.At.After(time.Now()) || v.ID.Version() != uuid.V7 || !event.IDTime(v.ID).Equal(v.At.Time) || v.Visitor == 0 {
+	if v.At.Before(before) || v.At.After(time.Now()) || v.ID.Version() != uuid.V7 ||
+		!event.IDTime(v.ID).Equal(v.At.Time) || v.Visitor == 0 {
 		t.Errorf("id %s, at %s, visitor %d", v.ID, v.At, v.Visitor)
 	}
-	want := event.Visit{V: event.Version, ID: v.ID, OrganizationID: s.lumen.organization, BrandID: s.lumen.brand, At: v.At, Event: event.VisitView, Platform: "chatgpt", PlatformBy: "utm",
-		Host: "www.lumen.example", Path: "/a%20b/ü", ReferrerHost: "www.bing.com", Country: "AT", CountryBy: "time_zone", Language: "de-DE", Screen: "390x844", TimeZone: "Europe/Vienna",
+	want := event.Visit{V: event.Version, ID: v.ID, OrganizationID: s.lumen.organization,
+		BrandID: s.lumen.brand, At: v.At, Event: event.VisitView, Platform: "chatgpt", PlatformBy: "utm",
+		Host: "www.lumen.example", Path: "/a%20b/ü", ReferrerHost: "www.bing.com", Country: "AT",
+		CountryBy: "time_zone", Language: "de-DE", Screen: "390x844", TimeZone: "Europe/Vienna",
 		Session: "tab-1", NewSession: true, Visitor: v.Visitor}
 	if v != want {
 		t.Errorf("visit %+v\nwant  %+v", v, want)
@@ -240,11 +282,13 @@ func TestWhichPlatformAndSession(t *testing.T) {
 		platform, by, session string // "": dropped
 	}{
 		{"a first view has no word of its own", "https://lumen.example/", `,"n":1,"s":"chatgpt"`, "", "", ""},
-		{"nor against its own address", "https://lumen.example/?utm_source=claude.ai", `,"n":1,"s":"chatgpt"`, "claude", "utm", "new"},
+		{"nor against its own address", "https://lumen.example/?utm_source=claude.ai", `,"n":1,"s":"chatgpt"`, "claude",
+			"utm", "new"},
 		{"a later one names it", "https://lumen.example/", `,"s":"perplexity"`, "perplexity", "session", ""},
 		{"an unknown slug", "https://lumen.example/", `,"s":"evil"`, "", "", ""},
 		{"a later one with an address", "https://lumen.example/?utm_source=claude.ai", ``, "claude", "utm", ""},
-		{"a goal", "https://lumen.example/", `,"s":"gemini","e":"goal","g":{"name":"buy","value":"12.50","currency":"EUR"}`, "gemini", "session", ""},
+		{"a goal", "https://lumen.example/",
+			`,"s":"gemini","e":"goal","g":{"name":"buy","value":"12.50","currency":"EUR"}`, "gemini", "session", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := s.lumen.beacon(c.page, "")
@@ -263,7 +307,9 @@ func TestWhichPlatformAndSession(t *testing.T) {
 			if v.Platform != c.platform || v.PlatformBy != c.by || v.NewSession != (c.session == "new") {
 				t.Errorf("visit %+v", v)
 			}
-			if goal := v.Goal; c.name == "a goal" && (v.Event != event.VisitGoal || goal == nil || *goal != event.Goal{Name: "buy", Value: "12.5", Currency: "EUR"}) {
+			if goal := v.Goal; c.name == "a goal" &&
+				(v.Event != event.VisitGoal || goal == nil ||
+					*goal != event.Goal{Name: "buy", Value: "12.5", Currency: "EUR"}) {
 				t.Errorf("goal %+v of %s", goal, v.Event)
 			}
 		})
@@ -274,7 +320,9 @@ func TestWhichPlatformAndSession(t *testing.T) {
 func TestNothingKeepsAnAddress(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
 	const address = "198.51.100.77"
-	for _, body := range []string{s.lumen.beacon(lumenPage, `,"n":1`), "x", s.lumen.beacon("https://evil.example/", "")} {
+	for _, body := range []string{
+		s.lumen.beacon(lumenPage, `,"n":1`), "x", s.lumen.beacon("https://evil.example/", ""),
+	} {
 		s.send(t, http.MethodPost, body, "X-Forwarded-For: 203.0.113.5, "+address)
 	}
 	s.refuse(errors.New("refused"))
@@ -320,7 +368,8 @@ func TestAProxyIsBelieved(t *testing.T) {
 	if one.Country != "FR" || one.CountryBy != "header" {
 		t.Errorf("country %s by %s", one.Country, one.CountryBy)
 	}
-	if again := visit("X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"); again.Visitor != one.Visitor || again.Country != "AT" {
+	if again := visit("X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"); again.Visitor != one.Visitor ||
+		again.Country != "AT" {
 		t.Errorf("the same visitor has another hash, or is in %s", again.Country)
 	}
 	if other := visit("X-Forwarded-For: 198.51.100.2"); other.Visitor == one.Visitor {

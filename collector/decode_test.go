@@ -14,7 +14,8 @@ const lumen = "0195a2b4-6c00-7c1e-9d3f-2b1a4c5d6e7f"
 
 // view is a beacon as t.js sends it, with more fields put in before the end.
 func view(more string) string {
-	return `{"u":"https://lumen.example/shoes?utm_source=chatgpt.com","r":"https://chatgpt.com/","s":"chatgpt","l":"de-DE","d":"1920x1080","z":"Europe/Berlin","e":"view","b":"` +
+	return `{"u":"https://lumen.example/shoes?utm_source=chatgpt.com","r":"https://chatgpt.com/","s":"chatgpt",` +
+		`"l":"de-DE","d":"1920x1080","z":"Europe/Berlin","e":"view","b":"` +
 		lumen + `","i":"k3j9x2m1","n":1` + more + `}`
 }
 
@@ -24,8 +25,10 @@ func TestABeaconIsReadAsItWasSent(t *testing.T) {
 		t.Fatalf("decode() = %v, %v", got, err)
 	}
 	b := got[0]
-	if b.page != (page{"lumen.example", "/shoes", "utm_source=chatgpt.com"}) || b.brand.String() != lumen || !b.New || b.Referrer != "https://chatgpt.com/" ||
-		b.Language != "de-DE" || b.Screen != "1920x1080" || b.TimeZone != "Europe/Berlin" || b.Session != "k3j9x2m1" || b.Platform != "chatgpt" {
+	if b.page != (page{"lumen.example", "/shoes", "utm_source=chatgpt.com"}) || b.brand.String() != lumen || !b.New ||
+		b.Referrer != "https://chatgpt.com/" ||
+		b.Language != "de-DE" || b.Screen != "1920x1080" || b.TimeZone != "Europe/Berlin" || b.Session != "k3j9x2m1" ||
+		b.Platform != "chatgpt" {
 		t.Errorf("decode() = %+v", b)
 	}
 }
@@ -115,9 +118,12 @@ func TestWhatIsMalformed(t *testing.T) {
 func TestAnAmountIsADecimal(t *testing.T) {
 	for given, want := range map[string]string{
 		`49.9`: "49.9", `"49.90"`: "49.9", `0`: "0", `-0`: "0", `-12.5`: "-12.5", `1e3`: "1000", `1.5E-3`: "0.0015",
-		`0.30000000000000004`: "0.3", `0.0000005`: "0.000001", `-0.0000005`: "-0.000001", `-0.0000004`: "0", `999999999999.999999`: "999999999999.999999",
-		`""`: "", `null`: "", `1e-300`: "0", `5e-324`: "0", `100`: "100",
-		`999999999999.9999999`: "!", `1e12`: "!", `1e999999999`: "!", `"1,5"`: "!", `"1."`: "!", `".5"`: "!", `"+1"`: "!", `"0x10"`: "!", `"1/3"`: "!", `" 1"`: "!", `"1_000"`: "!", `"NaN"`: "!",
+		`0.30000000000000004`: "0.3", `0.0000005`: "0.000001", `-0.0000005`: "-0.000001", `-0.0000004`: "0",
+		`999999999999.999999`: "999999999999.999999",
+		`""`:                  "", `null`: "", `1e-300`: "0", `5e-324`: "0", `100`: "100",
+		`999999999999.9999999`: "!", `1e12`: "!",
+		`1e999999999`: "!", `"1,5"`: "!", `"1."`: "!", `".5"`: "!", `"+1"`: "!", `"0x10"`: "!", `"1/3"`: "!",
+		`" 1"`: "!", `"1_000"`: "!", `"NaN"`: "!",
 	} {
 		body := `{"b":"` + lumen + `","u":"https://lumen.example/","e":"goal","g":{"name":"a","value":` + given + `}}`
 		got, err := decode([]byte(body), nil)
@@ -141,8 +147,10 @@ var found string
 // What scan reads, the library reads the same; and of what is taken nothing is beyond what the log takes.
 func FuzzDecode(f *testing.F) {
 	for _, body := range []string{
-		view(""), view(`,"x":1`), `[` + view("") + `]`, `{}`, `{"n":1}`, `{"u":"","u":""}`, `{"n":1,"n":1}`, `{"n":10}`, `{"n":1 }`, `{"u":"a"b}`, `{"u":"\u0061"}`, "{\"u\":\"\xff\"}", `{"u":"a",}`, `{"g":"a"}`,
-		`{"b":"` + lumen + `","u":"https://münchen.example/ä?x#y","e":"goal","g":{"name":"ä","value":"1e5","currency":"usd"}}`,
+		view(""), view(`,"x":1`), `[` + view("") + `]`, `{}`, `{"n":1}`, `{"u":"","u":""}`, `{"n":1,"n":1}`, `{"n":10}`,
+		`{"n":1 }`, `{"u":"a"b}`, `{"u":"\u0061"}`, "{\"u\":\"\xff\"}", `{"u":"a",}`, `{"g":"a"}`,
+		`{"b":"` + lumen +
+			`","u":"https://münchen.example/ä?x#y","e":"goal","g":{"name":"ä","value":"1e5","currency":"usd"}}`,
 	} {
 		f.Add([]byte(body))
 	}

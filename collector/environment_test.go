@@ -164,7 +164,8 @@ func (s *environment) send(t *testing.T, method, body string, headers ...string)
 	}
 	defer conn.Close()
 	var request strings.Builder
-	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: t.example\r\nConnection: close\r\nContent-Length: %d\r\n", method, Path, len(body))
+	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: t.example\r\nConnection: close\r\nContent-Length: %d\r\n", method,
+		Path, len(body))
 	for _, usual := range []string{"User-Agent: " + chrome, "Content-Type: text/plain;charset=UTF-8"} {
 		name, _, _ := strings.Cut(usual, ":")
 		if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, name+":") }) {

@@ -56,10 +56,14 @@ func BenchmarkHandle(b *testing.B) {
 // benchRequest is a first view, as Chromium sends it.
 func benchRequest(b *testing.B, of brandOf) *fasthttp.Request {
 	b.Helper()
-	body := fmt.Sprintf(`{"b":"%s","u":"https://www.lumen.example/shop/espresso-machines?utm_source=chatgpt.com","r":"https://chatgpt.com/",`+
-		`"i":"chatgpt0.0123456789012345","n":1,"s":"chatgpt","l":"en-US","d":"1920x1080","z":"Europe/Berlin"}`, of.brand)
-	text := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: t.example\r\nContent-Length: %d\r\nUser-Agent: %s\r\nContent-Type: text/plain;charset=UTF-8\r\n"+
-		"Accept: */*\r\nOrigin: https://www.lumen.example\r\nSec-Fetch-Site: cross-site\r\nReferer: https://www.lumen.example/\r\n\r\n%s", Path, len(body), chrome, body)
+	body := fmt.Sprintf(`{"b":"%s","u":"https://www.lumen.example/shop/espresso-machines?utm_source=chatgpt.com",`+
+		`"r":"https://chatgpt.com/",`+
+		`"i":"chatgpt0.0123456789012345","n":1,"s":"chatgpt","l":"en-US","d":"1920x1080","z":"Europe/Berlin"}`,
+		of.brand)
+	text := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: t.example\r\nContent-Length: %d\r\nUser-Agent: "+
+		"%s\r\nContent-Type: text/plain;charset=UTF-8\r\n"+
+		"Accept: */*\r\nOrigin: https://www.lumen.example\r\nSec-Fetch-Site: cross-site\r\nReferer: "+
+		"https://www.lumen.example/\r\n\r\n%s", Path, len(body), chrome, body)
 	request := new(fasthttp.Request)
 	if err := request.Read(bufio.NewReader(strings.NewReader(text))); err != nil {
 		b.Fatal(err)

@@ -45,7 +45,8 @@ func TestAnIDIsAVersion7OfItsMillisecond(t *testing.T) {
 	for range 10_000 {
 		id := newID(noon)
 		if seen[id] || id.Version() != uuid.V7 || id.Variant() != uuid.VariantRFC9562 || !event.IDTime(id).Equal(noon) {
-			t.Fatalf("id %s: version %d, variant %d, time %s, seen %v", id, id.Version(), id.Variant(), event.IDTime(id), seen[id])
+			t.Fatalf("id %s: version %d, variant %d, time %s, seen %v", id, id.Version(), id.Variant(),
+				event.IDTime(id), seen[id])
 		}
 		seen[id] = true
 	}

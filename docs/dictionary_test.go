@@ -16,14 +16,18 @@ import (
 func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	s := setStage(t)
 	d := readDictionary(t)
-	views := s.rows(t, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name")
-	tables := s.rows(t, "SELECT name, comment, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine != 'View' ORDER BY name")
-	functions := s.rows(t, "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined' AND startsWith(name, 'answerscope_') ORDER BY name")
+	views := s.rows(t, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = "+
+		"'View' ORDER BY name")
+	tables := s.rows(t, "SELECT name, comment, sorting_key FROM system.tables WHERE database = currentDatabase() "+
+		"AND engine != 'View' ORDER BY name")
+	functions := s.rows(t, "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined' AND startsWith(name, "+
+		"'answerscope_') ORDER BY name")
 	if len(views) < 9 || len(tables) < 12 || len(functions) < 5 {
 		t.Fatalf("an analyst sees %d views, %d tables, %d functions", len(views), len(tables), len(functions))
 	}
 	d.columns.known = map[string]bool{}
-	for _, c := range s.rows(t, "SELECT DISTINCT name, type FROM system.columns WHERE database = currentDatabase() AND table NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View')") {
+	for _, c := range s.rows(t, "SELECT DISTINCT name, type FROM system.columns WHERE database = currentDatabase() "+
+		"AND table NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View')") {
 		d.columns.known[c[0]+" "+c[1]] = true
 	}
 	for _, v := range views {
@@ -31,7 +35,8 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 			d.view(t, s, v[0])
 		}
 	}
-	d.line("\n## Views without parameters\n\nTheir columns: `organization_id`, `brand_id`, `brand_name`, then those of the view that they are made of.\n")
+	d.line("\n## Views without parameters\n\nTheir columns: `organization_id`, `brand_id`, `brand_name`, " +
+		"then those of the view that they are made of.\n")
 	for _, v := range views {
 		if strings.HasSuffix(v[0], plain) {
 			d.plainView(t, s, v[0], v[1])
@@ -90,7 +95,8 @@ func (w *words) use(t *testing.T, view, name, kind string) {
 			continue
 		}
 		if known := w.types[word]; known != "" && known != kind {
-			t.Errorf("%s is %s in view %s and %s elsewhere: give it a line `%s.%s` under Words in dictionary.md", name, kind, view, known, view, name)
+			t.Errorf("%s is %s in view %s and %s elsewhere: give it a line `%s.%s` under Words in dictionary.md", name,
+				kind, view, known, view, name)
 		}
 		w.types[word] = kind
 		return
@@ -186,7 +192,8 @@ func (d *dictionary) view(t *testing.T, s *stage, name string) {
 		columns = append(columns, "`"+column[0]+"`")
 		d.columns.use(t, name, column[0], column[1])
 	}
-	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\nColumns: %s", name, capital(says), name, strings.Join(signature, ", "), strings.Join(columns, ", ")))
+	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\nColumns: %s", name, capital(says), name,
+		strings.Join(signature, ", "), strings.Join(columns, ", ")))
 }
 
 // plain ends the names of views without parameters.
@@ -221,7 +228,8 @@ func valueOf(kind string) string {
 // tables lists the columns that several tables share once, before those of each table.
 func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 	t.Helper()
-	rows := s.rows(t, "SELECT table, name, type, comment FROM system.columns WHERE database = currentDatabase() ORDER BY table, position")
+	rows := s.rows(t, "SELECT table, name, type, comment FROM system.columns WHERE database = currentDatabase() "+
+		"ORDER BY table, position")
 	columns, count := map[string][]string{}, map[string]int{}
 	var shared []string
 	for _, row := range rows {
@@ -237,7 +245,8 @@ func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 			shared = append(shared, line)
 		}
 	}
-	d.line("\n## Tables\n\nA question is fast when it filters by what a table is sorted by. Columns that tables share (those of the sorting key and\nthose listed as shared):\n")
+	d.line("\n## Tables\n\nA question is fast when it filters by what a table is sorted by. Columns that tables " +
+		"share (those of the sorting key and\nthose listed as shared):\n")
 	d.line(strings.Join(merged(shared), "\n"))
 	for _, table := range tables {
 		if table[1] == "" {
@@ -282,7 +291,8 @@ func (d *dictionary) compare(t *testing.T) {
 		}
 	}
 	if got != read(t, "dictionary.md") {
-		t.Errorf("dictionary.md is not what an analyst can read; review the change and run with -update. It should be:\n%s", got)
+		t.Errorf("dictionary.md is not what an analyst can read; review the change and run with -update. "+
+			"It should be:\n%s", got)
 	}
 }
 

@@ -17,7 +17,8 @@ func TestEndpointsAreThoseOfTheDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := referencePage{t: t, document: text}
-	page.line("# Endpoints of /api/v1\n\nGenerated from the OpenAPI document by `go test ./docs -update`. [api.md](api.md) has the\n" +
+	page.line("# Endpoints of /api/v1\n\nGenerated from the OpenAPI document by `go test ./docs -update`. " +
+		"[api.md](api.md) has the\n" +
 		"parameters that endpoints share, errors, CSV and definitions.")
 	for _, path := range page.members(page.at("paths")) {
 		page.endpoint(path.name, path.value)
@@ -29,7 +30,8 @@ func TestEndpointsAreThoseOfTheDescription(t *testing.T) {
 		}
 	}
 	if got != read(t, "endpoints.md") {
-		t.Error("endpoints.md differs from openapi.json: run go test ./docs -run TestEndpoints -update and review the difference")
+		t.Error("endpoints.md differs from openapi.json: run go test ./docs -run TestEndpoints -update and review " +
+			"the difference")
 	}
 }
 

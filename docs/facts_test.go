@@ -82,10 +82,14 @@ func (s *stage) addBrands(t *testing.T, brands []*brandFact) {
 	var rivals []clickhouse.DimensionCompetitor
 	for _, b := range brands {
 		organization, brand := clickhouse.UUID(idOf(b.Organization)), clickhouse.UUID(idOf(b.Organization, b.Slug))
-		rows = append(rows, clickhouse.DimensionBrand{OrganizationID: organization, ID: brand, Name: b.Name, Slug: b.Slug, Domains: b.Domains, IsActive: true, Version: 1})
+		rows = append(rows, clickhouse.DimensionBrand{
+			OrganizationID: organization, ID: brand, Name: b.Name, Slug: b.Slug, Domains: b.Domains,
+			IsActive: true, Version: 1,
+		})
 		for _, c := range b.Competitors {
 			rivals = append(rivals, clickhouse.DimensionCompetitor{
-				OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(idOf(b.Slug, c.Name)), Name: c.Name, Domains: c.Domains, Version: 1,
+				OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(idOf(b.Slug, c.Name)), Name: c.Name,
+				Domains: c.Domains, Version: 1,
 			})
 		}
 	}
@@ -103,9 +107,12 @@ func (s *stage) addPrompts(t *testing.T, prompts []*promptFact) {
 			s.prompts[p.Name] = p
 			topic := clickhouse.UUID(idOf(b.Slug, p.Topic))
 			rows = append(rows, clickhouse.DimensionPrompt{
-				OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(idOf(b.Slug, p.Text)), TopicID: topic, Text: p.Text, IsActive: true, Version: 1,
+				OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(idOf(b.Slug, p.Text)),
+				TopicID: topic, Text: p.Text, IsActive: true, Version: 1,
 			})
-			topics = append(topics, clickhouse.DimensionTopic{OrganizationID: organization, BrandID: brand, ID: topic, Name: p.Topic, IsActive: true, Version: 1})
+			topics = append(topics, clickhouse.DimensionTopic{
+				OrganizationID: organization, BrandID: brand, ID: topic, Name: p.Topic, IsActive: true, Version: 1,
+			})
 		}
 	}
 	insert(t, s, clickhouse.DimensionPrompts, rows)
@@ -140,9 +147,16 @@ func (f *answerFact) record(t *testing.T, s *stage, sample int) []byte {
 	topic := idOf(b.Slug, prompt.Topic)
 	a := &event.Answer{
 		V: event.Version, OrganizationID: idOf(b.Organization),
-		Brand:    event.Brand{Entity: event.Entity{ID: idOf(b.Organization, b.Slug), Name: b.Name, Aliases: f.Aliases, Domains: b.Domains}, Revision: 1},
-		Prompt:   event.Prompt{ID: idOf(b.Slug, prompt.Text), Text: prompt.Text, SetID: idOf(b.Slug, "set"), TopicID: &topic},
-		Platform: cmp.Or(f.Platform, "openai"), Model: f.Model, ServedModel: f.Served, Sample: int64(sample), AnsweredAt: at(t, f.On), Attempts: 1,
+		Brand: event.Brand{
+			Entity: event.Entity{
+				ID: idOf(b.Organization, b.Slug), Name: b.Name, Aliases: f.Aliases, Domains: b.Domains,
+			}, Revision: 1,
+		},
+		Prompt: event.Prompt{
+			ID: idOf(b.Slug, prompt.Text), Text: prompt.Text, SetID: idOf(b.Slug, "set"), TopicID: &topic,
+		},
+		Platform: cmp.Or(f.Platform, "openai"), Model: f.Model, ServedModel: f.Served, Sample: int64(sample),
+		AnsweredAt: at(t, f.On), Attempts: 1,
 	}
 	if a.Platform == "openai" {
 		a.Model = cmp.Or(f.Model, "gpt-5")
@@ -159,7 +173,8 @@ func (f *answerFact) record(t *testing.T, s *stage, sample int) []byte {
 		a.Citations = append(a.Citations, event.Citation{URL: u, Cited: true})
 	}
 	a.ID = event.RunID(event.Identity{
-		BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Sample: a.Sample, Due: a.AnsweredAt.Time,
+		BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Sample: a.Sample,
+		Due: a.AnsweredAt.Time,
 	})
 	value, err := event.EncodeAnswer(nil, a)
 	if err != nil {
@@ -173,8 +188,10 @@ func (f *visitFact) record(t *testing.T, s *stage, number int) []byte {
 	t.Helper()
 	b := s.brand(t, f.Brand)
 	v := &event.Visit{
-		V: event.Version, OrganizationID: idOf(b.Organization), BrandID: idOf(b.Organization, b.Slug), At: at(t, f.On), Event: event.VisitView,
-		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
+		V: event.Version, OrganizationID: idOf(b.Organization), BrandID: idOf(b.Organization, b.Slug), At: at(t, f.On),
+		Event:    event.VisitView,
+		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"),
+		Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
 	}
 	if f.Goal != "" {
 		v.Event, v.Goal = event.VisitGoal, &event.Goal{Name: f.Goal, Value: f.Value, Currency: f.Currency}

@@ -27,7 +27,9 @@ func TestMetricsAreThoseOfTheCode(t *testing.T) {
 	list.WriteString("# Metrics\n\nGenerated from the help texts of the code by `go test ./docs -update`.\n" +
 		"[operations.md](operations.md#metrics) has the address that serves them.\n")
 	tree := ""
-	for _, m := range slices.SortedFunc(maps.Values(metrics), func(a, b metric) int { return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.name, b.name)) }) {
+	for _, m := range slices.SortedFunc(maps.Values(metrics), func(a, b metric) int {
+		return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.name, b.name))
+	}) {
 		if m.tree != tree {
 			tree = m.tree
 			list.WriteString("\n## " + tree + "\n\n")
@@ -44,10 +46,13 @@ func TestMetricsAreThoseOfTheCode(t *testing.T) {
 		}
 	}
 	if list.String() != read(t, "metrics.md") {
-		t.Error("metrics.md differs from the code: run go test ./docs -run TestMetrics -update and review the difference")
+		t.Error("metrics.md differs from the code: run go test ./docs -run TestMetrics -update and review " +
+			"the difference")
 	}
 	for _, file := range []string{"operations.md", "../deploy/alerts.yaml", "../deploy/alerts_test.yaml"} {
-		for _, named := range regexp.MustCompile(`[^'\w](answerscope_[a-z_]+)`).FindAllStringSubmatch(read(t, file), -1) { // quoted ones are names in SQL
+		// quoted ones are names in SQL
+		for _, named := range regexp.MustCompile(`[^'\w](answerscope_[a-z_]+)`).FindAllStringSubmatch(read(t, file),
+			-1) {
 			if name := named[1]; metrics[name].name == "" && metrics[series.ReplaceAllString(name, "")].name == "" {
 				t.Errorf("%s names %s, which no code has", file, name)
 			}
@@ -66,7 +71,8 @@ func TestEveryCheckIsOnThePageOfOperations(t *testing.T) {
 	for _, file := range files {
 		for _, check := range regexp.MustCompile(`ready\.Provide\("(\w+)"`).FindAllStringSubmatch(read(t, file), -1) {
 			if !strings.Contains(entry, "`"+check[1]+"`") {
-				t.Errorf("%s has check %s, which operations.md does not explain: give it an item under AnswerscopeNotReady", file, check[1])
+				t.Errorf("%s has check %s, which operations.md does not explain: give it an item under "+
+					"AnswerscopeNotReady", file, check[1])
 			}
 		}
 	}
@@ -121,7 +127,9 @@ func codedMetrics(t *testing.T) map[string]metric {
 	t.Helper()
 	metrics := map[string]metric{}
 	eachSource(t, func(file string, parsed *ast.File, _ func(ast.Node) int) {
-		if !slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool { return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`) }) {
+		if !slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool {
+			return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`)
+		}) {
 			return
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
@@ -197,7 +205,9 @@ func eachSource(t *testing.T, visit func(name string, file *ast.File, at func(as
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (slices.Contains([]string{"node_modules", "testdata", "bin", "testkit", "bench"}, entry.Name()) || strings.HasPrefix(name, "var")):
+		case entry.IsDir() &&
+			(slices.Contains([]string{"node_modules", "testdata", "bin", "testkit", "bench"}, entry.Name()) ||
+				strings.HasPrefix(name, "var")):
 			return fs.SkipDir
 		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -241,12 +251,14 @@ func TestEveryWarningSaysWhatIsNext(t *testing.T) {
 			if !ok || !warns(call) {
 				return true
 			}
-			if last, ok := call.Args[len(call.Args)-1].(*ast.Ident); ok && call.Ellipsis.IsValid() && last.Name == "attrs" {
+			if last, ok := call.Args[len(call.Args)-1].(*ast.Ident); ok && call.Ellipsis.IsValid() &&
+				last.Name == "attrs" {
 				return true // they were put together above
 			}
 			lines++
 			if !saysNext(call) {
-				t.Errorf("%s:%d: a line of level warn or error lacks the attribute next: what should its reader do?", name, at(call))
+				t.Errorf("%s:%d: a line of level warn or error lacks the attribute next: what should its reader do?",
+					name, at(call))
 			}
 			return true
 		})

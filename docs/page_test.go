@@ -29,7 +29,8 @@ func TestProseIsWrapped(t *testing.T) {
 			if strings.HasPrefix(line, "```") {
 				code = !code
 			}
-			fixed := code || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "`") || strings.HasPrefix(line, "![")
+			fixed := code || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ") ||
+				strings.HasPrefix(line, "`") || strings.HasPrefix(line, "![")
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 && !fixed {
 				t.Errorf("%s:%d has %d columns, want at most 120", page, number, n)
 			}
@@ -51,7 +52,8 @@ func TestFilesThatArchitectureNamesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile("`([\\w*/]+\\.(?:go|sql|json|yaml))`").FindAllStringSubmatch(read(t, "../ARCHITECTURE.md"), -1)
+	names := regexp.MustCompile("`([\\w*/]+\\.(?:go|sql|json|yaml))`").
+		FindAllStringSubmatch(read(t, "../ARCHITECTURE.md"), -1)
 	if len(names) < 30 {
 		t.Fatalf("found %d names", len(names))
 	}

@@ -71,7 +71,8 @@ func providerItems() (items string) {
 			items += " `" + m.Slug + "`"
 			if m.Price != nil {
 				items += fmt.Sprintf(" %s a million tokens in, %s out, %s a thousand searches (%s)",
-					m.Price.PerMillionInputTokens, m.Price.PerMillionOutputTokens, m.Price.PerThousandSearches, m.Price.Date)
+					m.Price.PerMillionInputTokens, m.Price.PerMillionOutputTokens,
+					m.Price.PerThousandSearches, m.Price.Date)
 			}
 		}
 		items += "\n"

@@ -55,13 +55,16 @@ func setStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	ana := schema.Analyst{
-		Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID(idOf("acme")), Database: engine.Database, Since: time.Now(),
+		Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID(idOf("acme")), Database: engine.Database,
+		Since:          time.Now(),
 		PasswordSHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(password))),
 	}
 	if err := schema.AddAnalyst(users, ana); err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: filepath.Dir(users), NoSync: true, Log: logTo(t)})
+	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{
+		Dir: filepath.Dir(users), NoSync: true, Log: logTo(t),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +123,8 @@ func (s *stage) play(t *testing.T, path string) {
 			land(t, s, sink.NewAnswers(s.warehouse, prometheus.NewRegistry(), logTo(t)), "answers", values)
 		case "visits.ndjson":
 			values := repeated(t, s, lines[visitFact](t, section.Data))
-			land(t, s, sink.NewVisits(s.warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), logTo(t)), "visits", values)
+			land(t, s, sink.NewVisits(s.warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), logTo(t)), "visits",
+				values)
 		case "crawls.ndjson":
 			values := repeated(t, s, lines[crawlFact](t, section.Data))
 			land(t, s, sink.NewCrawls(s.warehouse, prometheus.NewRegistry(), logTo(t)), "crawls", values)
@@ -193,7 +197,8 @@ func (s *stage) ask(t *testing.T, statement string) (table string, err error) {
 		"database": {engine.Database}, "default_format": {"Markdown"}, "wait_end_of_query": {"1"},
 		"param_organization_id": {idOf("acme").String()}, "param_brand_id": {idOf("acme", "lumen").String()},
 	}.Encode()}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target.String(), strings.NewReader(statement))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target.String(),
+		strings.NewReader(statement))
 	if err != nil {
 		t.Fatal(err)
 	}

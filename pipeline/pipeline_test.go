@@ -8,7 +8,9 @@ import (
 )
 
 func TestEachRetentionSettingReachesItsTopic(t *testing.T) {
-	cfg := Deps{Prefix: "p-", Retention: config.Retention{Answers: 13, Visits: 3, Crawls: 5, Deadletters: 1}}.retentionConfig()
+	cfg := Deps{
+		Prefix: "p-", Retention: config.Retention{Answers: 13, Visits: 3, Crawls: 5, Deadletters: 1},
+	}.retentionConfig()
 	want := map[string]int{"answers": 13, "visits": 3, "crawls": 5}
 	if !maps.Equal(cfg.Months, want) || cfg.DeadLetters != 1 {
 		t.Errorf("%v, and dead letters %d months, want %v and 1", cfg.Months, cfg.DeadLetters, want)

@@ -41,7 +41,9 @@ func TestContentBriefs(t *testing.T) {
 	t.Cleanup(func() { root.Close(t.Context()) })
 	ours, _ := organizationOfTest(t, db, root, "Acorn")
 	theirs, _ := organizationOfTest(t, db, root, "Birch")
-	viewer, err := db.AddUser(t.Context(), postgres.NewUser{Email: "viewer@acorn.example", OrganizationID: ours.OrganizationID, Role: "viewer"})
+	viewer, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "viewer@acorn.example", OrganizationID: ours.OrganizationID, Role: "viewer",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,17 +52,21 @@ func TestContentBriefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := warehouse.Answer(1, time.Now().UTC().AddDate(0, 0, -2).Truncate(time.Second))
-	a.OrganizationID, a.BrandID, a.PromptText, a.Text = clickhouse.UUID(ours.OrganizationID), clickhouse.UUID(brands[0].ID), "Which nut?", "Everybody says that the Acorn rival is crunchy and cheap."
+	a.OrganizationID, a.BrandID, a.PromptText, a.Text = clickhouse.UUID(ours.OrganizationID),
+		clickhouse.UUID(brands[0].ID), "Which nut?", "Everybody says that the Acorn rival is crunchy and cheap."
 	a.CitationOwned = []bool{false}
 	hidden := a // of the other organization, under the same brand and prompt
-	hidden.OrganizationID, hidden.ID, hidden.Text = clickhouse.UUID(theirs.OrganizationID), clickhouse.UUID{9}, "The Acorn rival is hidden from everybody but them."
+	hidden.OrganizationID, hidden.ID, hidden.Text = clickhouse.UUID(theirs.OrganizationID), clickhouse.UUID{9},
+		"The Acorn rival is hidden from everybody but them."
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers", []clickhouse.AnswerRow{a, hidden}); err != nil {
 		t.Fatal(err)
 	}
 	var id uuid.UUID
-	evidence := `{"v":1,"open":"prompt_id=` + a.PromptID.String() + `&mentioned=false","answers":1,"brand_answers":0,"rival_answers":1,"rival":{"name":"Acorn rival"}}`
+	evidence := `{"v":1,"open":"prompt_id=` + a.PromptID.String() +
+		`&mentioned=false","answers":1,"brand_answers":0,"rival_answers":1,"rival":{"name":"Acorn rival"}}`
 	if err := root.QueryRow(t.Context(), `INSERT INTO public.suggestions (brand_id, kind, key, origin, text, evidence)
-		SELECT c.brand_id, 'gap', 'a key', 'computed', 'a gap', jsonb_set($2::jsonb, '{rival,id}', to_jsonb(c.id)) FROM public.competitors AS c WHERE c.brand_id = $1 RETURNING id`,
+		SELECT c.brand_id, 'gap', 'a key', 'computed', 'a gap', jsonb_set($2::jsonb, '{rival,id}', to_jsonb(c.id))
+			FROM public.competitors AS c WHERE c.brand_id = $1 RETURNING id`,
 		brands[0].ID, evidence).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +102,13 @@ func TestContentBriefs(t *testing.T) {
 		{"ours", "POST", call, `{"p_suggestion_id":"x"}`, 400, "22P02"},
 		{"ours", "POST", call, `{"p_suggestion":"x"}`, 404, "PGRST202"},
 		{"ours", "GET", call + "?p_suggestion_id=" + id.String(), "", 405, "25006"},
-		{"ours", "POST", call + "?select=title,status,suggestion_id", own, 200, `{"title":"Which nut?","status":"draft","suggestion_id":"` + id.String() + `"}`},
+		{"ours", "POST", call + "?select=title,status,suggestion_id", own, 200,
+			`{"title":"Which nut?","status":"draft","suggestion_id":"` + id.String() + `"}`},
 	} {
-		if response, text := ask(c.user, c.method, c.path, c.body); response.StatusCode != c.status || !strings.Contains(text, c.want) {
-			t.Errorf("%s %s %s %s: %d %s, want %d %s", c.user, c.method, c.path, c.body, response.StatusCode, text, c.status, c.want)
+		if response, text := ask(c.user, c.method, c.path, c.body); response.StatusCode != c.status ||
+			!strings.Contains(text, c.want) {
+			t.Errorf("%s %s %s %s: %d %s, want %d %s", c.user, c.method, c.path, c.body,
+				response.StatusCode, text, c.status, c.want)
 		}
 	}
 	idle := brief.Maker{DB: db, Now: time.Now} // without a warehouse: it reads nothing for those who may make no brief
@@ -115,20 +124,24 @@ func TestContentBriefs(t *testing.T) {
 		ID, BrandID, Title, Body string
 		Evidence                 struct{ Answers int }
 	}
-	if err := json.Unmarshal([]byte(text), &made); err != nil || response.StatusCode != 200 || made.Evidence.Answers != 1 ||
-		!strings.Contains(made.Body, "“Everybody says that the Acorn rival is crunchy and cheap.” ([openai](<https://answers.example/brands/acorn/answers/"+a.ID.String()+">))") ||
+	if err := json.Unmarshal([]byte(text), &made); err != nil || response.StatusCode != 200 ||
+		made.Evidence.Answers != 1 ||
+		!strings.Contains(made.Body, "“Everybody says that the Acorn rival is crunchy and cheap.” "+
+			"([openai](<https://answers.example/brands/acorn/answers/"+a.ID.String()+">))") ||
 		strings.Contains(text, "hidden") {
 		t.Errorf("%d %s, %v", response.StatusCode, text, err)
 	}
 	for user, want := range map[string]int{"ours": 200, "viewer": 200, "theirs": 404} {
 		response, text := ask(user, "GET", "/app/api/briefs/"+made.ID+".md", "")
-		if response.StatusCode != want || want == 200 && (text != made.Body || response.Header.Get("Content-Type") != "text/markdown; charset=utf-8" ||
-			response.Header.Get("Content-Disposition") != `attachment; filename="which-nut.md"`) {
+		if response.StatusCode != want || want == 200 &&
+			(text != made.Body || response.Header.Get("Content-Type") != "text/markdown; charset=utf-8" ||
+				response.Header.Get("Content-Disposition") != `attachment; filename="which-nut.md"`) {
 			t.Errorf("%s downloads: %d %v %s", user, response.StatusCode, response.Header, text)
 		}
 	}
 	for _, file := range []string{made.ID, "x.md", made.ID + ".txt"} {
-		if response, text := ask("ours", "GET", "/app/api/briefs/"+file, ""); response.StatusCode != 400 || !strings.Contains(text, "such as") {
+		if response, text := ask("ours", "GET", "/app/api/briefs/"+file, ""); response.StatusCode != 400 ||
+			!strings.Contains(text, "such as") {
 			t.Errorf("%s: %d %s", file, response.StatusCode, text)
 		}
 	}
@@ -140,13 +153,16 @@ func callerOf(user postgres.User) (rest.Caller, error) {
 }
 
 // serveBriefs serves /rest/v1 and downloads of briefs to the user whom a header names.
-func serveBriefs(t *testing.T, dsn string, db *postgres.DB, conn *clickhouse.Conn, users map[string]postgres.User) string {
+func serveBriefs(t *testing.T, dsn string, db *postgres.DB, conn *clickhouse.Conn,
+	users map[string]postgres.User) string {
 	t.Helper()
 	pool, err := rest.OpenPool(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, maker := queryapi.TablesConfig(), brief.Maker{DB: db, Warehouse: conn, PublicURL: "https://answers.example/", Now: time.Now}
+	cfg, maker := queryapi.TablesConfig(), brief.Maker{
+		DB: db, Warehouse: conn, PublicURL: "https://answers.example/", Now: time.Now,
+	}
 	cfg.Preparers = map[string]rest.Preparer{"create_content_brief": maker.Prepare}
 	api := rest.New(cfg, pool, func(c *fiber.Ctx) (rest.Caller, error) {
 		return callerOf(users[c.Get("X-User")])
@@ -157,11 +173,13 @@ func serveBriefs(t *testing.T, dsn string, db *postgres.DB, conn *clickhouse.Con
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, testkit.Log(t), prometheus.NewRegistry())
 	api.Mount(server)
-	brief.Mount(server.Mount(httpd.Surface{Prefix: "/app/api/briefs", Error: auth.PlainRefusal}), db, func(c *fiber.Ctx) error {
-		user := users[c.Get("X-User")]
-		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: user.ID, OrganizationID: user.OrganizationID}))
-		return c.Next()
-	})
+	brief.Mount(server.Mount(httpd.Surface{Prefix: "/app/api/briefs", Error: auth.PlainRefusal}), db,
+		func(c *fiber.Ctx) error {
+			user := users[c.Get("X-User")]
+			c.SetUserContext(identity.NewContext(c.UserContext(),
+				identity.Identity{UserID: user.ID, OrganizationID: user.OrganizationID}))
+			return c.Next()
+		})
 	stopped := []func(){testkit.Start(t, api.Run), testkit.Start(t, server.Run)}
 	t.Cleanup(func() {
 		for _, stop := range stopped {

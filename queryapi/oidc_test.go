@@ -2,21 +2,14 @@ package queryapi_test
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,112 +19,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/browsertest"
 	"github.com/answerscope/answerscope/queryapi/auth"
 )
-
-// A forger is an OpenID provider that says whatever a test wants.
-type forger struct {
-	url    string
-	key    *ecdsa.PrivateKey
-	claims jwt.MapClaims // of the next ID token, over the right ones
-	sign   func(jwt.MapClaims) string
-	away   bool
-	mu     sync.Mutex
-	codes  map[string]string // nonce by code
-}
-
-func newForger(t *testing.T) *forger {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &forger{key: key, codes: map[string]string{}}
-	f.sign = f.signES256
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		if f.away {
-			http.Error(w, "away", http.StatusServiceUnavailable)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": f.url, "authorization_endpoint": f.url + "/auth", "token_endpoint": f.url + "/token", "jwks_uri": f.url + "/keys",
-			"id_token_signing_alg_values_supported": []string{"ES256", "none"}})
-	})
-	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		point, _ := f.key.PublicKey.Bytes()
-		x, y := base64.RawURLEncoding.EncodeToString(point[1:33]), base64.RawURLEncoding.EncodeToString(point[33:])
-		fmt.Fprintf(w, `{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","use":"sig","kid":"k","x":%q,"y":%q}]}`, x, y)
-	})
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		nonce, ok := f.codes[r.FormValue("code")]
-		delete(f.codes, r.FormValue("code"))
-		w.Header().Set("Content-Type", "application/json")
-		if !ok {
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, `{"error":"invalid_grant"}`)
-			return
-		}
-		claims := jwt.MapClaims{"iss": f.url, "aud": "answerscope", "sub": "sub-1", "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": nonce}
-		maps.Copy(claims, f.claims)
-		fmt.Fprintf(w, `{"access_token":"a","token_type":"Bearer","expires_in":60,"id_token":%q}`, f.sign(claims))
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	f.url = server.URL
-	return f
-}
-
-func (f *forger) signES256(claims jwt.MapClaims) string {
-	token := jwt.NewWithClaims(jwt.SigningMethodES256, claims)
-	token.Header["kid"] = "k"
-	text, err := token.SignedString(f.key)
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
-// of changes the settings so that users sign in there.
-func (f *forger) of(s *config.Settings) {
-	s.OIDC = config.OIDC{Issuer: f.url, ClientID: "answerscope", ClientSecret: config.NewSecret("secret of answerscope"), Label: "<Corp>", Domains: "corp.example, Firm.example", Organization: "acme"}
-}
-
-// begin begins a sign-in and returns the parameters of the callback.
-func (c *client) begin(t *testing.T, f *forger, to string) url.Values {
-	t.Helper()
-	a := c.get(t, "/signin/oidc?to="+url.QueryEscape(to))
-	a.is(t, "begin", http.StatusFound)
-	address, err := url.Parse(a.header.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := address.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" || q.Get("scope") != "openid email profile" || q.Get("redirect_uri") != c.w.url+"/signin/oidc/callback" {
-		t.Errorf("asked with %s", address)
-	}
-	cookie := strings.ToLower(a.header.Get("Set-Cookie"))
-	for _, want := range []string{"httponly", "samesite=lax", "max-age=600"} {
-		if !strings.Contains(cookie, want) {
-			t.Errorf("the cookie lacks %s: %s", want, cookie)
-		}
-	}
-	code := "code-" + q.Get("state")
-	f.mu.Lock()
-	f.codes[code] = q.Get("nonce")
-	f.mu.Unlock()
-	return url.Values{"code": {code}, "state": {q.Get("state")}}
-}
-
-// enter signs in as somebody and returns the last answer.
-func (c *client) enter(t *testing.T, f *forger, claims jwt.MapClaims, to string) answer {
-	t.Helper()
-	f.claims = claims
-	return c.get(t, "/signin/oidc/callback?"+c.begin(t, f, to).Encode())
-}
-
-func person(sub, email string) jwt.MapClaims {
-	return jwt.MapClaims{"sub": sub, "email": email, "email_verified": true}
-}
 
 func TestWhoSignsInByOIDC(t *testing.T) {
 	t.Parallel()
@@ -154,17 +41,21 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 		t.Error("the session of before goes on")
 	}
 	w.client().signIn(t, "ann@example.com", password).is(t, "the password of before", http.StatusBadRequest)
-	if lines := w.audit(t, w.acme.ID); !slices.Contains(lines, "identity linked|ann@example.com to "+f.url+"|ann@example.com") {
+	if lines := w.audit(t,
+		w.acme.ID); !slices.Contains(lines, "identity linked|ann@example.com to "+f.url+"|ann@example.com") {
 		t.Errorf("audit log %q", lines)
 	}
-	if left := value[time.Duration](t, w, "SELECT expires_at - now() FROM private.sessions WHERE user_id = $1 AND revoked_at IS NULL", w.ann.ID); left < 12*time.Hour-time.Minute || left > 12*time.Hour {
+	if left := value[time.Duration](t, w,
+		"SELECT expires_at - now() FROM private.sessions WHERE user_id = $1 AND revoked_at IS NULL",
+		w.ann.ID); left < 12*time.Hour-time.Minute || left > 12*time.Hour {
 		t.Errorf("her session ends in %s", left)
 	}
 	w.exec(t, "UPDATE private.sessions SET expires_at = now() WHERE user_id = $1", w.ann.ID)
 	if got := ann.whoAmI(t); got != "" {
 		t.Errorf("after 12 hours: %q", got)
 	}
-	w.client().enter(t, f, person("ann", "other@elsewhere.example"), "/").is(t, "with another address", http.StatusSeeOther)
+	w.client().enter(t, f, person("ann", "other@elsewhere.example"), "/").is(t, "with another address",
+		http.StatusSeeOther)
 	w.client().enter(t, f, jwt.MapClaims{"sub": "ann"}, "/").is(t, "without an address", http.StatusSeeOther)
 	// A link for another password is not mailed to a user without one.
 	w.askReset(t, "ann@example.com")
@@ -192,8 +83,10 @@ func TestWhoSignsInByOIDC(t *testing.T) {
 	if got := bo.whoAmI(t); got != "bo@FIRM.example viewer" {
 		t.Errorf("signed in as %q", got)
 	}
-	w.exec(t, "DELETE FROM public.members USING private.users AS u WHERE u.id = user_id AND lower(u.email::text) = 'bo@firm.example'")
-	w.client().enter(t, f, person("bo", "bo@firm.example"), "/").is(t, "removed from the organization", http.StatusForbidden, no)
+	w.exec(t, "DELETE FROM public.members USING private.users AS u WHERE u.id = user_id AND lower(u.email::text) = "+
+		"'bo@firm.example'")
+	w.client().enter(t, f, person("bo", "bo@firm.example"), "/").is(t, "removed from the organization",
+		http.StatusForbidden, no)
 	w.exec(t, "UPDATE private.users SET is_active = false WHERE id = $1", w.ann.ID)
 	w.client().enter(t, f, person("ann", "ann@example.com"), "/").is(t, "disabled", http.StatusForbidden, no)
 	if n := len(w.mails(t, "reset")); n != 0 {
@@ -210,19 +103,24 @@ func TestAnInvitedUserSignsInByOIDC(t *testing.T) {
 	cy := w.client()
 	page := cy.get(t, link)
 	page.is(t, "the page", http.StatusOK, "Sign in with &lt;Corp&gt;", auth.OIDCAddress(link))
-	w.client().enter(t, f, person("eve", "eve@elsewhere.example"), link).is(t, "another's invitation", http.StatusForbidden)
-	w.client().enter(t, f, jwt.MapClaims{"sub": "eve", "email": "cy@elsewhere.example"}, link).is(t, "not verified", http.StatusForbidden)
+	w.client().enter(t, f, person("eve", "eve@elsewhere.example"), link).is(t, "another's invitation",
+		http.StatusForbidden)
+	w.client().enter(t, f, jwt.MapClaims{"sub": "eve", "email": "cy@elsewhere.example"}, link).is(t, "not verified",
+		http.StatusForbidden)
 	w.client().enter(t, f, person("cy", "cy@elsewhere.example"), "/").is(t, "without the link", http.StatusForbidden)
 	a := cy.enter(t, f, person("cy", "cy@elsewhere.example"), link)
 	if got := cy.whoAmI(t); got != "cy@elsewhere.example member" || a.header.Get("Location") != w.url+"/" {
 		t.Errorf("signed in as %q: %d %s", got, a.status, a.text)
 	}
-	if lines := w.audit(t, w.acme.ID); !slices.Contains(lines, "invitation accepted|cy@elsewhere.example as member|cy@elsewhere.example") {
+	if lines := w.audit(t,
+		w.acme.ID); !slices.Contains(lines, "invitation accepted|cy@elsewhere.example as member|cy@elsewhere.example") {
 		t.Errorf("audit log %q", lines)
 	}
 	link = strings.TrimPrefix(admin.invite(t, "olga@example.com", "member"), w.url)
-	w.client().enter(t, f, person("olga", "olga@example.com"), link).is(t, "in another organization", http.StatusConflict, "in an organization already")
-	w.exec(t, "DELETE FROM public.members USING private.users AS u WHERE u.id = user_id AND u.email::text = 'cy@elsewhere.example'")
+	w.client().enter(t, f, person("olga", "olga@example.com"), link).is(t, "in another organization",
+		http.StatusConflict, "in an organization already")
+	w.exec(t, "DELETE FROM public.members USING private.users AS u WHERE u.id = user_id AND u.email::text = "+
+		"'cy@elsewhere.example'")
 	link = strings.TrimPrefix(admin.invite(t, "cy@elsewhere.example", "viewer"), w.url)
 	cy = w.client()
 	cy.enter(t, f, person("cy", "cy@elsewhere.example"), link)
@@ -304,7 +202,8 @@ func TestACallbackThatIsNotOursIsRefused(t *testing.T) {
 		}
 		a := c.get(t, "/signin/oidc/callback?"+q.Encode())
 		a.is(t, test.what, http.StatusBadRequest, "Sign in again", "did not work")
-		if log := w.log.String()[from:]; !strings.Contains(log, test.reason) || strings.Contains(log, q.Get("code")) && q.Get("code") != "x" {
+		if log := w.log.String()[from:]; !strings.Contains(log, test.reason) ||
+			strings.Contains(log, q.Get("code")) && q.Get("code") != "x" {
 			t.Errorf("%s: logged %s", test.what, log)
 		}
 		if c.whoAmI(t) != "" {
@@ -317,14 +216,19 @@ func TestACallbackThatIsNotOursIsRefused(t *testing.T) {
 	q := c.begin(t, f, "/")
 	c.get(t, "/signin/oidc/callback?"+q.Encode()).is(t, "once", http.StatusSeeOther)
 	c.get(t, "/signin/oidc/callback?"+q.Encode()).is(t, "a code twice", http.StatusBadRequest)
-	for to, want := range map[string]string{"//evil.example": "/", "https://evil.example": "/", "": "/", "evil": "/", `/\evil.example`: `/\evil.example`, "/settings?tab=members": "/settings?tab=members"} {
+	for to, want := range map[string]string{
+		"//evil.example": "/", "https://evil.example": "/", "": "/", "evil": "/", `/\evil.example`: `/\evil.example`,
+		"/settings?tab=members": "/settings?tab=members",
+	} {
 		a := w.client().enter(t, f, person("ann", "ann@example.com"), to)
 		address, err := url.Parse(a.header.Get("Location"))
-		if got := a.header.Get("Location"); err != nil || "http://"+address.Host != w.url || address.RequestURI() != strings.ReplaceAll(want, `\`, "%5C") && got != w.url+want {
+		if got := a.header.Get("Location"); err != nil || "http://"+address.Host != w.url ||
+			address.RequestURI() != strings.ReplaceAll(want, `\`, "%5C") && got != w.url+want {
 			t.Errorf("to %q leads to %s", to, got)
 		}
 	}
-	if a := w.client().enter(t, f, person("ann", "ann@example.com"), "/x\r\nX-Evil: y"); a.status != http.StatusSeeOther || a.header.Get("X-Evil") != "" {
+	if a := w.client().enter(t, f, person("ann", "ann@example.com"),
+		"/x\r\nX-Evil: y"); a.status != http.StatusSeeOther || a.header.Get("X-Evil") != "" {
 		t.Errorf("a line break in to: %d %v", a.status, a.header)
 	}
 }
@@ -364,16 +268,22 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 			t.Fatalf("oidc-provider: %v (`make clients` fetches it)", err)
 		}
 		issuer = strings.TrimSpace(issuer)
-		s.OIDC = config.OIDC{Issuer: issuer, ClientID: "answerscope", ClientSecret: config.NewSecret("secret of answerscope"), Label: "Corp", Domains: "example.com", Organization: "acme"}
+		s.OIDC = config.OIDC{
+			Issuer: issuer, ClientID: "answerscope",
+			ClientSecret: config.NewSecret("secret of answerscope"), Label: "Corp", Domains: "example.com",
+			Organization: "acme",
+		}
 	})
 	browser := browsertest.Start(t, "chromium", "")
 	// signIn goes the whole way from an address, and returns where it ends.
 	signIn := func(page *browsertest.Page, from, name string) {
 		t.Helper()
 		page.Visit(t, w.url+from)
-		page.Await(t, `[...document.querySelectorAll("a")].find((a) => a.textContent.trim() == "Sign in with Corp")?.click() ?? location.origin != `+fmt.Sprintf("%q", w.url))
+		page.Await(t, `[...document.querySelectorAll("a")].find((a) => a.textContent.trim() == `+
+			`"Sign in with Corp")?.click() ?? location.origin != `+fmt.Sprintf("%q", w.url))
 		page.Await(t, `document.querySelector("[name=login]")`)
-		page.Eval(t, `(document.querySelector("[name=login]").value = "`+name+`", document.querySelector("[name=password]").value = "any", document.querySelector("form").submit())`, nil)
+		page.Eval(t, `(document.querySelector("[name=login]").value = "`+name+
+			`", document.querySelector("[name=password]").value = "any", document.querySelector("form").submit())`, nil)
 		page.Await(t, `document.querySelector("[value=consent]")`)
 		page.Eval(t, `document.querySelector("form").submit()`, nil)
 		page.Await(t, `location.origin == `+fmt.Sprintf("%q", w.url)+` && document.readyState == "complete"`)
@@ -389,7 +299,8 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 	ann := browser.Open(t)
 	signIn(ann, "/signin?next=%2Fsettings", "ann")
 	entered(ann, "ann@example.com", "/settings")
-	if n := value[int](t, w, "SELECT count(*) FROM private.users WHERE email = 'ann@example.com' AND password_hash IS NULL"); n != 1 {
+	if n := value[int](t, w,
+		"SELECT count(*) FROM private.users WHERE email = 'ann@example.com' AND password_hash IS NULL"); n != 1 {
 		t.Error("ann, who had a password, was not linked")
 	}
 	bo := browser.Open(t)
@@ -399,7 +310,8 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 	signIn(refused, "/signin", "unverified")
 	refused.Await(t, `document.body.innerText.includes("You have no account here: ask for an invitation.")`)
 
-	if response, err := http.Post(issuer+"/rotate", "", nil); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
+	if response, err := http.Post(issuer+"/rotate", "", nil); err != nil || response.Body.Close() != nil ||
+		response.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
 	again := browser.Open(t)
@@ -408,7 +320,8 @@ func TestABrowserSignsInByOIDC(t *testing.T) {
 	isAccessible(t, again)
 	signIn(again, link, "cy")
 	entered(again, "cy@example.com", "/")
-	if role := value[string](t, w, "SELECT m.role FROM public.members AS m JOIN private.users AS u ON u.id = m.user_id WHERE u.email::text = 'cy@example.com' AND m.organization_id = $1", w.other.ID); role != "admin" {
+	if role := value[string](t, w, "SELECT m.role FROM public.members AS m JOIN private.users AS u ON u.id = "+
+		"m.user_id WHERE u.email::text = 'cy@example.com' AND m.organization_id = $1", w.other.ID); role != "admin" {
 		t.Errorf("cy is %s", role)
 	}
 }
@@ -424,7 +337,8 @@ func isAccessible(t *testing.T, page *browsertest.Page) {
 	for _, scheme := range []string{"light", "dark"} {
 		page.Show(t, 375, 800, scheme)
 		var findings []string
-		page.Eval(t, `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200))))`, &findings)
+		page.Eval(t, `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.flatMap((v) => `+
+			`v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200))))`, &findings)
 		var wide int
 		page.Eval(t, "document.documentElement.scrollWidth - document.documentElement.clientWidth", &wide)
 		if len(findings) > 0 || wide > 0 {

@@ -29,7 +29,8 @@ func TestAPasswordIsReset(t *testing.T) {
 	first := poisoned.post(t, "/app/api/reset", `{"email":"ann@example.com"}`)
 	wait.For(t, "the first mail", func() bool { return len(w.mails(t, "reset")) == 1 })
 	for _, email := range []string{"nobody@example.com", "off@example.com", "ANN@example.com"} {
-		if a := w.askReset(t, email); a.status != http.StatusAccepted || a.text != first.text || a.status != first.status {
+		if a := w.askReset(t, email); a.status != http.StatusAccepted || a.text != first.text ||
+			a.status != first.status {
 			t.Errorf("%s: %d %s, of another address %s", email, a.status, a.text, first.text)
 		}
 	}
@@ -55,14 +56,17 @@ func TestAPasswordIsReset(t *testing.T) {
 	}
 	w.client().signIn(t, "ann@example.com", password).is(t, "the old password", http.StatusBadRequest)
 	w.client().signIn(t, "ann@example.com", otherPassword).is(t, "the new one", http.StatusNoContent)
-	if n := value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE prefix = $1 AND revoked_at IS NULL", key[:8]); n != 1 {
+	if n := value[int](t, w, "SELECT count(*) FROM public.api_keys WHERE prefix = $1 AND revoked_at IS NULL",
+		key[:8]); n != 1 {
 		t.Error("her key was revoked")
 	}
 	if changed := w.mails(t, "password_changed"); len(changed) != 1 || changed[0]["to"] != "ann@example.com" {
 		t.Errorf("mailed of the change %v", changed)
 	}
 	lines := w.audit(t, w.acme.ID)
-	for _, line := range []string{"password reset asked|ann@example.com|", "password set|ann@example.com|ann@example.com"} {
+	for _, line := range []string{
+		"password reset asked|ann@example.com|", "password set|ann@example.com|ann@example.com",
+	} {
 		if !slices.Contains(lines, line) {
 			t.Errorf("the audit log lacks %q: %q", line, lines)
 		}
@@ -83,8 +87,8 @@ func TestAPasswordIsReset(t *testing.T) {
 	ann.submit(t, link, password).is(t, "an expired link", http.StatusNotFound, gone)
 }
 
-// The answer does not wait for the look-up of the address, so its time tells nothing: it comes while nobody can read the
-// users. The eleventh request of a client mails nothing, and is answered as the others.
+// The answer does not wait for the look-up of the address, so its time tells nothing: it comes while nobody can read
+// the users. The eleventh request of a client mails nothing, and is answered as the others.
 func TestTheTimeOfAResetTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newUsers(t, nil)
@@ -93,7 +97,8 @@ func TestTheTimeOfAResetTellsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	if _, err := tx.Exec(t.Context(), "SET LOCAL ROLE answerscope_owner; LOCK TABLE private.users IN ACCESS EXCLUSIVE MODE"); err != nil {
+	if _, err := tx.Exec(t.Context(),
+		"SET LOCAL ROLE answerscope_owner; LOCK TABLE private.users IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
 	times := map[bool]time.Duration{}

@@ -116,17 +116,23 @@ func organizationOfTest(t *testing.T, db *postgres.DB, conn *pgx.Conn, name stri
 	}
 	o, err := db.AddOrganization(t.Context(), name, "")
 	check(err)
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "owner@" + name + ".example", OrganizationID: o.ID, Role: "owner"})
-	check(err)
-	brand, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{
-		Name: name + " brand", Slug: strings.ToLower(name), Aliases: []string{name + " alias"}, Domains: []string{strings.ToLower(name) + ".example"},
-		Competitors: []postgres.NewCompetitor{{Name: name + " rival", Domains: []string{"rival-of-" + strings.ToLower(name) + ".example"}}},
+	user, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "owner@" + name + ".example", OrganizationID: o.ID, Role: "owner",
 	})
 	check(err)
-	prompts, err := db.EnsurePrompts(t.Context(), brand.ID, []postgres.NewPrompt{{Text: name + "?", Topic: name + " topic"}})
+	brand, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{
+		Name: name + " brand", Slug: strings.ToLower(name), Aliases: []string{name + " alias"},
+		Domains: []string{strings.ToLower(name) + ".example"},
+		Competitors: []postgres.NewCompetitor{{Name: name + " rival",
+			Domains: []string{"rival-of-" + strings.ToLower(name) + ".example"}}},
+	})
+	check(err)
+	prompts, err := db.EnsurePrompts(t.Context(), brand.ID,
+		[]postgres.NewPrompt{{Text: name + "?", Topic: name + " topic"}})
 	check(err)
 	_, _, err = db.StoreResults(t.Context(), []postgres.Result{{
-		ID: prompts[0].ID, PromptID: prompts[0].ID, BrandID: brand.ID, OrganizationID: o.ID, Platform: "openai", Sample: 1,
+		ID: prompts[0].ID, PromptID: prompts[0].ID, BrandID: brand.ID, OrganizationID: o.ID,
+		Platform: "openai", Sample: 1,
 		Response: name, AnsweredAt: time.Now(), Revision: 1, ExtractVersion: 1, Sentiment: "neutral",
 	}}, nil, time.Now())
 	check(err)
@@ -136,17 +142,26 @@ func organizationOfTest(t *testing.T, db *postgres.DB, conn *pgx.Conn, name stri
 	check(err)
 	for _, text := range []string{
 		"INSERT INTO public.brand_platforms (brand_id, platform) VALUES ($1, 'chatgpt')",
-		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands WHERE id = $1",
+		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands " +
+			"WHERE id = $1",
 		"INSERT INTO public.content_briefs (brand_id, title) SELECT id, name FROM public.brands WHERE id = $1",
-		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands WHERE id = $1",
-		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, slug || '@example.com', 'viewer' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
+		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands " +
+			"WHERE id = $1",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, slug || " +
+			"'@example.com', 'viewer' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, " +
+			"1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
-		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
-		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, slug || '@mail.example' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url) SELECT organization_id, id, 'https://hooks.example/' || name FROM public.brands WHERE id = $1",
-		"SELECT private.emit(organization_id, id, 'brand.created', '{}') FROM public.brands WHERE id = $1", // and its delivery
+		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs
+		     WHERE brand_id = $1`,
+		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands " +
+			"WHERE id = $1",
+		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, slug || " +
+			"'@mail.example' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url) SELECT organization_id, id, " +
+			"'https://hooks.example/' || name FROM public.brands WHERE id = $1",
+		// and its delivery
+		"SELECT private.emit(organization_id, id, 'brand.created', '{}') FROM public.brands WHERE id = $1",
 	} {
 		_, err := conn.Exec(t.Context(), text, brand.ID)
 		check(err)
@@ -159,7 +174,9 @@ func rowsWith(t *testing.T, conn *pgx.Conn, schema *restfuzz.Schema, ids []strin
 	t.Helper()
 	var all []string
 	for _, table := range slices.Sorted(maps.Keys(schema.Relations)) {
-		rows, err := conn.Query(t.Context(), "SELECT r::text FROM public."+pgx.Identifier{table}.Sanitize()+" AS r WHERE r::text LIKE ANY ($1)", likes(ids))
+		rows, err := conn.Query(t.Context(),
+			"SELECT r::text FROM public."+pgx.Identifier{table}.Sanitize()+" AS r WHERE r::text LIKE ANY ($1)",
+			likes(ids))
 		if err != nil {
 			t.Fatal(err)
 		}

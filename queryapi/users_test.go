@@ -94,7 +94,9 @@ func newUsers(t *testing.T, set func(*config.Settings)) *users {
 
 func (w *users) add(t *testing.T, o postgres.Organization, email, role string) postgres.User {
 	t.Helper()
-	user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: email, PasswordHash: auth.HashPassword(password), OrganizationID: o.ID, Role: role})
+	user, err := w.db.AddUser(t.Context(), postgres.NewUser{
+		Email: email, PasswordHash: auth.HashPassword(password), OrganizationID: o.ID, Role: role,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,8 @@ type answer struct {
 
 func (c *client) send(t *testing.T, method, path, kind, body string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, c.w.url+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, c.w.url+path,
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,8 @@ func (c *client) post(t *testing.T, path, json string) answer {
 // submit sends a page's form.
 func (c *client) submit(t *testing.T, path string, password string) answer {
 	t.Helper()
-	return c.send(t, "POST", strings.TrimPrefix(path, c.w.url), "application/x-www-form-urlencoded", url.Values{"password": {password}}.Encode())
+	return c.send(t, "POST", strings.TrimPrefix(path, c.w.url), "application/x-www-form-urlencoded",
+		url.Values{"password": {password}}.Encode())
 }
 
 func (c *client) signIn(t *testing.T, email, password string) answer {

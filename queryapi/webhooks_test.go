@@ -28,18 +28,29 @@ func TestEndpointsAtTheTables(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"POST", "webhook_endpoints", `{"url":"https://hooks.example.org"}`, 403, `{"code":"42501","details":null,"hint":"POST /api/webhooks adds endpoints","message":"permission denied for table webhook_endpoints"}`},
+		{"POST", "webhook_endpoints", `{"url":"https://hooks.example.org"}`, 403,
+			`{"code":"42501","details":null,"hint":"POST /api/webhooks adds endpoints","message":"permission denied ` +
+				`for table webhook_endpoints"}`},
 		{"POST", "api_keys", `{"name":"mine"}`, 403, `"hint":"POST /api/keys adds keys"`},
 		{"POST", "share_links", `{"title":"mine"}`, 403, `"hint":"POST /api/shares adds links"`},
-		{"POST", "invitations", `{"email":"bo@example.com","role":"viewer"}`, 403, `"hint":"POST /api/invitations invites addresses"`},
-		{"POST", "subscriptions", `{"address":"bo@example.com"}`, 403, `"hint":"POST /api/subscriptions adds addresses"`},
+		{"POST", "invitations", `{"email":"bo@example.com","role":"viewer"}`, 403,
+			`"hint":"POST /api/invitations invites addresses"`},
+		{"POST", "subscriptions", `{"address":"bo@example.com"}`, 403,
+			`"hint":"POST /api/subscriptions adds addresses"`},
 		{"POST", "webhook_deliveries", `{"event":"webhook.test"}`, 403, `"hint":null`},
-		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000", `{"url":"https://hooks.example.org"}`, 403, `"hint":null`},
-		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000", `{"events":["visibility.lost"]}`, 400, `"message":"events: want some of tracking.completed, `},
-		{"PATCH", "webhook_endpoints?select=description,events,is_active&id=neq.00000000-0000-0000-0000-000000000000", `{"description":"n8n","events":["visibility.moved"],"is_active":false}`, 200, `[{"description":"n8n","events":["visibility.moved"],"is_active":false}]`},
-		{"GET", "webhook_deliveries?select=event,status,webhook_endpoints(url)", ``, 200, `[{"event":"brand.created","status":"pending","webhook_endpoints":{"url": "https://hooks.example/Acorn brand"}}]`},
+		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000",
+			`{"url":"https://hooks.example.org"}`, 403, `"hint":null`},
+		{"PATCH", "webhook_endpoints?id=neq.00000000-0000-0000-0000-000000000000",
+			`{"events":["visibility.lost"]}`, 400, `"message":"events: want some of tracking.completed, `},
+		{"PATCH", "webhook_endpoints?select=description,events,is_active&id=neq.00000000-0000-0000-0000-000000000000",
+			`{"description":"n8n","events":["visibility.moved"],"is_active":false}`, 200,
+			`[{"description":"n8n","events":["visibility.moved"],"is_active":false}]`},
+		{"GET", "webhook_deliveries?select=event,status,webhook_endpoints(url)", ``, 200,
+			`[{"event":"brand.created","status":"pending","webhook_endpoints":{"url": ` +
+				`"https://hooks.example/Acorn brand"}}]`},
 		{"GET", "events?select=type&type=eq.key.created", ``, 200, `[{"type":"key.created"}]`},
-		{"DELETE", "webhook_endpoints?select=description&id=neq.00000000-0000-0000-0000-000000000000", ``, 200, `[{"description":"n8n"}]`},
+		{"DELETE", "webhook_endpoints?select=description&id=neq.00000000-0000-0000-0000-000000000000", ``, 200,
+			`[{"description":"n8n"}]`},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(c.body))
 		if err != nil {

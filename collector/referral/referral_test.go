@@ -17,7 +17,8 @@ func detect(query, referrer string) (platform, by string) {
 }
 
 func TestDetectFollowsTheOrder(t *testing.T) {
-	const plain, chatgpt, claude = "https://example.org/", "https://chatgpt.com/", "https://example.org/?utm_source=claude.ai&referrer=grok.com"
+	const plain, chatgpt, claude = "https://example.org/", "https://chatgpt.com/",
+		"https://example.org/?utm_source=claude.ai&referrer=grok.com"
 	is(t, "", "", "", "")
 	is(t, "utm_source=perplexity&referrer=grok.com", chatgpt, "chatgpt", ByReferrer)
 	is(t, "utm_source=perplexity&referrer=grok.com", claude, "perplexity", ByUTM)
@@ -32,24 +33,33 @@ func TestDetectFollowsTheOrder(t *testing.T) {
 // The hosts that must be known at least, each with what is nearly it.
 func TestDetectKnowsTheHostsOfTheField(t *testing.T) {
 	for slug, urls := range map[string]string{
-		"chatgpt": "chatgpt.com chat.openai.com search.chatgpt.com openai.com labs.openai.com", "perplexity": "perplexity.ai www.perplexity.ai", "claude": "claude.ai",
+		"chatgpt":    "chatgpt.com chat.openai.com search.chatgpt.com openai.com labs.openai.com",
+		"perplexity": "perplexity.ai www.perplexity.ai", "claude": "claude.ai",
 		"gemini":  "gemini.google.com bard.google.com notebooklm.google.com labs.google",
-		"copilot": "copilot.microsoft.com m365.cloud.microsoft copilot.com www.bing.com/ck/a?!&&p=1 bing.com/ck/a", "grok": "grok.com x.ai x.com/i/grok?conversation=1 x.com/i/grok",
-		"meta-ai": "meta.ai www.meta.ai", "mistral": "chat.mistral.ai", "deepseek": "chat.deepseek.com", "you": "you.com", "phind": "phind.com", "poe": "poe.com", "kagi": "kagi.com",
-		"duck-ai": "duck.ai", "komo": "komo.ai", "andi": "andisearch.com", "pi": "pi.ai", "kimi": "kimi.com www.kimi.com", "doubao": "doubao.com", "yuanbao": "yuanbao.tencent.com",
-		"qwen": "qwen.ai chat.qwen.ai", "iask": "iask.ai", "ernie": "yiyan.baidu.com ai.baidu.com", "chatplus": "chatplus.com chat-gpt.org", "chatglm": "chatglm.cn",
+		"copilot": "copilot.microsoft.com m365.cloud.microsoft copilot.com www.bing.com/ck/a?!&&p=1 bing.com/ck/a",
+		"grok":    "grok.com x.ai x.com/i/grok?conversation=1 x.com/i/grok",
+		"meta-ai": "meta.ai www.meta.ai", "mistral": "chat.mistral.ai", "deepseek": "chat.deepseek.com",
+		"you": "you.com", "phind": "phind.com", "poe": "poe.com", "kagi": "kagi.com",
+		"duck-ai": "duck.ai", "komo": "komo.ai", "andi": "andisearch.com", "pi": "pi.ai",
+		"kimi": "kimi.com www.kimi.com", "doubao": "doubao.com", "yuanbao": "yuanbao.tencent.com",
+		"qwen": "qwen.ai chat.qwen.ai", "iask": "iask.ai", "ernie": "yiyan.baidu.com ai.baidu.com",
+		"chatplus": "chatplus.com chat-gpt.org", "chatglm": "chatglm.cn",
 		"jasper": "app.jasper.ai", "writesonic": "app.writesonic.com",
 	} {
 		for rest := range strings.FieldsSeq(urls) {
 			is(t, "", "https://"+rest, slug, ByReferrer)
 		}
 	}
-	for rest := range strings.FieldsSeq(`chatgpt.com.evil.example claude.workers.dev x.com x.com/home x.com/i/grokking x.com/i/ max.ai mapi.ai youtube.com thankyou.com
-		poe.company kagi.company google.com www.google.com/search bing.com www.bing.com/search?q=/ck/a bing.com/ck/ab microsoft.com baidu.com www.baidu.com tencent.com
-		mistral.ai deepseek.com jasper.ai writesonic.com openai.community notchatgpt.com chat-gpt.org.example perplexity.ai.example cloud.microsoft meta.com`) {
+	for rest := range strings.FieldsSeq(
+		`chatgpt.com.evil.example claude.workers.dev x.com x.com/home x.com/i/grokking x.com/i/ max.ai mapi.ai
+		youtube.com thankyou.com poe.company kagi.company google.com www.google.com/search bing.com
+		www.bing.com/search?q=/ck/a bing.com/ck/ab microsoft.com baidu.com www.baidu.com tencent.com mistral.ai
+		deepseek.com jasper.ai writesonic.com openai.community notchatgpt.com chat-gpt.org.example perplexity.ai.example
+		cloud.microsoft meta.com`) {
 		nothing(t, "", "https://"+rest)
 	}
-	for word := range strings.FieldsSeq("google bing x x.com bing.com meta facebook chat gpt ai newsletter chatgpt.com.evil.example claude.workers.dev") {
+	for word := range strings.FieldsSeq("google bing x x.com bing.com meta facebook chat gpt ai newsletter " +
+		"chatgpt.com.evil.example claude.workers.dev") {
 		nothing(t, "utm_source="+word, "")
 	}
 }
@@ -76,7 +86,8 @@ var visits = []struct{ name, query, referrer string }{
 	{"referrer", "", "https://chatgpt.com/"},
 	{"utm", "utm_source=chatgpt.com", ""},
 	{"nothing", "", ""},
-	{"elsewhere", "gclid=EAIaIQobChMI&utm_source=newsletter&utm_medium=email&utm_campaign=spring%20sale", "https://www.shop.example.org/de/products/?page=2&utm_source=newsletter#top"},
+	{"elsewhere", "gclid=EAIaIQobChMI&utm_source=newsletter&utm_medium=email&utm_campaign=spring%20sale",
+		"https://www.shop.example.org/de/products/?page=2&utm_source=newsletter#top"},
 }
 
 func BenchmarkDetect(b *testing.B) {
@@ -97,7 +108,8 @@ func FuzzDetect(f *testing.F) {
 	}
 	for _, row := range Table() {
 		for _, host := range row.Hosts {
-			f.Add("a=b&utm_source="+escaped(host.Name), "https://WWW."+host.Name+".:443"+host.Path+"/c?utm_source="+row.Slug+"#x")
+			f.Add("a=b&utm_source="+escaped(host.Name),
+				"https://WWW."+host.Name+".:443"+host.Path+"/c?utm_source="+row.Slug+"#x")
 			f.Add("referrer="+host.Name, "https://"+host.Name+".evil.example"+host.Path)
 		}
 	}
@@ -134,7 +146,8 @@ func naive(query, referrer string) (platform, by string, sure bool) {
 	}
 	for _, row := range Table() {
 		for _, host := range row.Hosts {
-			if web && naiveHost(u.Host, host.Name) && (host.Path == "" || strings.HasPrefix(u.EscapedPath()+"/", host.Path+"/")) {
+			if web && naiveHost(u.Host, host.Name) &&
+				(host.Path == "" || strings.HasPrefix(u.EscapedPath()+"/", host.Path+"/")) {
 				return row.Slug, ByReferrer, true
 			}
 		}
@@ -180,7 +193,8 @@ func naiveUTM(pairs [][2]string) string {
 				}
 			}
 			for _, host := range row.Hosts {
-				if p[0] == "utm_source" && host.Path == "" && !strings.HasSuffix(p[1], ".") && naiveHost(p[1], host.Name) {
+				if p[0] == "utm_source" && host.Path == "" && !strings.HasSuffix(p[1], ".") &&
+					naiveHost(p[1], host.Name) {
 					return row.Slug
 				}
 			}
@@ -195,7 +209,8 @@ func naiveHost(given, host string) bool {
 		given = before
 	}
 	given = strings.TrimSuffix(given, ".")
-	strange := strings.Trim(given, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || strings.Contains("."+given+".", "..") || len(given) > maxHost-1
+	strange := strings.Trim(given, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" ||
+		strings.Contains("."+given+".", "..") || len(given) > maxHost-1
 	return !strange && (given == host || strings.HasSuffix(given, "."+host))
 }
 

@@ -26,13 +26,18 @@ func TestEveryRow(t *testing.T) {
 				}
 			}
 			for _, value := range utm {
-				for _, query := range []string{"utm_source=" + value, "?utm_source=" + strings.ToUpper(value), "a=1&UTM_Source=" + escaped(value) + "&b=%",
-					"utm_source=newsletter&utm_source=" + value, "utm%5fsource=" + value, "utm_source&utm_source=&&utm_source=" + value} {
+				for _, query := range []string{"utm_source=" + value, "?utm_source=" + strings.ToUpper(value),
+					"a=1&UTM_Source=" + escaped(value) + "&b=%",
+					"utm_source=newsletter&utm_source=" + value, "utm%5fsource=" + value,
+					"utm_source&utm_source=&&utm_source=" + value} {
 					is(t, query, "https://example.org/chatgpt.com", row.Slug, ByUTM)
-					is(t, "", "https://example.org/?"+strings.TrimPrefix(query, "?")+"#chatgpt.com", row.Slug, ByReferrerUTM)
+					is(t, "", "https://example.org/?"+strings.TrimPrefix(query, "?")+"#chatgpt.com", row.Slug,
+						ByReferrerUTM)
 				}
-				for _, query := range []string{"utm_medium=" + value, "utm_sources=" + value, "xutm_source=" + value, "utm_source=x" + value + "x",
-					"utm_source=x-" + strings.TrimPrefix(value, "www."), "#utm_source=" + value, "utm_source+=" + value, "utm_source=" + value + "%00", "utm_source=" + value + ".example"} {
+				for _, query := range []string{"utm_medium=" + value, "utm_sources=" + value, "xutm_source=" + value,
+					"utm_source=x" + value + "x",
+					"utm_source=x-" + strings.TrimPrefix(value, "www."), "#utm_source=" + value, "utm_source+=" + value,
+					"utm_source=" + value + "%00", "utm_source=" + value + ".example"} {
 					nothing(t, query, "https://example.org/#?"+query)
 				}
 			}
@@ -49,7 +54,10 @@ func TestEveryRow(t *testing.T) {
 
 func detected(t *testing.T, slug string, host Host) {
 	t.Helper()
-	for _, authority := range []string{host.Name, "www." + host.Name, "a.b." + host.Name, host.Name + ":443", host.Name + ".", "WWW." + strings.ToUpper(host.Name) + ".:8080"} {
+	for _, authority := range []string{
+		host.Name, "www." + host.Name, "a.b." + host.Name, host.Name + ":443", host.Name + ".",
+		"WWW." + strings.ToUpper(host.Name) + ".:8080",
+	} {
 		for _, end := range []string{"/", "?q=1", "#top", "/c/1?utm_source=bing", ""} {
 			is(t, "utm_source=newsletter", "https://"+authority+host.Path+end, slug, ByReferrer)
 			is(t, "", "HTTP://"+authority+host.Path+end, slug, ByReferrer)
@@ -60,17 +68,25 @@ func detected(t *testing.T, slug string, host Host) {
 func lookalikes(t *testing.T, host Host) {
 	t.Helper()
 	name := host.Name
-	for _, authority := range []string{name + ".evil.example", "evil" + name, "evil-" + name, name + "m", strings.Replace(name, ".", "-", 1) + ".example",
-		name + "@evil.example", "evil.example@" + name, "evil.example:80@" + name, name + ":80@evil.example", `evil.example\.` + name, "." + name, "a.." + name, name + "..",
-		"evil.example%2e" + name, "evil.example " + name, "[" + name + "]", name + ":https", strings.Replace(name, "a", "а", 1) + "é"} {
+	for _, authority := range []string{name + ".evil.example", "evil" + name, "evil-" + name, name + "m",
+		strings.Replace(name, ".", "-", 1) + ".example",
+		name + "@evil.example", "evil.example@" + name, "evil.example:80@" + name, name + ":80@evil.example",
+		`evil.example\.` + name, "." + name, "a.." + name, name + "..",
+		"evil.example%2e" + name, "evil.example " + name, "[" + name + "]", name + ":https",
+		strings.Replace(name, "a", "а", 1) + "é"} {
 		nothing(t, "", "https://"+authority+host.Path)
 	}
-	for _, url := range []string{"https://evil.example/" + name, "https://evil.example/?" + name, "https://evil.example/#https://" + name, "https://evil.example?https://" + name + "/",
-		name, "//" + name + host.Path, "https:/" + name, "ftp://" + name + host.Path, "javascript:https://" + name + host.Path, " https://" + name + host.Path} {
+	for _, url := range []string{"https://evil.example/" + name, "https://evil.example/?" + name,
+		"https://evil.example/#https://" + name, "https://evil.example?https://" + name + "/",
+		name, "//" + name + host.Path, "https:/" + name, "ftp://" + name + host.Path,
+		"javascript:https://" + name + host.Path, " https://" + name + host.Path} {
 		nothing(t, "", url)
 	}
 	if host.Path != "" {
-		for _, path := range []string{"", "/", "/x" + host.Path, host.Path + "x", strings.ToUpper(host.Path), "?p=" + host.Path, strings.TrimSuffix(host.Path, host.Path[len(host.Path)-1:])} {
+		for _, path := range []string{
+			"", "/", "/x" + host.Path, host.Path + "x", strings.ToUpper(host.Path), "?p=" + host.Path,
+			strings.TrimSuffix(host.Path, host.Path[len(host.Path)-1:]),
+		} {
 			nothing(t, "", "https://"+name+path)
 		}
 	}
@@ -83,7 +99,8 @@ func TestTheTableIsSound(t *testing.T) {
 		if claimed[what] != "" {
 			t.Errorf("%s and %s both claim %s", claimed[what], slug, what)
 		}
-		if claimed[what] = slug; what != strings.ToLower(what) || strings.ContainsAny(what, " \t%?#@:") || strings.Trim(what, "./") != what {
+		if claimed[what] = slug; what != strings.ToLower(what) || strings.ContainsAny(what, " \t%?#@:") ||
+			strings.Trim(what, "./") != what {
 			t.Errorf("%s: %q is not in the form that it is compared in", slug, what)
 		}
 	}
@@ -97,7 +114,8 @@ func TestTheTableIsSound(t *testing.T) {
 		}
 		for _, host := range row.Hosts {
 			claim(host.Name+host.Path, row.Slug)
-			if len(host.Name) > maxHost || !plain([]byte(host.Name)) || !strings.Contains(host.Name, ".") || host.Path != "" && host.Path[0] != '/' {
+			if len(host.Name) > maxHost || !plain([]byte(host.Name)) || !strings.Contains(host.Name, ".") ||
+				host.Path != "" && host.Path[0] != '/' {
 				t.Errorf("%s: %+v is no host", row.Slug, host)
 			}
 		}

@@ -57,7 +57,8 @@ func sendsAVisit(t *testing.T, s *stage, b *browsertest.Browser) {
 		t.Errorf("the first view is %+v", b1)
 	}
 	var here struct{ L, D, Z string }
-	page.Eval(t, `({L: navigator.language, D: screen.width + "x" + screen.height, Z: Intl.DateTimeFormat().resolvedOptions().timeZone})`, &here)
+	page.Eval(t, `({L: navigator.language, D: screen.width + "x" + screen.height, Z: `+
+		`Intl.DateTimeFormat().resolvedOptions().timeZone})`, &here)
 	if b1.L != here.L || b1.D != here.D || b1.Z != here.Z || here.L == "" {
 		t.Errorf("of its surroundings it says %q %q %q, want %+v", b1.L, b1.D, b1.Z, here)
 	}
@@ -128,7 +129,8 @@ func sendsReferrers(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for host, want := range map[string]string{
 		"www.phind.com": "phind", "www.kimi.com": "kimi", "andisearch.com": "andi", "yuanbao.tencent.com": "yuanbao",
-		"phind.com.evil.example": "", "notphind.com": "", "phind-com.example": "", "search.example": "", "gemini-google.com": "", "copilot": "",
+		"phind.com.evil.example": "", "notphind.com": "", "phind-com.example": "", "search.example": "",
+		"gemini-google.com": "", "copilot": "",
 		"chat.you": "",
 	} {
 		s.from(t, page, host, "/plain/who")
@@ -246,7 +248,8 @@ func waitsUntilShown(t *testing.T, s *stage, b *browsertest.Browser) {
 	page.Eval(t, "activate()", nil)
 	page.Eval(t, `void history.pushState({}, "", "/prerendered/z")`, nil)
 	got := viewed(t, page)
-	if len(got) != 2 || got[0].U != s.shop+"/prerendered/y?utm_source=claude.ai" || got[0].N != 1 || got[1].U != s.shop+"/prerendered/z" || got[1].N != 0 {
+	if len(got) != 2 || got[0].U != s.shop+"/prerendered/y?utm_source=claude.ai" || got[0].N != 1 ||
+		got[1].U != s.shop+"/prerendered/z" || got[1].N != 0 {
 		t.Errorf("seen, it sends %+v", got)
 	}
 	unharmed(t, page)
@@ -262,7 +265,8 @@ func waitsUntilShown(t *testing.T, s *stage, b *browsertest.Browser) {
 		}
 	}
 	page.Eval(t, `void setTimeout(() => document.querySelector("#foreseen").click(), 300)`, nil)
-	if got := s.received(t, first+1); len(got) != first+1 || got[first].U != s.shop+"/plain/foreseen" || got[first].I != got[first-1].I {
+	if got := s.received(t, first+1); len(got) != first+1 || got[first].U != s.shop+"/plain/foreseen" ||
+		got[first].I != got[first-1].I {
 		t.Errorf("the page that was foreseen sends %+v", got[first:])
 	}
 }
@@ -288,7 +292,8 @@ func sendsGoals(t *testing.T, s *stage, b *browsertest.Browser) {
 	page.Eval(t, `void answerscope("goal", "order", { value: 49.9, currency: "EUR", name: "another", more: 1 })`, nil)
 	page.Eval(t, `void answerscope("consent", "x")`, nil)
 	page.Eval(t, `void (answerscope(), answerscope("goal", "circle", { get value() { throw new Error("no") } }))`, nil)
-	page.Eval(t, `void (addEventListener("pagehide", () => answerscope("goal", "left")), document.querySelector("a").click())`, nil)
+	page.Eval(t, `void (addEventListener("pagehide", () => answerscope("goal", "left")), `+
+		`document.querySelector("a").click())`, nil)
 	got := s.received(t, 5) // the view, three goals, and the view of the next page
 	var goals []string
 	for _, b := range got {
@@ -350,7 +355,8 @@ func disturbsNoPage(t *testing.T, s *stage, b *browsertest.Browser) {
 		unharmed(t, page)
 	}
 	// The first of them has no storage, and a history that cannot be wrapped: its session is the page's.
-	if view, goal := s.received(t, 2)[0], s.received(t, 2)[1]; view.N != 1 || goal.N != 0 || goal.G == nil || goal.I != view.I || goal.S != "claude" {
+	if view, goal := s.received(t, 2)[0], s.received(t, 2)[1]; view.N != 1 || goal.N != 0 || goal.G == nil ||
+		goal.I != view.I || goal.S != "claude" {
 		t.Errorf("without storage the view is %+v, the goal %+v", view, goal)
 	}
 }

@@ -34,7 +34,8 @@ func TestServed(t *testing.T) {
 		for _, accept := range []string{"identity", "gzip", "gzip, deflate, br, zstd"} {
 			response, body := ask(t, http.MethodGet, base+c.path, accept, "")
 			if response.StatusCode != http.StatusOK || !bytes.Equal(unpacked(t, response, body), newest.bodies[""]) {
-				t.Fatalf("%s as %s: %d, %d bytes %s", c.path, accept, response.StatusCode, len(body), response.Header.Get("Content-Encoding"))
+				t.Fatalf("%s as %s: %d, %d bytes %s", c.path, accept, response.StatusCode, len(body),
+					response.Header.Get("Content-Encoding"))
 			}
 			tag := response.Header.Get("ETag")
 			if tags[tag] || tag[0] != '"' {
@@ -43,23 +44,29 @@ func TestServed(t *testing.T) {
 			tags[tag] = true
 			for name, want := range map[string]string{
 				"Cache-Control": c.keep, "Content-Type": "text/javascript; charset=utf-8", "Vary": "Accept-Encoding",
-				"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff",
+				"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin",
+				"X-Content-Type-Options": "nosniff",
 			} {
 				if got := response.Header.Values(name); len(got) != 1 || got[0] != want {
 					t.Errorf("%s as %s: %s is %q, want %q", c.path, accept, name, got, want)
 				}
 			}
-			if again, body := ask(t, http.MethodGet, base+c.path, accept, tag); again.StatusCode != http.StatusNotModified || len(body) > 0 ||
+			if again, body := ask(t, http.MethodGet, base+c.path, accept,
+				tag); again.StatusCode != http.StatusNotModified || len(body) > 0 ||
 				again.Header.Get("ETag") != tag || again.Header.Get("Cache-Control") != c.keep {
-				t.Errorf("%s as %s, known: %d with %d bytes, %v", c.path, accept, again.StatusCode, len(body), again.Header)
+				t.Errorf("%s as %s, known: %d with %d bytes, %v", c.path, accept,
+					again.StatusCode, len(body), again.Header)
 			}
 			head, none := ask(t, http.MethodHead, base+c.path, accept, "")
-			if head.StatusCode != http.StatusOK || len(none) > 0 || head.ContentLength != response.ContentLength || head.Header.Get("ETag") != tag {
-				t.Errorf("HEAD %s as %s: %d, %d of %d bytes, %v", c.path, accept, head.StatusCode, head.ContentLength, response.ContentLength, head.Header)
+			if head.StatusCode != http.StatusOK || len(none) > 0 || head.ContentLength != response.ContentLength ||
+				head.Header.Get("ETag") != tag {
+				t.Errorf("HEAD %s as %s: %d, %d of %d bytes, %v", c.path, accept, head.StatusCode, head.ContentLength,
+					response.ContentLength, head.Header)
 			}
 		}
 	}
-	if response, _ := ask(t, http.MethodGet, base+"/t.0123456789abcdef.js", "", ""); response.StatusCode != http.StatusNotFound {
+	if response, _ := ask(t, http.MethodGet,
+		base+"/t.0123456789abcdef.js", "", ""); response.StatusCode != http.StatusNotFound {
 		t.Errorf("a version that never was: %d", response.StatusCode)
 	}
 }

@@ -66,7 +66,11 @@ addEventListener("unhandledrejection", (event) => thrown.push(String(event.reaso
 window.sent = []
 window.beacons = 0
 const send = navigator.sendBeacon
-navigator.sendBeacon = function (url, body) { beacons++; sent.push(JSON.parse(body)); return send.call(navigator, url, body) }
+navigator.sendBeacon = function (url, body) {
+	beacons++
+	sent.push(JSON.parse(body))
+	return send.call(navigator, url, body)
+}
 const get = fetch
 window.fetch = function (url, options) { sent.push(JSON.parse(options.body)); return get.call(window, url, options) }
 addEventListener("pageshow", (event) => { if (event.persisted) window.restored = true })
@@ -76,17 +80,24 @@ addEventListener("pageshow", (event) => { if (event.persisted) window.restored =
 // variants are what pages of the shop have before the pixel, or as attributes of its tag, by the first word of their
 // path.
 var variants = map[string]struct{ before, attributes, header string }{
-	"plain":   {},
-	"driven":  {before: `<script>Object.defineProperty(Navigator.prototype, "webdriver", { get: () => true })</script>`},
-	"gpc":     {before: `<script>Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true })</script>`},
+	"plain": {},
+	"driven": {before: `<script>Object.defineProperty(Navigator.prototype, "webdriver", ` +
+		`{ get: () => true })</script>`},
+	"gpc": {before: `<script>Object.defineProperty(Navigator.prototype, "globalPrivacyControl", ` +
+		`{ get: () => true })</script>`},
 	"dnt":     {before: dntOn, attributes: "data-dnt"},
 	"nodnt":   {before: dntOn},
 	"refused": {before: `<script>navigator.sendBeacon = () => false</script>`},
-	"throws":  {before: `<script>navigator.sendBeacon = () => { throw new Error("no") }; window.fetch = () => Promise.reject(new Error("no"))</script>`},
-	"frozen": {before: `<script>for (const frozen of [Object, Array, String, RegExp, History, Navigator, EventTarget, Function]) Object.freeze(frozen.prototype)
+	"throws": {before: `<script>navigator.sendBeacon = () => { throw new Error("no") }; window.fetch = () => ` +
+		`Promise.reject(new Error("no"))</script>`},
+	"frozen": {before: `<script>
+for (const frozen of [Object, Array, String, RegExp, History, Navigator, EventTarget, Function]) {
+	Object.freeze(frozen.prototype)
+}
 Object.freeze(history)
 Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } })</script>`},
-	"policy":     {header: "default-src 'self' 'unsafe-inline'; script-src 'unsafe-inline' COLLECTOR; connect-src 'none'"},
+	"policy": {header: "default-src 'self' 'unsafe-inline'; script-src 'unsafe-inline' COLLECTOR; " +
+		"connect-src 'none'"},
 	"noreferrer": {before: `<meta name="referrer" content="no-referrer">`},
 	"sameorigin": {before: `<meta name="referrer" content="same-origin">`},
 	"prerendered": {before: `<script>
@@ -94,8 +105,9 @@ let unseen = true
 Object.defineProperty(Document.prototype, "prerendering", { get: () => unseen })
 window.activate = () => { unseen = false; document.dispatchEvent(new Event("prerenderingchange")) }
 </script>`},
-	"speculates": {before: `<script type="speculationrules">{"prerender": [{"urls": ["/plain/foreseen"], "eagerness": "immediate"}]}</script>`},
-	"twice":      {},
+	"speculates": {before: `<script type="speculationrules">{"prerender": [{"urls": ["/plain/foreseen"], ` +
+		`"eagerness": "immediate"}]}</script>`},
+	"twice": {},
 }
 
 const dntOn = `<script>Object.defineProperty(Navigator.prototype, "doNotTrack", { get: () => "1" })</script>`
@@ -117,7 +129,10 @@ func (w *web) stage() *stage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := len(w.stages)
-	s := &stage{shop: fmt.Sprintf("http://shop%d.example", n), collector: fmt.Sprintf("http://collector%d.example", n), foreseen: make(chan struct{})}
+	s := &stage{
+		shop: fmt.Sprintf("http://shop%d.example", n), collector: fmt.Sprintf("http://collector%d.example", n),
+		foreseen: make(chan struct{}),
+	}
 	w.stages = append(w.stages, s)
 	return s
 }
@@ -141,7 +156,8 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	rw.Header().Set("Content-Type", "text/html") // a link to what the page's fragment says
-	fmt.Fprint(rw, `<!doctype html><title>answer</title><a href="">go</a><script>document.querySelector("a").href = location.hash.slice(1)</script>`)
+	fmt.Fprint(rw, `<!doctype html><title>answer</title><a href="">go</a><script>document.querySelector("a").href = `+
+		`location.hash.slice(1)</script>`)
 }
 
 func (s *stage) serveShop(w http.ResponseWriter, r *http.Request) {
@@ -158,11 +174,14 @@ func (s *stage) serveShop(w http.ResponseWriter, r *http.Request) {
 	if variant.header != "" {
 		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(variant.header, "COLLECTOR", s.collector))
 	}
-	tag := fmt.Sprintf(`<script src="%s" data-brand="%s" %s defer></script>`, s.collector+Path, brandOfTest, variant.attributes)
+	tag := fmt.Sprintf(`<script src="%s" data-brand="%s" %s defer></script>`, s.collector+Path, brandOfTest,
+		variant.attributes)
 	if kind == "twice" {
-		tag += fmt.Sprintf(`<script src="%s" integrity="%s" crossorigin="anonymous" data-brand="%s" defer></script>`, s.collector+VersionedPath(), Integrity(), brandOfTest)
+		tag += fmt.Sprintf(`<script src="%s" integrity="%s" crossorigin="anonymous" data-brand="%s" defer></script>`,
+			s.collector+VersionedPath(), Integrity(), brandOfTest)
 	}
-	fmt.Fprintf(w, "<!doctype html><title>shop</title>%s%s%s<a href=\"/plain/second\">second</a><a id=\"foreseen\" href=\"/plain/foreseen\">foreseen</a><p id=\"below\">below</p>", prelude, variant.before, tag)
+	fmt.Fprintf(w, "<!doctype html><title>shop</title>%s%s%s<a href=\"/plain/second\">second</a><a id=\"foreseen\" "+
+		"href=\"/plain/foreseen\">foreseen</a><p id=\"below\">below</p>", prelude, variant.before, tag)
 }
 
 func (s *stage) collect(w http.ResponseWriter, r *http.Request) {

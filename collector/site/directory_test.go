@@ -149,19 +149,30 @@ func TestADomainWorksAndStopsWithinTwoSeconds(t *testing.T) {
 		t.Error("there is a site of no brand")
 	}
 	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'https://New.Example./path')", acme)
-	within(t, "a new domain works", func() bool { return allows(d, acme, "new.example") && d.Registered("www.new.example") })
+	within(t, "a new domain works", func() bool {
+		return allows(d, acme, "new.example") && d.Registered("www.new.example")
+	})
 	w.exec(t, "UPDATE public.brand_domains SET domain = 'newer.example' WHERE domain = 'new.example'")
-	within(t, "a changed domain works, and does not", func() bool { return allows(d, acme, "newer.example") && !allows(d, acme, "new.example") })
+	within(t, "a changed domain works, and does not", func() bool {
+		return allows(d, acme, "newer.example") && !allows(d, acme, "new.example")
+	})
 	w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'newer.example'")
-	within(t, "a removed domain stops", func() bool { return !allows(d, acme, "newer.example") && !d.Registered("newer.example") })
+	within(t, "a removed domain stops", func() bool {
+		return !allows(d, acme, "newer.example") && !d.Registered("newer.example")
+	})
 	if s.Allows("newer.example") || !s.Allows("acme.example") {
 		t.Error("a site that was given out has changed")
 	}
 
 	other := w.brand(t, "Other", "other.example")
-	within(t, "a new brand is known", func() bool { return allows(d, other, "other.example") && !allows(d, acme, "other.example") })
+	within(t, "a new brand is known", func() bool {
+		return allows(d, other, "other.example") && !allows(d, acme, "other.example")
+	})
 	w.exec(t, "DELETE FROM public.brands WHERE id = $1", other)
-	within(t, "a deleted brand is unknown", func() bool { _, ok := d.Site(other); return !ok && !d.Registered("other.example") })
+	within(t, "a deleted brand is unknown", func() bool {
+		_, ok := d.Site(other)
+		return !ok && !d.Registered("other.example")
+	})
 	w.exec(t, "DELETE FROM public.organizations")
 	within(t, "a deleted organization's brand is unknown", func() bool { _, ok := d.Site(acme); return !ok })
 }
@@ -208,7 +219,9 @@ func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
 	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
 	w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'acme.example'")
 	p.open()
-	within(t, "what was changed meanwhile is known", func() bool { return allows(second, acme, "new.example") && !allows(second, acme, "acme.example") })
+	within(t, "what was changed meanwhile is known", func() bool {
+		return allows(second, acme, "new.example") && !allows(second, acme, "acme.example")
+	})
 
 	for range 3 { // also with connections that die under it
 		p.close()
@@ -250,8 +263,10 @@ func TestADamagedFileIsLoggedAndNotTaken(t *testing.T) {
 	p.close()
 	away := open(t, p.dsn)
 	for name, text := range map[string][]byte{
-		"empty": nil, "cut": whole[:len(whole)/2], "a byte less": whole[:len(whole)-2], "its title alone": whole[:bytes.IndexByte(whole, '\n')+1],
-		"another domain": bytes.Replace(whole, []byte("acme.example"), []byte("evil.example"), 1), "another thing": []byte("[]\n"), "longer": append(bytes.Clone(whole), "x\n"...),
+		"empty": nil, "cut": whole[:len(whole)/2], "a byte less": whole[:len(whole)-2],
+		"its title alone": whole[:bytes.IndexByte(whole, '\n')+1],
+		"another domain":  bytes.Replace(whole, []byte("acme.example"), []byte("evil.example"), 1),
+		"another thing":   []byte("[]\n"), "longer": append(bytes.Clone(whole), "x\n"...),
 	} {
 		if err := os.WriteFile(w.file, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -268,7 +283,10 @@ func TestADamagedFileIsLoggedAndNotTaken(t *testing.T) {
 	p.open()
 	d, _ = w.directory(t, away)
 	ready(t, d)
-	within(t, "the file is good again", func() bool { now, err := os.ReadFile(w.file); return err == nil && bytes.Equal(now, whole) })
+	within(t, "the file is good again", func() bool {
+		now, err := os.ReadFile(w.file)
+		return err == nil && bytes.Equal(now, whole)
+	})
 	if left, err := filepath.Glob(w.file + ".*"); err != nil || len(left) > 0 {
 		t.Errorf("left on disk: %v, %v", left, err)
 	}
@@ -284,13 +302,18 @@ func TestADiskThatRefusesTheListIsLogged(t *testing.T) {
 	}
 	d, _ := w.directory(t, w.db)
 	ready(t, d)
-	within(t, "the failure to be logged", func() bool { return strings.Contains(w.log.String(), "list of sites not kept on disk") })
+	within(t, "the failure to be logged", func() bool {
+		return strings.Contains(w.log.String(), "list of sites not kept on disk")
+	})
 	if err := errors.Join(os.RemoveAll(w.file), os.WriteFile(w.file+".new", []byte("half a li"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
 	within(t, "a new domain works", func() bool { return allows(d, acme, "new.example") })
-	within(t, "the list is kept", func() bool { info, err := os.Stat(w.file); return err == nil && info.Mode().Perm() == 0o600 })
+	within(t, "the list is kept", func() bool {
+		info, err := os.Stat(w.file)
+		return err == nil && info.Mode().Perm() == 0o600
+	})
 }
 
 // A proxy stands before Postgres; it can be closed and opened again.

@@ -39,17 +39,26 @@ var origins = []struct{ origin, host string }{ // host "": refused
 	{"", ""}, {"null", ""}, {"NULL", ""}, {" ", ""},
 	{"shop.example", ""}, {"//shop.example", ""}, {"https:shop.example", ""}, {"https:/shop.example", ""},
 	{"https://", ""}, {"https:///", ""}, {"https://:443", ""}, {"https://.", ""},
-	{"ftp://shop.example", ""}, {"file://shop.example", ""}, {"chrome-extension://abcdefgh", ""}, {"httpsx://shop.example", ""}, {"javascript://shop.example", ""},
-	{"https://shop.example/", ""}, {"https://shop.example/path", ""}, {"https://shop.example?q", ""}, {"https://shop.example#f", ""}, {`https://shop.example\`, ""},
-	{"https://user@shop.example", ""}, {"https://user:word@shop.example", ""}, {"https://shop.example@evil.example", ""}, {"https://shop.example:80@evil.example", ""}, {"https://@shop.example", ""},
-	{"https://shop.example https://evil.example", ""}, {"https://shop.example, https://evil.example", ""}, {"https://shop.example,evil.example", ""}, {"https://shop.example;evil.example", ""},
-	{" https://shop.example", ""}, {"https://shop.example ", ""}, {"https://shop.example\n", ""}, {"https://shop.example\x00", ""}, {"https://shop .example", ""}, {"https://shop.example\t", ""},
+	{"ftp://shop.example", ""}, {"file://shop.example", ""}, {"chrome-extension://abcdefgh", ""},
+	{"httpsx://shop.example", ""}, {"javascript://shop.example", ""},
+	{"https://shop.example/", ""}, {"https://shop.example/path", ""}, {"https://shop.example?q", ""},
+	{"https://shop.example#f", ""}, {`https://shop.example\`, ""},
+	{"https://user@shop.example", ""}, {"https://user:word@shop.example", ""},
+	{"https://shop.example@evil.example", ""}, {"https://shop.example:80@evil.example", ""},
+	{"https://@shop.example", ""},
+	{"https://shop.example https://evil.example", ""}, {"https://shop.example, https://evil.example", ""},
+	{"https://shop.example,evil.example", ""}, {"https://shop.example;evil.example", ""},
+	{" https://shop.example", ""}, {"https://shop.example ", ""}, {"https://shop.example\n", ""},
+	{"https://shop.example\x00", ""}, {"https://shop .example", ""}, {"https://shop.example\t", ""},
 	{"*", ""}, {"https://*", ""}, {"https://*.shop.example", ""}, {"https://*shop.example", ""},
 	{"https://shop..example", ""}, {"https://.shop.example", ""}, {"https://shop.example..", ""},
-	{"https://shop.example:", ""}, {"https://shop.example:port", ""}, {"https://shop.example:65536", ""}, {"https://shop.example:000080", ""}, {"https://shop.example:-1", ""}, {"https://shop.example:80:80", ""}, {"https://shop.example:８０", ""},
+	{"https://shop.example:", ""}, {"https://shop.example:port", ""}, {"https://shop.example:65536", ""},
+	{"https://shop.example:000080", ""}, {"https://shop.example:-1", ""}, {"https://shop.example:80:80", ""},
+	{"https://shop.example:８０", ""},
 	{"https://shop%2eexample", ""}, {"https://%73hop.example", ""}, {"https://shop.example%00.evil.example", ""},
 	{"https://[::1]", ""}, {"https://[::1]:80", ""}, {"https://::1", ""}, {"https://[shop.example]", ""},
-	{"https://127.1", ""}, {"https://0x7f.0x0.0.1", ""}, {"https://2130706433", ""}, {"https://127.0.0.01", ""}, {"https://shop.example.1", ""}, {"https://shop.0x", ""},
+	{"https://127.1", ""}, {"https://0x7f.0x0.0.1", ""}, {"https://2130706433", ""}, {"https://127.0.0.01", ""},
+	{"https://shop.example.1", ""}, {"https://shop.0x", ""},
 	{"https://shop.example\xff", ""}, {"https://℀.example", ""}, {"https://shop\u202e.example", ""},
 	{"https://" + strings.Repeat("a", 64) + ".example", ""}, {"https://" + strings.Repeat("a.", 126) + "example", ""},
 }
@@ -71,10 +80,14 @@ func TestAPageHasAHostAndAPath(t *testing.T) {
 		{"http://bücher.example/ü", "xn--bcher-kva.example", "/ü", ""},
 		{"https://shop.example/https://evil.example/", "shop.example", "/https://evil.example/", ""},
 		{`https://shop.example/\evil.example`, "shop.example", `/\evil.example`, ""},
-		{"https://user@shop.example/", "", "", ""}, {"https://shop.example@evil.example/", "", "", ""}, {"https://shop.example:x@evil.example/", "", "", ""},
-		{`https://evil.example\@shop.example/`, "", "", ""}, {`https:\\shop.example/`, "", "", ""}, {"https:shop.example/", "", "", ""},
-		{"/path", "", "", ""}, {"about:blank", "", "", ""}, {"file:///shop.example", "", "", ""}, {"https:///shop.example", "", "", ""}, {"data:text/html,https://shop.example/", "", "", ""},
-		{"https://shop..example/", "", "", ""}, {"https://[::1]/", "", "", ""}, {" https://shop.example/", "", "", ""}, {"https://shop.example\t/", "", "", ""}, {"", "", "", ""},
+		{"https://user@shop.example/", "", "", ""}, {"https://shop.example@evil.example/", "", "", ""},
+		{"https://shop.example:x@evil.example/", "", "", ""},
+		{`https://evil.example\@shop.example/`, "", "", ""}, {`https:\\shop.example/`, "", "", ""},
+		{"https:shop.example/", "", "", ""},
+		{"/path", "", "", ""}, {"about:blank", "", "", ""}, {"file:///shop.example", "", "", ""},
+		{"https:///shop.example", "", "", ""}, {"data:text/html,https://shop.example/", "", "", ""},
+		{"https://shop..example/", "", "", ""}, {"https://[::1]/", "", "", ""}, {" https://shop.example/", "", "", ""},
+		{"https://shop.example\t/", "", "", ""}, {"", "", "", ""},
 	} {
 		host, path, query, ok := ParsePage(p.page)
 		if host != p.host || path != p.path || query != p.query || ok != (p.host != "") {
@@ -90,19 +103,24 @@ func siteOf(domains ...string) *Site {
 // What origin validation of others let pass: a part of a name, a name before or after
 // the domain, a domain that is under the host.
 func TestLookalikesAreForeign(t *testing.T) {
-	s := siteOf("shop.example", "xn--bcher-kva.example", "127.0.0.1", "0.0.2", "co.uk", "github.io", "me.github.io", "localhost")
+	s := siteOf("shop.example", "xn--bcher-kva.example", "127.0.0.1", "0.0.2", "co.uk", "github.io",
+		"me.github.io", "localhost")
 	for host, want := range map[string]bool{
-		"shop.example": true, "www.shop.example": true, "a.b.shop.example": true, "xn--bcher-kva.example": true, "www.xn--bcher-kva.example": true, "127.0.0.1": true, "me.github.io": true, "localhost": true,
+		"shop.example": true, "www.shop.example": true, "a.b.shop.example": true, "xn--bcher-kva.example": true,
+		"www.xn--bcher-kva.example": true, "127.0.0.1": true, "me.github.io": true, "localhost": true,
 		"any.co.uk": false, "co.uk": false, "other.github.io": false, // anybody may have a site below a public suffix
-		"": false, ".": false, "example": false, "hop.example": false, "myshop.example": false, "my-shop.example": false, "shop.example.evil.example": false, "shop.examples": false,
-		"shopxexample": false, "shop-example": false, "evil.example": false, "shop.example.com": false, "bcher-kva.example": false, "xn--bcher-kvb.example": false,
+		"": false, ".": false, "example": false, "hop.example": false, "myshop.example": false,
+		"my-shop.example": false, "shop.example.evil.example": false, "shop.examples": false,
+		"shopxexample": false, "shop-example": false, "evil.example": false, "shop.example.com": false,
+		"bcher-kva.example": false, "xn--bcher-kvb.example": false,
 		"127.0.0.2": false, "27.0.0.1": false, "1.127.0.0.1": false, "127.0.0.1.evil.example": false, "uk": false,
 	} {
 		if got := s.Allows(host); got != want {
 			t.Errorf("%q allowed: %v", host, got)
 		}
 	}
-	if siteOf().Allows("") || siteOf().Allows("shop.example") || siteOf("").Allows("") || siteOf("*").Allows("shop.example") {
+	if siteOf().Allows("") || siteOf().Allows("shop.example") || siteOf("").Allows("") ||
+		siteOf("*").Allows("shop.example") {
 		t.Error("a site without domains allows something")
 	}
 }
@@ -110,7 +128,8 @@ func TestLookalikesAreForeign(t *testing.T) {
 // naiveHost is what OriginHost says, by way of net/url and split labels.
 func naiveHost(origin string) (string, bool) {
 	u, err := url.Parse(origin)
-	if err != nil || !utf8.ValidString(origin) || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" || strings.Count(origin, "/") != 2 || strings.ContainsAny(origin, `\?#@%*,; []`) {
+	if err != nil || !utf8.ValidString(origin) || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+		u.Opaque != "" || strings.Count(origin, "/") != 2 || strings.ContainsAny(origin, `\?#@%*,; []`) {
 		return "", false
 	}
 	_, authority, _ := strings.Cut(origin, "://")
@@ -127,7 +146,8 @@ func naiveHost(origin string) (string, bool) {
 		if c < 0x80 {
 			continue
 		}
-		if name, err = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.BidiRule()).ToASCII(name); err != nil {
+		if name, err = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
+			idna.BidiRule()).ToASCII(name); err != nil {
 			return "", false
 		}
 		break
@@ -223,7 +243,9 @@ func FuzzOrigin(f *testing.F) {
 
 func TestAllowsIsTheNaiveComparison(t *testing.T) {
 	label := rapid.SampledFrom([]string{"a", "b", "ab", "a-b", "1", "0x1", "xn--a", "_a"})
-	name := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(label, 1, 5).Draw(t, "labels"), ".") })
+	name := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(label, 1, 5).Draw(t, "labels"), ".")
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		domains := rapid.SliceOfN(name, 0, 6).Draw(t, "domains")
 		host := name.Draw(t, "host")

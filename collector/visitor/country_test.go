@@ -71,7 +71,8 @@ func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
 		{with, address, "DE", "Asia/Tokyo", "FR", visitor.ByDatabase},
 		{with, netip.MustParseAddr("2001:db8::7"), "", "", "JP", visitor.ByDatabase},
 		{with, netip.MustParseAddr("192.0.2.1"), "DE", "Asia/Tokyo", "DE", visitor.ByHeader},
-		{with, netip.MustParseAddr("198.51.100.1"), "DE", "", "DE", visitor.ByHeader}, // the database has what is no country
+		// the database has what is no country
+		{with, netip.MustParseAddr("198.51.100.1"), "DE", "", "DE", visitor.ByHeader},
 		{with, none, "DE", "", "DE", visitor.ByHeader},
 		{without, address, "de", "Asia/Tokyo", "DE", visitor.ByHeader},
 		{without, address, "XK", "", "XK", visitor.ByHeader},
@@ -95,7 +96,10 @@ func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
 			t.Errorf("%v, %q, %q: %q by %q, want %q by %q", c.address, c.header, c.zone, is, by, c.is, c.by)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { without.Country(address, "DE", "Europe/Berlin"); without.Country(address, "", "Europe/Berlin") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		without.Country(address, "DE", "Europe/Berlin")
+		without.Country(address, "", "Europe/Berlin")
+	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	if n := testing.AllocsPerRun(100, func() { with.Country(address, "", "") }); n > 1 {
@@ -117,7 +121,8 @@ func (w *warnings) Write(line []byte) (int, error) {
 func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	file := countryFile(t, map[string]string{"203.0.113.0/24": "FR"})
 	var warned warnings
-	v, err := visitor.New(file, open(t, "postgres://none@127.0.0.1:1/none"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&warned, nil)))
+	v, err := visitor.New(file, open(t, "postgres://none@127.0.0.1:1/none"), prometheus.NewRegistry(),
+		slog.New(slog.NewTextHandler(&warned, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +145,9 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	replace(italy)
 	soon(t, "a new database is taken", func() bool { return is() == "IT" })
 	spain := countryBytes(t, map[string]string{"203.0.113.0/24": "ES"}, record)
-	asn := countryBytes(t, map[string]string{"203.0.113.0/24": "ES"}, func(string) mmdbtype.DataType { return mmdbtype.Map{"asn": mmdbtype.Uint32(7)} })
+	asn := countryBytes(t, map[string]string{"203.0.113.0/24": "ES"}, func(string) mmdbtype.DataType {
+		return mmdbtype.Map{"asn": mmdbtype.Uint32(7)}
+	})
 	for _, damaged := range [][]byte{nil, asn, spain[:len(spain)/2], []byte("no database")} {
 		replace(damaged)
 		if is() != "IT" {

@@ -163,7 +163,8 @@ func TestNothingKeepsOrShowsAnAddress(t *testing.T) {
 	var log bytes.Buffer
 	metrics := prometheus.NewRegistry()
 	file := countryFile(t, map[string]string{"203.0.113.0/24": "DE"})
-	v, err := visitor.New(file, db, metrics, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	v, err := visitor.New(file, db, metrics,
+		slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

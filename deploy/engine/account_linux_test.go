@@ -56,7 +56,10 @@ func TestEnginesRunAsUsersOfTheirOwn(t *testing.T) {
 			if err := os.Symlink(string(packages), filepath.Join(dir, "installation")); err != nil {
 				t.Fatal(err)
 			}
-			o := Options{DataDir: filepath.Join(dir, "var"), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet}
+			o := Options{
+				DataDir: filepath.Join(dir, "var"), ClickHouse: true, Postgres: true, Owner: "all",
+				Exclusive: true, NoSync: true, Log: quiet,
+			}
 			for range 2 { // made, and found again
 				engines, err := Open(t.Context(), o)
 				if err != nil {
@@ -83,11 +86,13 @@ func haveUsersOfTheirOwn(t *testing.T, e *Engines, open bool) {
 			pid, want = r.PID(), fmt.Sprint(postgresUID)
 		}
 		_, stays := r.(*ClickHouse)
-		if uid, capabilities := status(t, pid); !(stays && !open) && (uid != want || strings.Trim(capabilities, "0") != "") {
+		if uid, capabilities := status(t, pid); !(stays && !open) &&
+			(uid != want || strings.Trim(capabilities, "0") != "") {
 			t.Errorf("%T runs as %s with capabilities %s; want %s and none", r, uid, capabilities, want)
 		}
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil || bytes.Contains(environment, []byte("of-the-cron")) || bytes.Count(environment, []byte("=")) > 4 {
+		if err != nil || bytes.Contains(environment, []byte("of-the-cron")) ||
+			bytes.Count(environment, []byte("=")) > 4 {
 			t.Errorf("%T has the environment %q, %v", r, environment, err)
 		}
 	}
@@ -145,7 +150,8 @@ func TestServicesAreNoSuperuser(t *testing.T) {
 	}
 	defer conn.Close(t.Context())
 	for _, forbidden := range []string{
-		"CREATE TABLE t ()", "CREATE ROLE r", "SET ROLE postgres", "SELECT pg_read_file('postgresql.conf')", "COPY (SELECT 1) TO PROGRAM 'cat'", "SELECT rolpassword FROM pg_authid",
+		"CREATE TABLE t ()", "CREATE ROLE r", "SET ROLE postgres", "SELECT pg_read_file('postgresql.conf')",
+		"COPY (SELECT 1) TO PROGRAM 'cat'", "SELECT rolpassword FROM pg_authid",
 	} {
 		if _, err := conn.Exec(t.Context(), forbidden); err == nil {
 			t.Errorf("%s was done", forbidden)

@@ -19,12 +19,13 @@ func TestAPartThatAFullDiskDamagedIsReplacedByItsSources(t *testing.T) {
 	t.Parallel()
 	dir := tempdir.Passable(t)
 	var full atomic.Bool
-	engines, err := Open(t.Context(), Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
-		if full.Load() {
-			return errors.New("full")
-		}
-		return nil
-	}})
+	engines, err := Open(t.Context(),
+		Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
+			if full.Load() {
+				return errors.New("full")
+			}
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestAPartThatAFullDiskDamagedIsReplacedByItsSources(t *testing.T) {
 		return engines.running[0].(*ClickHouse).query(context.WithoutCancel(t.Context()), statement)
 	}
 	for _, statement := range []string{
-		"CREATE TABLE answerscope.lines (line UInt32, text String) ENGINE = MergeTree ORDER BY line SETTINGS old_parts_lifetime = 480",
+		"CREATE TABLE answerscope.lines (line UInt32, text String) ENGINE = MergeTree ORDER BY line SETTINGS " +
+			"old_parts_lifetime = 480",
 		"INSERT INTO answerscope.lines SELECT number, toString(number) FROM numbers(100000)",
 		"INSERT INTO answerscope.lines SELECT number, toString(number) FROM numbers(100000)",
 		"OPTIMIZE TABLE answerscope.lines FINAL",
@@ -69,7 +71,8 @@ func TestAPartThatAFullDiskDamagedIsReplacedByItsSources(t *testing.T) {
 		rows, err := ask("SELECT count(), uniqExact(text) FROM answerscope.lines WHERE NOT ignore(text)")
 		return err == nil && rows == "200000\t100000"
 	})
-	if detached, err := ask("SELECT name FROM system.detached_parts"); err != nil || !strings.HasPrefix(detached, "broken-on-start") {
+	if detached, err := ask("SELECT name FROM system.detached_parts"); err != nil ||
+		!strings.HasPrefix(detached, "broken-on-start") {
 		t.Errorf("detached: %s, %v", detached, err)
 	}
 }

@@ -16,8 +16,10 @@ func killedInsert(t *testing.T, dir string) {
 	t.Helper()
 	e := startedClickHouse(t, dir)
 	for _, statement := range []string{
-		"CREATE TABLE landing (month Date, n Int64) ENGINE = MergeTree PARTITION BY month ORDER BY n SETTINGS non_replicated_deduplication_window = 100",
-		"CREATE TABLE sums (month Date, n Int64) ENGINE = SummingMergeTree PARTITION BY month ORDER BY month SETTINGS non_replicated_deduplication_window = 100",
+		"CREATE TABLE landing (month Date, n Int64) ENGINE = MergeTree PARTITION BY month ORDER BY n SETTINGS " +
+			"non_replicated_deduplication_window = 100",
+		"CREATE TABLE sums (month Date, n Int64) ENGINE = SummingMergeTree PARTITION BY month ORDER BY month " +
+			"SETTINGS non_replicated_deduplication_window = 100",
 		"CREATE MATERIALIZED VIEW feed TO sums AS SELECT month, sum(n) AS n FROM landing GROUP BY month",
 		insertWithToken("first", 1),
 		insertWithToken("second", 10),
@@ -40,7 +42,8 @@ func killedInsert(t *testing.T, dir string) {
 }
 
 func insertWithToken(token string, n int) string {
-	return "INSERT INTO landing SETTINGS async_insert = 0, insert_deduplication_token = '" + token + "' SELECT toDate('2026-02-01'), " + strconv.Itoa(n)
+	return "INSERT INTO landing SETTINGS async_insert = 0, insert_deduplication_token = '" + token +
+		"' SELECT toDate('2026-02-01'), " + strconv.Itoa(n)
 }
 
 // Killed between the token and the part, the replay must bring the rows back, and the replay of what is whole must not.

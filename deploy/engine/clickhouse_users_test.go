@@ -20,7 +20,9 @@ const analystUser = `<clickhouse><users><analyst><password>secret</password><net
 // openedClickHouse starts the ClickHouse of a directory; the second result is that ClickHouse as another user.
 func openedClickHouse(t *testing.T, dir, user, password string) (*Engines, *ClickHouse) {
 	t.Helper()
-	engines, err := Open(t.Context(), Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
+	engines, err := Open(t.Context(), Options{
+		DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +87,14 @@ func TestAHalfWrittenFileOfUsersRestartsNothing(t *testing.T) {
 }
 
 // Well-formed, but of a profile that there is none of: the engine does not start with it.
-var refusedUsers = strings.Replace(strings.Replace(analystUser, "<profile>default", "<profile>nonsense", 1), "analyst", "refused", 2)
+var refusedUsers = strings.Replace(strings.Replace(analystUser, "<profile>default", "<profile>nonsense", 1), "analyst",
+	"refused", 2)
 
 // Neither the running engine nor the next start of it may end for a file of users.
 func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
 	dir := tempdir.Passable(t)
-	good, bad := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), filepath.Join(ClickHouseUsersDir(dir), "refused.xml")
+	good, bad := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"),
+		filepath.Join(ClickHouseUsersDir(dir), "refused.xml")
 	write := func(t *testing.T, path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -136,14 +140,17 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 	us, began := ourselves(t, engines), make(chan struct{})
 	go func() {
 		close(began)
-		_, _ = us.query(t.Context(), "SELECT sleepEachRow(1) FROM numbers(3600) SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null")
+		_, _ = us.query(t.Context(), "SELECT sleepEachRow(1) FROM numbers(3600) SETTINGS max_block_size = 1, "+
+			"function_sleep_max_microseconds_per_block = 0 FORMAT Null")
 	}()
 	<-began
 	wait.For(t, "the query to run", func() bool {
-		running, err := us.query(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(3600)%' AND query NOT LIKE '%processes%'")
+		running, err := us.query(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE "+
+			"'%numbers(3600)%' AND query NOT LIKE '%processes%'")
 		return err == nil && running == "1"
 	})
-	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"),
+		[]byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) }) // the query takes an hour
@@ -153,12 +160,15 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 func TestAnEngineThatEndsAfterARestartIsStartedAgain(t *testing.T) {
 	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
-	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"),
+		[]byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 	killed := engines.kill(t, "clickhouse-console")
-	wait.For(t, "the engine to be started again", func() bool { return engines.pid(t, "clickhouse-console") != killed && analyst.mayEnter(t) })
+	wait.For(t, "the engine to be started again", func() bool {
+		return engines.pid(t, "clickhouse-console") != killed && analyst.mayEnter(t)
+	})
 }
 
 // The trail of who asked what was lost, for good, when the engine was started again for a user.
@@ -166,10 +176,12 @@ func TestTheTrailOfQueriesSurvivesRestarts(t *testing.T) {
 	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	us := ourselves(t, engines)
-	const trail = "SELECT count() FROM audit.query_log WHERE type = 'QueryStart' AND user = 'answerscope' AND log_comment = 'seen'"
+	const trail = "SELECT count() FROM audit.query_log WHERE type = 'QueryStart' AND user = 'answerscope' AND " +
+		"log_comment = 'seen'"
 	for asked, end := range []func(){
 		func() {
-			if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"),
+				[]byte(analystUser), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
@@ -179,7 +191,9 @@ func TestTheTrailOfQueriesSurvivesRestarts(t *testing.T) {
 				t.Fatal(err)
 			}
 			killed := engines.kill(t, "clickhouse-console")
-			wait.For(t, "the next start", func() bool { return engines.pid(t, "clickhouse-console") != killed && us.mayEnter(t) })
+			wait.For(t, "the next start", func() bool {
+				return engines.pid(t, "clickhouse-console") != killed && us.mayEnter(t)
+			})
 		},
 	} {
 		if _, err := us.query(t.Context(), "SELECT 1 SETTINGS log_comment = 'seen'"); err != nil {

@@ -56,7 +56,8 @@ func TestSIGKILLLeavesNoChildAndTheNextStartFindsEverything(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if before.ClickHouse != after.ClickHouse || before.Postgres != after.Postgres || before.Kafka[0] != after.Kafka[0] {
+			if before.ClickHouse != after.ClickHouse || before.Postgres != after.Postgres ||
+				before.Kafka[0] != after.Kafka[0] {
 				t.Errorf("addresses\n%+v became\n%+v", before, after)
 			}
 			next.end(t)
@@ -83,7 +84,8 @@ func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
 	}
 	mustEnd(t, engines)
 	if engines.ClickHouse != before.ClickHouse || engines.Postgres != before.Postgres {
-		t.Errorf("addresses %s and %s; were %s and %s", engines.ClickHouse, engines.Postgres, before.ClickHouse, before.Postgres)
+		t.Errorf("addresses %s and %s; were %s and %s", engines.ClickHouse, engines.Postgres, before.ClickHouse,
+			before.Postgres)
 	}
 }
 

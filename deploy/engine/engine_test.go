@@ -72,7 +72,8 @@ type clickHouseStore struct{ *ClickHouse }
 func (s clickHouseStore) address() string { return s.DSN() + " " + s.HTTPAddr() }
 
 func (s clickHouseStore) write(ctx context.Context, line string) error {
-	_, err := s.query(ctx, "CREATE TABLE IF NOT EXISTS answerscope.lines (line String) ENGINE = MergeTree ORDER BY line")
+	_, err := s.query(ctx,
+		"CREATE TABLE IF NOT EXISTS answerscope.lines (line String) ENGINE = MergeTree ORDER BY line")
 	if err == nil {
 		_, err = s.query(ctx, "INSERT INTO answerscope.lines VALUES ('"+line+"')")
 	}
@@ -280,7 +281,9 @@ func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
 	if _, err := fmt.Sscanf(first.Brokers()[0], loopback+":%d", &port); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempdir.Passable(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
+	if _, err := StartClickHouse(t.Context(),
+		ClickHouseConfig{Dir: tempdir.Passable(t), Port: port, Log: quiet}); err == nil ||
+		!strings.Contains(err.Error(), "is taken") {
 		t.Errorf("start on a taken port: %v", err)
 	}
 }

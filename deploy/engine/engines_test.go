@@ -101,7 +101,8 @@ func TestSecondAllIsRefusedWithTheAddressOfTheFirst(t *testing.T) {
 	if !errors.As(err, &inUse) || inUse.Address != "http://127.0.0.1:8080" || inUse.PID != os.Getpid() {
 		t.Fatalf("second all: %v", err)
 	}
-	want := fmt.Sprintf("data directory %s is in use by `answerscope all` (pid %d) at http://127.0.0.1:8080", dir, os.Getpid())
+	want := fmt.Sprintf("data directory %s is in use by `answerscope all` (pid %d) at http://127.0.0.1:8080", dir,
+		os.Getpid())
 	if inUse.Error() != want {
 		t.Errorf("says %q; want %q", inUse, want)
 	}
@@ -177,7 +178,9 @@ func TestFilesOfADataDirectoryAreTheOwnersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEnd(t, engines)
-	for path, forbidden := range map[string]os.FileMode{"": 0o066, "engines.json": 0o077, "lock": 0o077, "kafka": 0o077} {
+	for path, forbidden := range map[string]os.FileMode{
+		"": 0o066, "engines.json": 0o077, "lock": 0o077, "kafka": 0o077,
+	} {
 		info, err := os.Stat(filepath.Join(dir, path))
 		if err != nil {
 			t.Fatal(err)

@@ -22,11 +22,13 @@ func fakeInstallation(t *testing.T, version string) string {
 		}
 	}
 	if version != "" {
-		pkg := filepath.Join(dir, "node_modules", filepath.FromSlash(npmNames["postgres"][runtime.GOOS+"/"+runtime.GOARCH]))
+		pkg := filepath.Join(dir, "node_modules",
+			filepath.FromSlash(npmNames["postgres"][runtime.GOOS+"/"+runtime.GOARCH]))
 		if err := os.MkdirAll(pkg, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(pkg, "package.json"), []byte(`{"version":"`+version+`"}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(pkg, "package.json"),
+			[]byte(`{"version":"`+version+`"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

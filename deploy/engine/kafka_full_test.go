@@ -119,8 +119,10 @@ func committed(t *testing.T, of kafkaStore) int64 {
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := tempdir.Passable(t)
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Fatalf("mount: %v: %s\nthis test fills a file system of its own: run it as root, or below `unshare --map-root-user --mount`", err, out)
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).
+		CombinedOutput(); err != nil {
+		t.Fatalf("mount: %v: %s\nthis test fills a file system of its own: run it as root, or below `unshare "+
+			"--map-root-user --mount`", err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", "--lazy", dir).CombinedOutput(); err != nil {

@@ -64,7 +64,10 @@ func TestOnlyTheServersSignatureIsALogin(t *testing.T) {
 		return r.AppendTo(make([]byte, 8+tags))
 	}
 	for version := range int16(3) {
-		for text, want := range map[string]bool{"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=": true, "r=v=x,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096": false, "": false} {
+		for text, want := range map[string]bool{
+			"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=": true, "r=v=x,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096": false,
+			"": false,
+		} {
 			if got := isLogin(answer(version, 0, text), version); got != want {
 				t.Errorf("version %d, %q: %v", version, text, got)
 			}

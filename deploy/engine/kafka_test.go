@@ -85,6 +85,7 @@ func forbidden() []kmsg.Request {
 
 	return []kmsg.Request{
 		kmsg.NewPtrMetadataRequest(), fetch, produce, remove,
-		kmsg.NewPtrCreateTopicsRequest(), kmsg.NewPtrOffsetCommitRequest(), kmsg.NewPtrAlterUserSCRAMCredentialsRequest(),
+		kmsg.NewPtrCreateTopicsRequest(), kmsg.NewPtrOffsetCommitRequest(),
+		kmsg.NewPtrAlterUserSCRAMCredentialsRequest(),
 	}
 }

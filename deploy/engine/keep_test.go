@@ -46,7 +46,9 @@ func (e *Engines) kill(t *testing.T, name string) int {
 // openStores opens engines that sync what they acknowledge, as a killed PostgreSQL else loses its last commits.
 func openStores(t *testing.T) *Engines {
 	t.Helper()
-	engines, err := Open(t.Context(), Options{DataDir: tempdir.Passable(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true, Log: quiet})
+	engines, err := Open(t.Context(), Options{
+		DataDir: tempdir.Passable(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true, Log: quiet,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,8 @@ func TestAnEngineThatIsKilledIsStartedAgainAtItsAddress(t *testing.T) {
 	t.Parallel()
 	engines := openStores(t)
 	us := ourselves(t, engines)
-	if _, err := us.query(t.Context(), "CREATE TABLE answerscope.kept (x Int8) ENGINE = MergeTree ORDER BY x"); err != nil {
+	if _, err := us.query(t.Context(),
+		"CREATE TABLE answerscope.kept (x Int8) ENGINE = MergeTree ORDER BY x"); err != nil {
 		t.Fatal(err)
 	}
 	execute := func(statement string) error {
@@ -94,12 +97,14 @@ func TestAnEngineThatIsKilledIsStartedAgainAtItsAddress(t *testing.T) {
 func TestAnEngineThatEndsAgainAndAgainIsLost(t *testing.T) {
 	t.Parallel()
 	var full atomic.Bool
-	engines, err := Open(t.Context(), Options{DataDir: tempdir.Passable(t), ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
-		if full.Load() {
-			return errors.New("full")
-		}
-		return nil
-	}})
+	engines, err := Open(t.Context(),
+		Options{DataDir: tempdir.Passable(t), ClickHouse: true, Owner: "all",
+			Exclusive: true, Log: quiet, Room: func() error {
+				if full.Load() {
+					return errors.New("full")
+				}
+				return nil
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {
 			t.Fatal(err)
 		}
 		var fsync, commit string
-		err = conn.QueryRow(t.Context(), "SELECT current_setting('fsync'), current_setting('synchronous_commit')").Scan(&fsync, &commit)
+		err = conn.QueryRow(t.Context(), "SELECT current_setting('fsync'), current_setting('synchronous_commit')").
+			Scan(&fsync, &commit)
 		_ = conn.Close(t.Context())
 		want := map[bool]string{false: "on", true: "off"}[noSync]
 		if err != nil || fsync != want || commit != want {

@@ -23,16 +23,19 @@ func typicalAnswer() Answer {
 	for i := range 6 {
 		name := fmt.Sprintf("Rival %d", i)
 		a.Competitors = append(a.Competitors, Entity{
-			ID: uuid.NewV5(brandID, name), Name: name, Aliases: []string{"The " + name}, Domains: []string{"www.rival.example"},
+			ID: uuid.NewV5(brandID, name), Name: name, Aliases: []string{"The " + name},
+			Domains: []string{"www.rival.example"},
 		})
 	}
 	for i := range 8 {
 		a.Citations = append(a.Citations, Citation{
-			URL:   fmt.Sprintf("https://www.magazine%d.example/reviews/best-espresso-machines?utm_source=chatgpt.com", i),
+			URL: fmt.Sprintf("https://www.magazine%d.example/reviews/best-espresso-machines?utm_source=chatgpt.com",
+				i),
 			Title: "The best espresso machines for small kitchens, tested", Cited: true,
 		})
 	}
-	a.Text = strings.Repeat("### ☕ Best for small kitchens\n\n* **[Breville \"Bambino\"]()** – \\$299.95: heats up in 3 seconds\n", 26)
+	a.Text = strings.Repeat(
+		"### ☕ Best for small kitchens\n\n* **[Breville \"Bambino\"]()** – \\$299.95: heats up in 3 seconds\n", 26)
 	return a
 }
 

@@ -66,26 +66,36 @@ func wholeAnswer() Answer {
 	return Answer{
 		V: 1, ID: RunID(run), OrganizationID: orgID,
 		Brand: Brand{
-			Entity:   Entity{ID: brandID, Name: "Breville", Aliases: []string{"Bambino", "Sage"}, Domains: []string{"breville.com", "sageappliances.com"}},
+			Entity: Entity{
+				ID: brandID, Name: "Breville", Aliases: []string{"Bambino", "Sage"},
+				Domains: []string{"breville.com", "sageappliances.com"},
+			},
 			Revision: 7,
 		},
 		Competitors: []Entity{
-			{ID: rivalID, Name: "De'Longhi", Aliases: []string{"DeLonghi", "De’Longhi"}, Domains: []string{"delonghi.com"}},
+			{ID: rivalID, Name: "De'Longhi", Aliases: []string{"DeLonghi", "De’Longhi"},
+				Domains: []string{"delonghi.com"}},
 			{ID: orgID, Name: "ラ・パボーニ"},
 		},
-		Prompt:   Prompt{ID: promptID, Text: run.PromptText, SetID: setID, TopicID: new(topicID), IsBranded: new(false)},
+		Prompt: Prompt{
+			ID: promptID, Text: run.PromptText, SetID: setID, TopicID: new(topicID), IsBranded: new(false),
+		},
 		Platform: run.Platform, Model: run.Model, ServedModel: "gpt-5.1-2026-02-11", Region: run.Region, Language: "de",
 		Surface: SurfaceConsumer, Sample: run.Sample, JobID: new(jobID), Simulated: true,
-		AnsweredAt: At(noon.Add(95*time.Second + 250*time.Millisecond)), LatencyMS: 4211, Attempts: 2, Finish: FinishComplete,
-		Text: "### ☕ Empfehlung\n\n1. **Breville \"Bambino\"**\t– 329 € \\ gut\u2028& <leise>\u0001\n",
+		AnsweredAt: At(noon.Add(95*time.Second + 250*time.Millisecond)), LatencyMS: 4211, Attempts: 2,
+		Finish: FinishComplete,
+		Text:   "### ☕ Empfehlung\n\n1. **Breville \"Bambino\"**\t– 329 € \\ gut\u2028& <leise>\u0001\n",
 		Citations: []Citation{
-			{URL: "https://www.example.com/test?utm_source=openai&x=1#top", Title: "Der große Test: \"12 Maschinen\"", Cited: true},
+			{URL: "https://www.example.com/test?utm_source=openai&x=1#top",
+				Title: "Der große Test: \"12 Maschinen\"", Cited: true},
 			{URL: "https://consulted.example.org/", Cited: false},
 		},
 		SearchQueries: []string{"espressomaschine test 2026", "breville bambino preis"},
 		Products: []Product{{
-			Position: 1, Title: "Bambino Plus", Brand: "Breville", PriceAmount: "329.90", PriceCurrency: "EUR", Merchant: "Küchen & Co",
-			URL: "https://shop.example.com/p/1", ImageURL: "https://cdn.example.com/1.webp", Rating: 4.6, ReviewCount: 1234,
+			Position: 1, Title: "Bambino Plus", Brand: "Breville", PriceAmount: "329.90", PriceCurrency: "EUR",
+			Merchant: "Küchen & Co",
+			URL:      "https://shop.example.com/p/1", ImageURL: "https://cdn.example.com/1.webp", Rating: 4.6,
+			ReviewCount: 1234,
 		}, {Title: "Dedica"}},
 		Usage: &Usage{InputTokens: 812, OutputTokens: 1490, Searches: 2, CostUSD: "0.021350"},
 	}
@@ -152,7 +162,8 @@ func wholeGoal() Visit {
 
 func minimalCrawl() Crawl {
 	return Crawl{
-		V: 1, ID: CrawlID("www.breville.com", []byte("GET /"), 0, noon), OrganizationID: orgID, BrandID: brandID, At: At(noon),
+		V: 1, ID: CrawlID("www.breville.com", []byte("GET /"), 0, noon), OrganizationID: orgID,
+		BrandID: brandID, At: At(noon),
 		Crawler: "GPTBot", Purpose: PurposeTraining, Host: "www.breville.com", Path: "/",
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	jwt    = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+	jwt = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." +
+		"eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	anUUID = "550e8400-e29b-41d4-a716-446655440000"
 	hex32  = "2a305994db4f3de64a7c84614f339e77"
 )
@@ -47,13 +48,18 @@ func TestPagesAreNotMasked(t *testing.T) {
 		"", "/", "//", "/a", "*",
 		"/products/" + anUUID, "/article/" + hex32, "/items/507f1f77bcf86cd799439011", "/dp/B0CHX1W1XY",
 		"/Best-Espresso-Machines-2026-Under-500-Tested-by-20-Baristas",
-		"/p/Samsung-QN65S95DAFXZA-65-Inch-OLED-4K-TV", "/p/LG-C4-65in-OLED65C4PUA-4K-TV-2026", "/p/MLPF3LL-A", "/p/iphone15promax256gbblack",
+		"/p/Samsung-QN65S95DAFXZA-65-Inch-OLED-4K-TV", "/p/LG-C4-65in-OLED65C4PUA-4K-TV-2026", "/p/MLPF3LL-A",
+		"/p/iphone15promax256gbblack",
 		"/NINJA-Foodie-Dual-Zone-Flex-Basket-7-qt-Black-Air-Fryer-Cook-2-Foods-2-Ways-DZ071",
 		"/2026/11/23/a-long-title-of-many-words-that-goes-on-and-on-and-on-until-nobody-reads-it-any-more",
-		"/20261123123456789012345678", "/2026-11-23T12:34:56.789Z", "/reset/2026-11-23-how-to-reset-a-phone-in-10-steps",
-		"/commit/" + hex32 + hex32[:8], "/login/OAuth2ServiceAccount", "/verify/your-identity-with-3-documents", "/wiki/Ångström",
-		"/%E3%82%A8%E3%82%B9%E3%83%97%E3%83%AC%E3%83%83%E3%82%BD%E3%83%9E%E3%82%B7%E3%83%B32026", "/エスプレッソマシン2026のおすすめランキング",
-		"/caf%C3%A9-1234-%D0%BA%D0%BE%D1%84%D0%B5", "/@ana", "/@ana@social.example", "/npm/react@18.2.0/umd", "/npm/@scope/name@1.2.3-rc.1",
+		"/20261123123456789012345678", "/2026-11-23T12:34:56.789Z",
+		"/reset/2026-11-23-how-to-reset-a-phone-in-10-steps",
+		"/commit/" + hex32 + hex32[:8], "/login/OAuth2ServiceAccount", "/verify/your-identity-with-3-documents",
+		"/wiki/Ångström",
+		"/%E3%82%A8%E3%82%B9%E3%83%97%E3%83%AC%E3%83%83%E3%82%BD%E3%83%9E%E3%82%B7%E3%83%B32026",
+		"/エスプレッソマシン2026のおすすめランキング",
+		"/caf%C3%A9-1234-%D0%BA%D0%BE%D1%84%D0%B5", "/@ana", "/@ana@social.example", "/npm/react@18.2.0/umd",
+		"/npm/@scope/name@1.2.3-rc.1",
 		"/img/logo@2x.png", "/img/banner@0.5.webp", "/a@b", "/me@localhost/", "/maps/@52.52,13.40,12z", "/" + Masked,
 	} {
 		if got := MaskPath(path); got != path {
@@ -97,7 +103,10 @@ func TestRandomTokensAreMasked(t *testing.T) {
 
 // Masking replaces whole segments, keeps the others, and is the same twice.
 func FuzzMaskPath(f *testing.F) {
-	for _, path := range []string{"/reset/" + jwt, "/verify/" + anUUID + "//", "/a%40b.cd/%", "/é@b.cd%4", "/%E3%82%A8" + hex32, "/@2x.", "@.", "/a@b."} {
+	for _, path := range []string{
+		"/reset/" + jwt, "/verify/" + anUUID + "//", "/a%40b.cd/%", "/é@b.cd%4",
+		"/%E3%82%A8" + hex32, "/@2x.", "@.", "/a@b.",
+	} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -121,7 +130,10 @@ func FuzzMaskPath(f *testing.F) {
 }
 
 func BenchmarkMaskPath(b *testing.B) {
-	for name, path := range map[string]string{"page": "/shop/espresso-machines", "title": "/shop/NINJA-Foodie-Dual-Zone-Flex-Basket-7-qt-Black", "secret": "/reset/" + jwt} {
+	for name, path := range map[string]string{
+		"page": "/shop/espresso-machines", "title": "/shop/NINJA-Foodie-Dual-Zone-Flex-Basket-7-qt-Black",
+		"secret": "/reset/" + jwt,
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

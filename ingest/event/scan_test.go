@@ -63,8 +63,9 @@ func plainVisit() Visit {
 	id := RunID(Identity{Due: at})
 	return Visit{
 		V: Version, ID: id, OrganizationID: uuid.UUID{1: 0xab}, BrandID: uuid.UUID{15: 0xcd}, At: At(at),
-		Event: VisitView, Platform: "openai", PlatformBy: "referrer", Host: "www.brand.example", Path: "/a?b'<c>&\x7f", ReferrerHost: "chatgpt.com",
-		Country: "DE", CountryBy: "database", Language: "de-DE", Screen: "1920x1080", TimeZone: "Europe/Berlin",
+		Event: VisitView, Platform: "openai", PlatformBy: "referrer", Host: "www.brand.example", Path: "/a?b'<c>&\x7f",
+		ReferrerHost: "chatgpt.com",
+		Country:      "DE", CountryBy: "database", Language: "de-DE", Screen: "1920x1080", TimeZone: "Europe/Berlin",
 		Session: "0123456789", NewSession: true, Visitor: math.MaxUint64, Simulated: true,
 	}
 }
@@ -125,11 +126,15 @@ func TestWhatIsNearlyScanned(t *testing.T) {
 		}
 		near = append(near, record[:i]+"\x80"+record[i+1:])
 	}
-	for _, at := range []string{"2027-02-29T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "2028-00-10T00:00:00.000Z", "2028-13-10T00:00:00.000Z", "2028-04-31T00:00:00.000Z", "2028-04-00T00:00:00.000Z",
-		"2028-04-30T24:00:00.000Z", "2028-04-30T23:60:00.000Z", "2028-04-30T23:59:60.000Z", "9999-12-31T23:59:59.999Z"} {
+	for _, at := range []string{"2027-02-29T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "2028-00-10T00:00:00.000Z",
+		"2028-13-10T00:00:00.000Z", "2028-04-31T00:00:00.000Z", "2028-04-00T00:00:00.000Z",
+		"2028-04-30T24:00:00.000Z", "2028-04-30T23:60:00.000Z", "2028-04-30T23:59:60.000Z",
+		"9999-12-31T23:59:59.999Z"} {
 		near = append(near, strings.Replace(record, "2028-02-29T23:59:59.987Z", at, 1))
 	}
-	for _, number := range []string{"007", "0", "-1", "1.0", "1e3", "", "18446744073709551616", "99999999999999999999"} {
+	for _, number := range []string{
+		"007", "0", "-1", "1.0", "1e3", "", "18446744073709551616", "99999999999999999999",
+	} {
 		near = append(near, strings.Replace(record, "18446744073709551615", number, 1))
 	}
 	scanned := 0

@@ -38,11 +38,13 @@ func schema(t *testing.T, name string) []byte {
 		AllowAdditionalProperties: true, // readers pass over what they do not know
 		Mapper:                    formats,
 	}
-	if err := r.AddGoComments("github.com/answerscope/answerscope/ingest/event", ".", jsonschema.WithFullComment()); err != nil {
+	if err := r.AddGoComments("github.com/answerscope/answerscope/ingest/event", ".",
+		jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
 	s := r.Reflect(published[name])
-	s.ID = jsonschema.ID(fmt.Sprintf("https://github.com/answerscope/answerscope/raw/main/docs/schema/%s.v%d.json", name, Version))
+	s.ID = jsonschema.ID(fmt.Sprintf("https://github.com/answerscope/answerscope/raw/main/docs/schema/%s.v%d.json",
+		name, Version))
 	s.Title = fmt.Sprintf("answerscope log: %s, version %d", name, Version)
 	describe(name, s)
 	for of, d := range s.Definitions {
@@ -85,8 +87,9 @@ func values[T any](of []T) []any {
 func describe(of string, s *jsonschema.Schema) {
 	const decimalPattern = `[0-9]{1,12}(\.[0-9]{1,6})?`
 	least := map[string]string{
-		"answer.sample": "1", "answer.latency_ms": "0", "answer.attempts": "0", "brand.revision": "0", "reread.min_extract_version": "1",
-		"usage.input_tokens": "0", "usage.output_tokens": "0", "usage.searches": "0",
+		"answer.sample": "1", "answer.latency_ms": "0", "answer.attempts": "0", "brand.revision": "0",
+		"reread.min_extract_version": "1",
+		"usage.input_tokens":         "0", "usage.output_tokens": "0", "usage.searches": "0",
 		"product.position": "0", "product.rating": "0", "product.review_count": "0", "visit.visitor": "0",
 		"crawl.status": "0", "crawl.bytes": "0",
 	}
@@ -96,9 +99,13 @@ func describe(of string, s *jsonschema.Schema) {
 	}
 	patterns := map[string]string{
 		"product.price_amount": "^(" + decimalPattern + ")?$", "usage.cost_usd": "^(" + decimalPattern + ")?$",
-		"goal.value": "^(-?" + decimalPattern + ")?$", "goal.currency": "^([A-Z]{3})?$", "visit.country": "^([A-Z]{2})?$", "visit.path": "^/", "crawl.path": "^/",
+		"goal.value": "^(-?" + decimalPattern + ")?$", "goal.currency": "^([A-Z]{3})?$",
+		"visit.country": "^([A-Z]{2})?$", "visit.path": "^/", "crawl.path": "^/",
 	}
-	filled := []string{"answer.platform", "visit.platform", "visit.host", "brand.name", "entity.name", "prompt.text", "citation.url", "goal.name", "crawl.crawler", "crawl.host"}
+	filled := []string{
+		"answer.platform", "visit.platform", "visit.host", "brand.name", "entity.name", "prompt.text",
+		"citation.url", "goal.name", "crawl.crawler", "crawl.host",
+	}
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
 		field := of + "." + p.Key
 		p.Value.Minimum = json.Number(least[field])
@@ -163,11 +170,14 @@ func TestSchemasJudgeAsTheCodec(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ golden, old, new string }{
-		{"visit", `"v":1`, `"v":2`}, {"visit", `"event":"view"`, `"event":"click"`}, {"visit", `,"host":"www.breville.com"`, ``},
-		{"visit", `"country":"DE"`, `"country":"de"`}, {"goal", `"-329.90"`, `"1e3"`}, {"goal", `T12:00:00.000Z`, ` noon`},
+		{"visit", `"v":1`, `"v":2`}, {"visit", `"event":"view"`, `"event":"click"`},
+		{"visit", `,"host":"www.breville.com"`, ``},
+		{"visit", `"country":"DE"`, `"country":"de"`}, {"goal", `"-329.90"`, `"1e3"`},
+		{"goal", `T12:00:00.000Z`, ` noon`},
 		{"answer", `"sample":2`, `"sample":0`}, {"answer", `"surface":"consumer"`, `"surface":"web"`},
 		{"answer", `"id":"c3d1f7a8`, `"id":"c3d1`}, {"given_up", `"rate_limited"`, `"tired"`},
-		{"crawl", `"purpose":"user"`, `"purpose":"fun"`}, {"crawl", `"status":200`, `"status":1000`}, {"crawl", `"bytes":48213`, `"bytes":-1`},
+		{"crawl", `"purpose":"user"`, `"purpose":"fun"`}, {"crawl", `"status":200`, `"status":1000`},
+		{"crawl", `"bytes":48213`, `"bytes":-1`},
 		{"crawl", `"verified":true`, `"verified":"yes"`}, {"crawl", `,"host":"www.breville.com"`, ``},
 	} {
 		text := edited(t, c.golden, c.old, c.new)

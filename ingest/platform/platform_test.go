@@ -19,10 +19,12 @@ func TestClassesAreThoseOfRecords(t *testing.T) {
 
 func TestIsURL(t *testing.T) {
 	for address, want := range map[string]bool{
-		"https://a.example": true, "HTTP://A.example/": true, "https://münchen.example/ä b": true, "https://a.example/100%-dry": true,
+		"https://a.example": true, "HTTP://A.example/": true, "https://münchen.example/ä b": true,
+		"https://a.example/100%-dry":     true,
 		"https://a.example/#:~:text=50%": true, "http://[::1]:80/": true, "https://a.example?b": true,
-		"": false, "a.example/b": false, "mailto:a@b.example": false, "https://": false, "https:///a": false, "see https://a.example": false,
-		"://a.example": false, "https:a.example": false,
+		"": false, "a.example/b": false, "mailto:a@b.example": false, "https://": false, "https:///a": false,
+		"see https://a.example": false,
+		"://a.example":          false, "https:a.example": false,
 	} {
 		if got := IsURL(address); got != want {
 			t.Errorf("%s: %v", address, got)

@@ -81,7 +81,8 @@ func runBench(t *testing.T, name string) {
 }
 
 func TestRunRefusesWhatItDoesNotKnow(t *testing.T) {
-	if _, err := Run(t.Context(), "speed", Options{}); err == nil || !strings.Contains(err.Error(), `bench "speed": want one of advice`) {
+	if _, err := Run(t.Context(), "speed", Options{}); err == nil ||
+		!strings.Contains(err.Error(), `bench "speed": want one of advice`) {
 		t.Errorf("Run() = %v", err)
 	}
 }

@@ -19,10 +19,12 @@ func TestLegsAreComparedWithTheMeanOfTheSingleOne(t *testing.T) {
 		"replicas":  visits(50, map[string]float64{"pipeline": 10, "clickhouse": 50}),
 		singleAgain: visits(300, map[string]float64{"pipeline": 30}),
 	})
-	if r.Ceilings["visits_per_s"] != 200 || r.Ratios["replicas-1_visits"] != 0.25 || r.Ratios["replicas-1_visits_cpu"] != 3 {
+	if r.Ceilings["visits_per_s"] != 200 || r.Ratios["replicas-1_visits"] != 0.25 ||
+		r.Ratios["replicas-1_visits_cpu"] != 3 {
 		t.Errorf("%+v %+v, want 200 a second, 0.25 of it and 3 times the CPU", r.Ceilings, r.Ratios)
 	}
-	const line = "replicas-1  visits        50 a second, 0.25; CPU of 1,000   60.0 ms, 3.00: clickhouse 50.0, pipeline 10.0"
+	const line = "replicas-1  visits        50 a second, 0.25; CPU of 1,000   60.0 ms, 3.00: clickhouse 50.0, " +
+		"pipeline 10.0"
 	if !slices.Contains(r.Lines, line) {
 		t.Errorf("lines %q, want %q", r.Lines, line)
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// Benches start a pipeline, a collector, a demo, a queryapi, and parts of their own: this test binary is answerscope and
-// its bench too.
+// Benches start a pipeline, a collector, a demo, a queryapi, and parts of their own: this test binary is answerscope
+// and its bench too.
 func TestMain(m *testing.M) {
 	runChild()
-	if len(os.Args) > 1 && slices.Contains([]string{"pipeline", "collector", "demo", "queryapi", "migrate"}, os.Args[1]) {
+	if len(os.Args) > 1 &&
+		slices.Contains([]string{"pipeline", "collector", "demo", "queryapi", "migrate"}, os.Args[1]) {
 		os.Exit(cli.Main())
 	}
 	findProduct = os.Executable

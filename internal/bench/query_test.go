@@ -29,7 +29,8 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	large.samples = 10
 	for warehouse, l := range map[*clickhouse.Conn]data{first: small, grown: large, again: large} {
 		if warehouse != first {
-			if err := copyDimensions(t.Context(), first, ask[string](t, warehouse, "SELECT currentDatabase()")); err != nil {
+			if err := copyDimensions(t.Context(), first,
+				ask[string](t, warehouse, "SELECT currentDatabase()")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,7 +38,9 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"answer_daily", "entity_prompt_daily", "citations", "shopping_cards", "visit_daily", "crawl_daily"} {
+	for _, table := range []string{
+		"answer_daily", "entity_prompt_daily", "citations", "shopping_cards", "visit_daily", "crawl_daily",
+	} {
 		if n := ask[uint64](t, grown, "SELECT count() FROM "+table); n == 0 {
 			t.Errorf("%s is empty", table)
 		}
@@ -46,11 +49,13 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	if n := ask[uint64](t, first, "SELECT count() FROM answers"); n != 11*100*2 {
 		t.Errorf("%d answers, want 2200", n)
 	}
-	if a, b := ask[uint64](t, first, "SELECT count() FROM answers"), ask[uint64](t, grown, "SELECT count() FROM answers"); b != 10*a {
+	if a, b := ask[uint64](t, first, "SELECT count() FROM answers"),
+		ask[uint64](t, grown, "SELECT count() FROM answers"); b != 10*a {
 		t.Errorf("%d and %d answers, want tenfold", a, b)
 	}
 	for _, same := range []string{
-		"SELECT groupBitXor(cityHash64(id, text, mention_count, `competitors.mention_count`, `citations.url`)) FROM answers WHERE sample = 1",
+		"SELECT groupBitXor(cityHash64(id, text, mention_count, `competitors.mention_count`, `citations.url`)) FROM " +
+			"answers WHERE sample = 1",
 		"SELECT uniqExact(prompt_id, platform, model, region, day) FROM answers",
 		"SELECT uniqExact(prompt_id) FROM entity_prompt_daily",
 		"SELECT count() FROM visits",
@@ -60,7 +65,8 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 			t.Errorf("%s: %d and %d, want the same", same, a, b)
 		}
 	}
-	if n := ask[uint64](t, grown, "SELECT max(urls) FROM (SELECT uniqExact(url) AS urls FROM citations GROUP BY brand_id)"); n > 400 {
+	if n := ask[uint64](t, grown,
+		"SELECT max(urls) FROM (SELECT uniqExact(url) AS urls FROM citations GROUP BY brand_id)"); n > 400 {
 		t.Errorf("a brand has %d URLs, want 400 at most", n)
 	}
 	const all = "SELECT groupBitXor(cityHash64(* EXCEPT is_branded)) FROM answers"
@@ -102,7 +108,9 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{
-		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations", "competitor-comparison", "fanout", "prompt-performance", "sentiment", "shopping-cards", "visibility-changes", "visibility-summary",
+		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations",
+		"competitor-comparison", "fanout", "prompt-performance", "sentiment", "shopping-cards", "visibility-changes",
+		"visibility-summary",
 		"visibility-trend",
 	} {
 		_, alone := r.Figures[name+"_p99_ms"]

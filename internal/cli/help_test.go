@@ -20,7 +20,8 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 		t.Run(leaf, func(t *testing.T) {
 			help.Reset()
 			_, _ = parser.Parse(append(strings.Fields(leaf), "--help")) // what it lacks is an error only after its help
-			if help := help.String(); !strings.Contains(help, "Example:") || !strings.Contains(help, "answerscope "+leaf) || strings.Contains(help, "ANSWERSCOPE_DATA_DIR") {
+			if help := help.String(); !strings.Contains(help, "Example:") ||
+				!strings.Contains(help, "answerscope "+leaf) || strings.Contains(help, "ANSWERSCOPE_DATA_DIR") {
 				t.Errorf("want an example and none of the settings of every command:\n%s", help)
 			}
 		})

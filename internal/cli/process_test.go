@@ -14,7 +14,9 @@ func TestListsShowControlsAsEscapes(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		list := []string{"b\n2026\x1b[2J\u009b\u202eé\tc"}
-		if err := printList(&process{stdout: &out}, asJSON, list, func(line string) string { return line }); err != nil || out.String() != want {
+		if err := printList(&process{stdout: &out}, asJSON, list, func(line string) string {
+			return line
+		}); err != nil || out.String() != want {
 			t.Errorf("%q, %v", out.String(), err)
 		}
 	}

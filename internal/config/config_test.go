@@ -26,7 +26,8 @@ func TestASecretNeverShowsItself(t *testing.T) {
 	held := holder{secret, dsn, secret, dsn}
 	var texts []string
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
-		texts = append(texts, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, dsn), fmt.Sprintf(verb, held), fmt.Sprintf(verb, &held))
+		texts = append(texts, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, dsn), fmt.Sprintf(verb, held),
+			fmt.Sprintf(verb, &held))
 	}
 	for _, v := range []any{secret, dsn, held, map[string]any{"a": secret, "b": dsn}} {
 		text, err := json.Marshal(v)
@@ -61,11 +62,15 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                                   "",
 		"postgres://app:" + hidden + "@db/x": "postgres://app:****@db/x",
-		"clickhouse://db:9000/x?password=" + hidden + "&secure=true":                    "clickhouse://db:9000/x?password=****&secure=true",
-		"postgres://app:" + hidden + "@a:5432,b:5432/x?target_session_attrs=read-write": "postgres://app:****@a:5432,b:5432/x?target_session_attrs=read-write",
-		"host=db password=" + hidden:                                                    "****",
-		"postgres://app:hun%ter2@db/x":                                                  "****",
-		"https://gateway.example/v1?api_key=" + hidden:                                  "https://gateway.example/v1?api_key=****",
+		"clickhouse://db:9000/x?password=" + hidden +
+			"&secure=true": "clickhouse://db:9000/x?password=****&secure=true",
+		"postgres://app:" +
+			hidden +
+			"@a:5432,b:5432/x?target_session_attrs=read-write": "postgres://app:****@a:5432,b:5432/" +
+			"x?target_session_attrs=read-write",
+		"host=db password=" + hidden:                   "****",
+		"postgres://app:hun%ter2@db/x":                 "****",
+		"https://gateway.example/v1?api_key=" + hidden: "https://gateway.example/v1?api_key=****",
 	} {
 		if got := NewDSN(address).Masked(); got != want {
 			t.Errorf("Masked() = %q, want %q", got, want)
@@ -74,14 +79,21 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 }
 
 func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
-	right := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	right := Settings{
+		DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text",
+		Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour},
+	}
 	if err := right.Validate(); err != nil {
 		t.Errorf("right settings: %v", err)
 	}
 	err := Settings{
 		LogLevel: "loud", LogFormat: "xml",
-		Kafka:   Kafka{Brokers: []string{"kafka"}, SASL: "gssapi", TopicPrefix: "a b", Partitions: 0, Replicas: 99, Retention: time.Minute},
-		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x", "ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
+		Kafka: Kafka{
+			Brokers: []string{"kafka"}, SASL: "gssapi", TopicPrefix: "a b", Partitions: 0, Replicas: 99,
+			Retention: time.Minute,
+		},
+		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x",
+			"ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
 	}.Validate()
 	want := `ANSWERSCOPE_DATA_DIR is "": want a directory, such as ./var
 ANSWERSCOPE_MIN_FREE is "0": want bytes, at least 16777216
@@ -89,12 +101,14 @@ ANSWERSCOPE_LOG_LEVEL is "loud": want debug, info, warn, error or auto
 ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
 ANSWERSCOPE_KAFKA_BROKERS is "kafka": want HOST:PORT, such as 127.0.0.1:8080
 ANSWERSCOPE_KAFKA_SASL is "gssapi": want plain, scram-sha-256 or scram-sha-512
-ANSWERSCOPE_KAFKA_SASL is "gssapi": want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them
+ANSWERSCOPE_KAFKA_SASL is "gssapi": want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ` +
+		`ANSWERSCOPE_KAFKA_PASSWORD together, or none of them
 ANSWERSCOPE_KAFKA_TOPIC_PREFIX is "a b": want at most 200 of a–z, A–Z, 0–9, dot, _ and -
 ANSWERSCOPE_KAFKA_PARTITIONS is "0": want 1 to 1000
 ANSWERSCOPE_KAFKA_REPLICAS is "99": want 1 to 15, and no more than there are brokers
 ANSWERSCOPE_KAFKA_RETENTION is "1m0s": want at least 1h: what expires unread is lost
-ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x": want clickhouse:// or http:// or https://USER:PASSWORD@HOST:PORT/DATABASE
+ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x": want clickhouse:// or http:// or ` +
+		`https://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_POSTGRES_DSN is "****": want postgres:// or postgresql://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
 	if err == nil || err.Error() != want {
@@ -108,9 +122,13 @@ func TestSeveralHostsOfPostgreSQLAreForItsPrimary(t *testing.T) {
 		"": false, "?target_session_attrs=any": false, "?target_session_attrs=prefer-standby": false,
 	} {
 		for _, name := range []string{"ANSWERSCOPE_POSTGRES_DSN", "ANSWERSCOPE_POSTGRES_GATEWAY_DSN"} {
-			s := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+			s := Settings{
+				DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text",
+				Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour},
+			}
 			s.Outside = FromEnvironment([]string{name + "=postgres://app:" + hidden + "@a:5432,b:5432/x" + parameters})
-			want := name + ` is "postgres://app:****@a:5432,b:5432/x` + parameters + `": want target_session_attrs=read-write with several hosts, for the one that takes writes`
+			want := name + ` is "postgres://app:****@a:5432,b:5432/x` + parameters +
+				`": want target_session_attrs=read-write with several hosts, for the one that takes writes`
 			if err := s.Validate(); (err == nil) != ok || err != nil && err.Error() != want {
 				t.Errorf("%s: %v, want %s", parameters, err, want)
 			}
@@ -121,12 +139,18 @@ func TestSeveralHostsOfPostgreSQLAreForItsPrimary(t *testing.T) {
 func TestAPublicURLIsAnOrigin(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"": true, "http://127.0.0.1:8080": true, "https://answers.example": true, "https://[::1]:8443": true,
-		"answers.example": false, "//answers.example": false, "ftp://answers.example": false, "https://": false, "https:///app": false,
+		"answers.example": false, "//answers.example": false, "ftp://answers.example": false, "https://": false,
+		"https:///app":             false,
 		"https://answers.example/": false, "https://answers.example/app": false, "https://answers.example?a": false,
 		"https://answers.example#a": false, "https://ann:" + hidden + "@answers.example": false,
 	} {
-		s := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}, PublicURL: address}
-		if err := s.Validate(); (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), "ANSWERSCOPE_PUBLIC_URL is ") || strings.Contains(err.Error(), hidden)) {
+		s := Settings{
+			DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text",
+			Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}, PublicURL: address,
+		}
+		if err := s.Validate(); (err == nil) != ok ||
+			err != nil && (!strings.Contains(err.Error(), "ANSWERSCOPE_PUBLIC_URL is ") ||
+				strings.Contains(err.Error(), hidden)) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -135,7 +159,8 @@ func TestAPublicURLIsAnOrigin(t *testing.T) {
 func TestAddressesNameAPort(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"127.0.0.1:8080": true, ":8080": true, "[::1]:0": true, "db.example:9000": true,
-		"8080": false, "db:port": false, "db:70000": false, "http://db:80": false, "[nonsense:x]:80": false, "a b:80": false,
+		"8080": false, "db:port": false, "db:70000": false, "http://db:80": false, "[nonsense:x]:80": false,
+		"a b:80": false,
 	} {
 		if err := Address(address); (err == nil) != ok {
 			t.Errorf("Address(%q) = %v", address, err)
@@ -153,16 +178,23 @@ func TestAddressesNameAPort(t *testing.T) {
 
 func TestAMisspeltVariableIsNamed(t *testing.T) {
 	known := []string{"ANSWERSCOPE_KAFKA_BROKERS", "ANSWERSCOPE_LISTEN", "ANSWERSCOPE_DATA_DIR"}
-	environ := []string{"HOME=/", "ANSWERSCOPE_KAFKA_BROKER=x", "ANSWERSCOPE_LISTEN=y", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=z"}
+	environ := []string{
+		"HOME=/", "ANSWERSCOPE_KAFKA_BROKER=x", "ANSWERSCOPE_LISTEN=y", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=z",
+	}
 	errs := Unknown(environ, known)
-	if len(errs) != 1 || errs[0].Error() != "ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKERS?" {
+	if len(errs) != 1 ||
+		errs[0].Error() != "ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKERS?" {
 		t.Errorf("Unknown() = %v", errs)
 	}
 }
 
 func TestPlatformsComeFromTheirVariables(t *testing.T) {
-	o := FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_API_KEY=" + hidden, "ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_BASE_URL=http://127.0.0.1:1"})
-	if len(o.Platforms) != 1 || o.Platforms[0].Name != "GOOGLE_AI_MODE" || o.Platforms[0].APIKey.Reveal() != hidden || o.Platforms[0].BaseURL != "http://127.0.0.1:1" {
+	o := FromEnvironment([]string{
+		"ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_API_KEY=" + hidden,
+		"ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_BASE_URL=http://127.0.0.1:1",
+	})
+	if len(o.Platforms) != 1 || o.Platforms[0].Name != "GOOGLE_AI_MODE" || o.Platforms[0].APIKey.Reveal() != hidden ||
+		o.Platforms[0].BaseURL != "http://127.0.0.1:1" {
 		t.Errorf("Platforms = %+v", o.Platforms)
 	}
 	for _, v := range o.Variables() {
@@ -174,23 +206,31 @@ func TestPlatformsComeFromTheirVariables(t *testing.T) {
 
 func TestAccountLimitsComeFromTheEnvironment(t *testing.T) {
 	const variable = "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS"
-	right := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	right := Settings{
+		DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text",
+		Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour},
+	}
 	for text, want := range map[string]string{
-		"": "- - -", "requests=5000,tokens=2000000,in-flight=200": "5000 2000000 200", " in-flight = 7 , tokens=0 ": "- 0 7", "requests=1000000": "1000000 - -",
+		"": "- - -", "requests=5000,tokens=2000000,in-flight=200": "5000 2000000 200",
+		" in-flight = 7 , tokens=0 ": "- 0 7", "requests=1000000": "1000000 - -",
 	} {
 		right.Outside = FromEnvironment([]string{variable + "=" + text})
 		limits := right.Outside.Platform("openai").Limits()
-		got := strings.Join([]string{shown(limits.RequestsPerMinute), shown(limits.TokensPerMinute), shown(limits.InFlight)}, " ")
+		got := strings.Join([]string{shown(limits.RequestsPerMinute), shown(limits.TokensPerMinute),
+			shown(limits.InFlight)}, " ")
 		if err := right.Validate(); err != nil || got != want {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
-		"requests=0", "requests=-1", "requests=1000001", "in-flight=0", "in-flight=1000001", "tokens=-1", "tokens=1000000001", "tokens", "tokens=", "tokens=1.5",
-		"requests=99999999999999999999", "minutes=5", "requests=5,requests=6", "requests=5,", ",", "requests=5;tokens=6", "Requests=5",
+		"requests=0", "requests=-1", "requests=1000001", "in-flight=0", "in-flight=1000001", "tokens=-1",
+		"tokens=1000000001", "tokens", "tokens=", "tokens=1.5",
+		"requests=99999999999999999999", "minutes=5", "requests=5,requests=6", "requests=5,", ",",
+		"requests=5;tokens=6", "Requests=5",
 	} {
 		right.Outside = FromEnvironment([]string{variable + "=" + text})
-		if err := right.Validate(); err == nil || !strings.HasPrefix(err.Error(), variable+" is ") || !strings.Contains(err.Error(), "want requests=1 to 1000000") {
+		if err := right.Validate(); err == nil || !strings.HasPrefix(err.Error(), variable+" is ") ||
+			!strings.Contains(err.Error(), "want requests=1 to 1000000") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -9,18 +9,21 @@ func TestARelayIsReadFromItsAddress(t *testing.T) {
 	for address, want := range map[string]Relay{
 		"smtp://ann:" + hidden + "@smtp.example:587": {Host: "smtp.example", Port: 587, User: "ann", Password: hidden},
 		"smtp://smtp.example":                        {Host: "smtp.example", Port: 587},
-		"smtps://a%40b:p%2Fw@smtp.example":           {Host: "smtp.example", Port: 465, User: "a@b", Password: "p/w", TLS: true},
-		"smtp://relay.internal:25?starttls=off":      {Host: "relay.internal", Port: 25, Plain: true},
-		"smtp://ann:" + hidden + "@[::1]:2525":       {Host: "::1", Port: 2525, User: "ann", Password: hidden, Plain: true},
-		"smtps://localhost:465":                      {Host: "localhost", Port: 465, TLS: true},
+		"smtps://a%40b:p%2Fw@smtp.example": {Host: "smtp.example", Port: 465, User: "a@b",
+			Password: "p/w", TLS: true},
+		"smtp://relay.internal:25?starttls=off": {Host: "relay.internal", Port: 25, Plain: true},
+		"smtp://ann:" + hidden + "@[::1]:2525":  {Host: "::1", Port: 2525, User: "ann", Password: hidden, Plain: true},
+		"smtps://localhost:465":                 {Host: "localhost", Port: 465, TLS: true},
 	} {
 		if got, err := (Mail{URL: NewDSN(address)}).Relay(); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", address, got, err)
 		}
 	}
 	for _, address := range []string{
-		"smtp.example:587", "http://smtp.example", "smtp://", "smtp://smtp.example:0", "smtp://smtp.example:70000", "smtp://smtp.example:x",
-		"smtp://smtp.example/path", "smtp://smtp.example#a", "smtp://smtp.example?starttls=on", "smtp://smtp.example?starttls=off&a=b",
+		"smtp.example:587", "http://smtp.example", "smtp://", "smtp://smtp.example:0", "smtp://smtp.example:70000",
+		"smtp://smtp.example:x",
+		"smtp://smtp.example/path", "smtp://smtp.example#a", "smtp://smtp.example?starttls=on",
+		"smtp://smtp.example?starttls=off&a=b",
 		"smtps://smtp.example?starttls=off", "smtp://ann@smtp.example", "smtp://:" + hidden + "@smtp.example",
 		"smtp://ann:" + hidden + "@smtp.example?starttls=off", // the password would be read on the way
 	} {
@@ -31,7 +34,11 @@ func TestARelayIsReadFromItsAddress(t *testing.T) {
 }
 
 func TestMailBesideAnOutsideDatabaseNeedsKeys(t *testing.T) {
-	s := Settings{Outside: FromEnvironment([]string{"ANSWERSCOPE_SMTP_URL=smtp://smtp.example:587", "ANSWERSCOPE_POSTGRES_DSN=postgres://db.example/answerscope"})}
+	s := Settings{Outside: FromEnvironment(
+		[]string{
+			"ANSWERSCOPE_SMTP_URL=smtp://smtp.example:587",
+			"ANSWERSCOPE_POSTGRES_DSN=postgres://db.example/answerscope",
+		})}
 	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "ANSWERSCOPE_SECRET_KEYS") {
 		t.Errorf("without keys: %v", err)
 	}
@@ -42,7 +49,8 @@ func TestMailBesideAnOutsideDatabaseNeedsKeys(t *testing.T) {
 }
 
 func TestMailNeedsARelayASenderAndAPublicURL(t *testing.T) {
-	const relay, sender, public = "smtp://ann:" + hidden + "@smtp.example:587", "answerscope <alerts@answers.example>", "https://answers.example"
+	const relay, sender, public = "smtp://ann:" + hidden + "@smtp.example:587", "answerscope <alerts@answers.example>",
+		"https://answers.example"
 	for _, c := range []struct{ relay, sender, public, wrong string }{
 		{"", "", "", ""},
 		{"", "", public, ""},
@@ -61,7 +69,8 @@ func TestMailNeedsARelayASenderAndAPublicURL(t *testing.T) {
 		var m mistakes
 		outside := FromEnvironment([]string{"ANSWERSCOPE_SMTP_URL=" + c.relay, "ANSWERSCOPE_MAIL_FROM=" + c.sender})
 		outside.Mail.validate(&m, c.public)
-		if (len(m) == 0) != (c.wrong == "") || len(m) > 0 && !strings.HasPrefix(m[0].Error(), "ANSWERSCOPE_"+c.wrong+" is ") {
+		if (len(m) == 0) != (c.wrong == "") || len(m) > 0 &&
+			!strings.HasPrefix(m[0].Error(), "ANSWERSCOPE_"+c.wrong+" is ") {
 			t.Errorf("%+v: %v", c, m)
 		}
 		for _, err := range m {

@@ -8,7 +8,8 @@ import (
 )
 
 func TestShardsShowTheirServersAndNoPassword(t *testing.T) {
-	given := "clickhouse://app:" + hidden + "@a:9000/x, clickhouse://app:" + hidden + "@b:9000/x;clickhouse://app:" + hidden + "@c:9000/x"
+	given := "clickhouse://app:" + hidden + "@a:9000/x, clickhouse://app:" + hidden + "@b:9000/x;clickhouse://app:" +
+		hidden + "@c:9000/x"
 	s := NewShards(given)
 	want := "clickhouse://app:****@a:9000/x,clickhouse://app:****@b:9000/x;clickhouse://app:****@c:9000/x"
 	text, err := json.Marshal(map[string]any{"a": s})
@@ -18,7 +19,9 @@ func TestShardsShowTheirServersAndNoPassword(t *testing.T) {
 	if shown := s.Masked(); shown != want || s.Reveal() != given {
 		t.Errorf("shown as %s", shown)
 	}
-	for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s %q %d", s, s, s, s, s, s), string(text), s.LogValue().String()} {
+	for _, shown := range []string{
+		fmt.Sprintf("%v %+v %#v %s %q %d", s, s, s, s, s, s), string(text), s.LogValue().String(),
+	} {
 		if strings.Contains(shown, hidden) {
 			t.Errorf("shown: %s", shown)
 		}
@@ -38,7 +41,8 @@ func TestShardsAreAddressesAndNotBesideOne(t *testing.T) {
 			t.Errorf("%s: %v", shards, err)
 		}
 	}
-	if err := checked(FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + one, "ANSWERSCOPE_CLICKHOUSE_DSN=" + one})); err == nil {
+	both := []string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + one, "ANSWERSCOPE_CLICKHOUSE_DSN=" + one}
+	if err := checked(FromEnvironment(both)); err == nil {
 		t.Error("both are taken")
 	}
 }

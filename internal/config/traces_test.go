@@ -14,8 +14,10 @@ func TestWhereTracesGo(t *testing.T) {
 		{nil, ""},
 		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318"}, "http://c:4318/v1/traces"},
 		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=https://c/otlp/"}, "https://c/otlp/v1/traces"},
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://t:4318/in"}, "http://t:4318/in"},
-		{[]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://t:4318/in", "ANSWERSCOPE_OTLP_ENDPOINT=http://own:4318"}, "http://own:4318/v1/traces"},
+		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://t:4318/in"},
+			"http://t:4318/in"},
+		{[]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://t:4318/in", "ANSWERSCOPE_OTLP_ENDPOINT=http://own:4318"},
+			"http://own:4318/v1/traces"},
 		{[]string{"ANSWERSCOPE_OTLP_ENDPOINT=http://own:4318", "OTEL_SDK_DISABLED=true"}, ""},
 	} {
 		if got := FromEnvironment(c.environ).Traces.Endpoint(); got != c.want {
@@ -44,11 +46,14 @@ func TestWhatTheExporterCouldNotReadIsRefusedAndNotShown(t *testing.T) {
 			t.Errorf("%s: %v", environ, err)
 		}
 	}
-	right := FromEnvironment([]string{base, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20" + hidden + ", x-scope=a"})
+	right := FromEnvironment([]string{
+		base, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20" + hidden + ", x-scope=a",
+	})
 	if err := checked(right); err != nil {
 		t.Errorf("right settings: %v", err)
 	}
-	if shown := fmt.Sprint(right.Variables(), right); strings.Contains(shown, hidden) || !strings.Contains(shown, "{OTEL_EXPORTER_OTLP_HEADERS ****}") {
+	if shown := fmt.Sprint(right.Variables(), right); strings.Contains(shown, hidden) ||
+		!strings.Contains(shown, "{OTEL_EXPORTER_OTLP_HEADERS ****}") {
 		t.Errorf("shown: %s", shown)
 	}
 	// Of no concern to a process that traces nothing.

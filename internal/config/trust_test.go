@@ -14,21 +14,27 @@ import (
 )
 
 func TestCertificatesThatWouldNotBeUsedAreRefused(t *testing.T) {
-	right := config.Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: config.Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	right := config.Settings{
+		DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text",
+		Kafka: config.Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour},
+	}
 	for want, change := range map[string]func(*config.Settings){
 		"ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS": func(s *config.Settings) {
 			s.Kafka.Trust.CA = "ca.pem"
 		},
-		`ANSWERSCOPE_KAFKA_CERT is "us.pem": want it and ANSWERSCOPE_KAFKA_KEY together, or neither`: func(s *config.Settings) {
+		`ANSWERSCOPE_KAFKA_CERT is "us.pem": want it and ANSWERSCOPE_KAFKA_KEY ` +
+			`together, or neither`: func(s *config.Settings) {
 			s.Kafka.Brokers, s.Kafka.TLS, s.Kafka.Trust.Cert = []string{"a:1"}, true, "us.pem"
 		},
-		`ANSWERSCOPE_CLICKHOUSE_CA, _CERT and _KEY are of no use for "": want ANSWERSCOPE_CLICKHOUSE_DSN to begin with https:// or to have secure=true`: func(s *config.Settings) {
+		`ANSWERSCOPE_CLICKHOUSE_CA, _CERT and _KEY are of no use for "": want ANSWERSCOPE_CLICKHOUSE_DSN to begin ` +
+			`with https:// or to have secure=true`: func(s *config.Settings) {
 			s.ClickHouseTrust.CA = "ca.pem"
 		},
 		`of no use for "clickhouse://a:****@db:9440/x?secure=false"`: func(s *config.Settings) {
 			s.ClickHouseTrust.CA, s.ClickHouse = "ca.pem", config.NewDSN("clickhouse://a:b@db:9440/x?secure=false")
 		},
-		`ANSWERSCOPE_CLICKHOUSE_CERT is "": want it and ANSWERSCOPE_CLICKHOUSE_KEY together, or neither`: func(s *config.Settings) {
+		`ANSWERSCOPE_CLICKHOUSE_CERT is "": want it and ANSWERSCOPE_CLICKHOUSE_KEY ` +
+			`together, or neither`: func(s *config.Settings) {
 			s.ClickHouseTrust.Key, s.ClickHouse = "us.key", config.NewDSN("https://a:b@db:8443/x")
 		},
 	} {
@@ -97,7 +103,8 @@ func met(t *testing.T, authority *testkit.CA, server testkit.Certificate, trust 
 	if err != nil {
 		t.Fatal(err)
 	}
-	listening.Certificates, listening.ClientAuth, listening.ClientCAs = []tls.Certificate{pair}, tls.RequireAndVerifyClientCert, listening.RootCAs
+	listening.Certificates, listening.ClientAuth, listening.ClientCAs = []tls.Certificate{pair},
+		tls.RequireAndVerifyClientCert, listening.RootCAs
 	plain, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

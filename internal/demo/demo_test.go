@@ -21,9 +21,12 @@ var today = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 func cast() simulator.Cast {
 	id := func(n byte) (id uuid.UUID) { id[15] = n; return id }
 	spec := Brand()
-	cast := simulator.Cast{Brand: event.Entity{ID: id(1), Name: spec.Name, Aliases: spec.Aliases, Domains: spec.Domains}}
+	cast := simulator.Cast{Brand: event.Entity{ID: id(1), Name: spec.Name, Aliases: spec.Aliases,
+		Domains: spec.Domains}}
 	for i, c := range spec.Competitors {
-		cast.Competitors = append(cast.Competitors, event.Entity{ID: id(byte(2 + i)), Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+		cast.Competitors = append(cast.Competitors, event.Entity{
+			ID: id(byte(2 + i)), Name: c.Name, Aliases: c.Aliases, Domains: c.Domains,
+		})
 	}
 	return cast
 }
@@ -38,12 +41,16 @@ func open(t testing.TB, slug string, last time.Time) (*simulator.Simulator, Hist
 		t.Fatal(err)
 	}
 	history := History{
-		Snapshot: answer.Snapshot{OrganizationID: uuid.UUID{9}, Brand: event.Brand{Entity: cast().Brand, Revision: 1}, Competitors: cast().Competitors},
-		Models:   simulator.Models, Platforms: Platforms(), From: last.AddDate(0, 0, -59), Until: last,
+		Snapshot: answer.Snapshot{
+			OrganizationID: uuid.UUID{9}, Brand: event.Brand{Entity: cast().Brand, Revision: 1},
+			Competitors: cast().Competitors,
+		},
+		Models: simulator.Models, Platforms: Platforms(), From: last.AddDate(0, 0, -59), Until: last,
 	}
 	for i, p := range Prompts() {
 		topic := topicID(p.Topic)
-		history.Prompts = append(history.Prompts, p.Tracked(event.Prompt{ID: uuid.UUID{1, byte(i)}, Text: p.Text, SetID: uuid.UUID{2}, TopicID: &topic}))
+		history.Prompts = append(history.Prompts,
+			p.Tracked(event.Prompt{ID: uuid.UUID{1, byte(i)}, Text: p.Text, SetID: uuid.UUID{2}, TopicID: &topic}))
 	}
 	return s, history
 }

@@ -17,8 +17,10 @@ func TestSuggestedNamesAreBrands(t *testing.T) {
 		isNamed := func(e extract.EntityReading) bool { return e.Mentions > 0 }
 		if a.GivenUp == nil {
 			texts.Add(name.Answer{
-				ID: a.ID, PromptID: a.Prompt.ID, Prompt: a.Prompt.Text, Platform: a.Platform, Language: a.Language, Text: a.Text,
-				Brand: isNamed(reading.Brand), Tracked: isNamed(reading.Brand) || slices.ContainsFunc(reading.Competitors, isNamed),
+				ID: a.ID, PromptID: a.Prompt.ID, Prompt: a.Prompt.Text, Platform: a.Platform,
+				Language: a.Language, Text: a.Text,
+				Brand: isNamed(reading.Brand), Tracked: isNamed(reading.Brand) ||
+					slices.ContainsFunc(reading.Competitors, isNamed),
 			})
 		}
 	}

@@ -25,7 +25,8 @@ var promises = []struct {
 	{verdict.Row{Entity: "Bergluft"}, verdict.MovedDown, verdict.ReachPrompts, 20},
 	{verdict.Row{Entity: "Kestrel & Co"}, verdict.WithinNoise, "", 0},
 	{verdict.Row{Entity: "Vandrå"}, verdict.WithinNoise, "", 0},
-	{verdict.Row{Entity: "Fernwood", Dimension: verdict.ByTopic, Key: topicID("service").String()}, verdict.TooLittleData, "", 0},
+	{verdict.Row{Entity: "Fernwood", Dimension: verdict.ByTopic, Key: topicID("service").String()},
+		verdict.TooLittleData, "", 0},
 }
 
 func platformRow(name string) verdict.Row {
@@ -42,7 +43,8 @@ func TestEveryVerdictIsSeen(t *testing.T) {
 		for _, p := range promises {
 			got := basket.Judge(window, p.row)
 			if got.Verdict != p.verdict || got.Reach != p.reach {
-				t.Errorf("started on %s, %+v is %s %s, want %s %s", last, p.row, got.Verdict, got.Reach, p.verdict, p.reach)
+				t.Errorf("started on %s, %+v is %s %s, want %s %s", last, p.row, got.Verdict, got.Reach, p.verdict,
+					p.reach)
 			} else if p.ago > 0 {
 				dated++
 				if ago := int(window.To - got.Since.Day); ago < p.ago-2 || ago > p.ago+2 {
@@ -67,12 +69,15 @@ func basketOf(t *testing.T, last time.Time) (*verdict.Basket, verdict.Window) {
 	for a := range history.Answers(s) {
 		day := uint16(verdict.DayOf(a.AnsweredAt.Time))
 		cell := verdict.Cell{
-			PromptID: a.Prompt.ID.String(), TopicID: a.Prompt.TopicID.String(), Platform: a.Platform, Model: a.Model, Region: a.Region,
-			Days: []uint16{day}, Runs: []int64{1}, GivenUp: []int64{1}, Answers: []int64{0},
+			PromptID: a.Prompt.ID.String(), TopicID: a.Prompt.TopicID.String(), Platform: a.Platform, Model: a.Model,
+			Region: a.Region,
+			Days:   []uint16{day}, Runs: []int64{1}, GivenUp: []int64{1}, Answers: []int64{0},
 		}
 		if a.GivenUp == nil {
 			cell.GivenUp, cell.Answers = cell.Answers, cell.GivenUp
-			served = append(served, verdict.Served{Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Day: day, Answers: 1})
+			served = append(served, verdict.Served{
+				Platform: a.Platform, Model: a.Model, ServedModel: a.ServedModel, Day: day, Answers: 1,
+			})
 		}
 		reading := extract.Read(&a)
 		for i, e := range append([]extract.EntityReading{reading.Brand}, reading.Competitors...) {

@@ -25,7 +25,8 @@ func TestVisitsAreValidAndVaried(t *testing.T) {
 		if err := v.Check(today); err != nil {
 			t.Fatal(err)
 		}
-		if ids[v.ID] || v.ID.Version() != uuid.V7 || !event.IDTime(v.ID).Equal(v.At.Time) || !v.Simulated || !strings.HasSuffix(v.Host, cast().Brand.Domains[0]) {
+		if ids[v.ID] || v.ID.Version() != uuid.V7 || !event.IDTime(v.ID).Equal(v.At.Time) || !v.Simulated ||
+			!strings.HasSuffix(v.Host, cast().Brand.Domains[0]) {
 			t.Fatalf("%+v", v)
 		}
 		ids[v.ID] = true
@@ -40,7 +41,10 @@ func TestVisitsAreValidAndVaried(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for what, least := range map[string]int{"view": 2000, "sessions": 1500, "goal": 100, "country ": 100, "country DE": 100, "platform chatgpt": 900, "platform grok": 10, "goal purchase": 30, "goal newsletter": 30} {
+	for what, least := range map[string]int{
+		"view": 2000, "sessions": 1500, "goal": 100, "country ": 100, "country DE": 100, "platform chatgpt": 900,
+		"platform grok": 10, "goal purchase": 30, "goal newsletter": 30,
+	} {
 		if seen[what] < least {
 			t.Errorf("%d of %q, want at least %d", seen[what], what, least)
 		}

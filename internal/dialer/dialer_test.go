@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// The kernel keeps the limits of a connection; a test of the cluster shows that hosts which vanish are given up by them.
+// The kernel keeps the limits of a connection; a test of the cluster shows that hosts which vanish are given up by
+// them.
 func TestConnectionsHaveTheirLimits(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("these names of options are Linux's")

@@ -21,7 +21,10 @@ func TestAWatermarkSaysWhichDiskIsFull(t *testing.T) {
 	if !ok || full.Dir != dir || !strings.HasPrefix(err.Error(), "disk of "+dir) {
 		t.Errorf("below the watermark: %v", err)
 	}
-	for name, w := range map[string]*disk.Watermark{"above": disk.New(1, dir), "none": nil, "a directory that is absent": disk.New(1<<62, filepath.Join(dir, "absent"))} {
+	for name, w := range map[string]*disk.Watermark{
+		"above": disk.New(1, dir), "none": nil,
+		"a directory that is absent": disk.New(1<<62, filepath.Join(dir, "absent")),
+	} {
 		if err := w.Err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -53,9 +53,10 @@ func (n *names) dialer(t *testing.T) net.Dialer {
 			}
 		}
 	}()
-	return net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}}
+	return net.Dialer{Resolver: &net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		}}}
 }
 
 func (n *names) answer(packet []byte) ([]byte, error) {
@@ -122,11 +123,16 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 	t.Parallel()
 	port, untouched := listen(t, "127.0.0.1:0")
 	for _, address := range []string{
-		"127.0.0.1", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "192.0.2.1",
-		"::1", "::", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "fd00::1", "fe80::1", "ff02::1", "2002:7f00:1::1", "2001:db8::1",
+		"127.0.0.1", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+		"192.0.2.1",
+		"::1", "::", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
+		"64:ff9b:1::1", "fd00::1", "fe80::1", "ff02::1", "2002:7f00:1::1", "2001:db8::1",
 	} {
 		c := newClient(webhooks, nil, (&names{addresses: map[string][]string{"hook.example.": {address}}}).dialer(t))
-		for _, url := range []string{"https://hook.example:" + port, "https://hook.example/", "http://hook.example:" + port, "https://[::1]:" + port, "https://127.0.0.1:" + port} {
+		for _, url := range []string{
+			"https://hook.example:" + port, "https://hook.example/", "http://hook.example:" + port,
+			"https://[::1]:" + port, "https://127.0.0.1:" + port,
+		} {
 			if _, err := get(t, c, url); err == nil || Reason(err) != "address not public" {
 				t.Errorf("%s at %s: %v", url, address, err)
 			}
@@ -144,7 +150,8 @@ func TestAPublicAddressHasTLSAndAPortOfIt(t *testing.T) {
 		}
 		for address, want := range map[string]error{
 			"93.184.215.14:443": nil, "93.184.215.14:8443": nil, "[2606:2800:21f:cb07::1]:443": nil,
-			"93.184.215.14:22": webhooks.wrongPort, "[2606:2800:21f:cb07::1]:80": webhooks.wrongPort, "[fe80::1%eth0]:443": notPublic,
+			"93.184.215.14:22": webhooks.wrongPort, "[2606:2800:21f:cb07::1]:80": webhooks.wrongPort,
+			"[fe80::1%eth0]:443": notPublic,
 		} {
 			network := "tcp4"
 			if strings.HasPrefix(address, "[") {
@@ -153,7 +160,8 @@ func TestAPublicAddressHasTLSAndAPortOfIt(t *testing.T) {
 			if err := c.control(true)(t.Context(), network, address, nil); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", address, err, want)
 			}
-			if err := c.control(false)(t.Context(), network, address, nil); !errors.Is(err, notOpen) && !errors.Is(err, notPublic) {
+			if err := c.control(false)(t.Context(), network, address, nil); !errors.Is(err, notOpen) &&
+				!errors.Is(err, notPublic) {
 				t.Errorf("%s without TLS: %v", address, err)
 			}
 		}
@@ -163,7 +171,9 @@ func TestAPublicAddressHasTLSAndAPortOfIt(t *testing.T) {
 // A name that was public when it was checked is private when it is dialled.
 func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+	}))
 	server.Listener.Close()
 	listener, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -174,7 +184,8 @@ func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	_, untouched := listen(t, "127.0.0.1:"+port)
-	c := newClient(webhooks, client(t, "127.0.0.2/32").open, (&names{addresses: map[string][]string{"hook.example.": {"127.0.0.2", "127.0.0.1"}}}).dialer(t))
+	c := newClient(webhooks, client(t, "127.0.0.2/32").open,
+		(&names{addresses: map[string][]string{"hook.example.": {"127.0.0.2", "127.0.0.1"}}}).dialer(t))
 	if got, err := get(t, c, "http://hook.example:"+port); err != nil || got.Status != http.StatusOK {
 		t.Errorf("first: %+v, %v", got, err)
 	}
@@ -217,12 +228,14 @@ func TestAWrongURLSaysWhatIsWanted(t *testing.T) {
 		{"https://example.org/" + strings.Repeat("a", 2030), "want at most 2048 bytes", "want at most 2048 bytes"},
 	} {
 		for want, by := range map[*string]*Client{&c.shut: shut, &c.open: open} {
-			if _, err := by.CheckURL(c.url); (err == nil) != (*want == "") || err != nil && !strings.Contains(err.Error(), "url: "+*want) {
+			if _, err := by.CheckURL(c.url); (err == nil) != (*want == "") ||
+				err != nil && !strings.Contains(err.Error(), "url: "+*want) {
 				t.Errorf("%.40q: %v, want %q", c.url, err, *want)
 			}
 		}
 	}
-	if stored, err := shut.CheckURL("HTTPS://example.org/%C3%BC?a=B"); stored != "https://example.org/%C3%BC?a=B" || err != nil {
+	if stored, err := shut.CheckURL("HTTPS://example.org/%C3%BC?a=B"); stored != "https://example.org/%C3%BC?a=B" ||
+		err != nil {
 		t.Errorf("stored as %s, %v", stored, err)
 	}
 	for _, wrong := range []string{"10.20.0.1", "10.20.0.1/16", "n8n", "", "10.0.0.0/33"} {
@@ -259,7 +272,9 @@ func TestAResponseIsBounded(t *testing.T) {
 			conn.Close()
 		}
 	})
-	mux.HandleFunc("/redirects", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })
+	mux.HandleFunc("/redirects", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/elsewhere", http.StatusFound)
+	})
 	mux.HandleFunc("/elsewhere", func(http.ResponseWriter, *http.Request) { followed = true })
 	server, overTLS := httptest.NewServer(mux), httptest.NewUnstartedServer(mux)
 	overTLS.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -301,7 +316,8 @@ func TestAResponseIsBounded(t *testing.T) {
 	if followed {
 		t.Error("a redirect was followed")
 	}
-	if reason := Reason(fmt.Errorf("dial 10.1.2.3: %w", &net.DNSError{Err: "no such host", Name: "internal", IsNotFound: true})); reason != "name not resolved" {
+	if reason := Reason(fmt.Errorf("dial 10.1.2.3: %w",
+		&net.DNSError{Err: "no such host", Name: "internal", IsNotFound: true})); reason != "name not resolved" {
 		t.Error(reason)
 	}
 }

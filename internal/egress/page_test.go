@@ -42,7 +42,9 @@ func site(t *testing.T, pages map[string]http.HandlerFunc) (port string, request
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
+	server := &httptest.Server{
+		Listener: listener, Config: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute},
+	}
 	server.Start()
 	t.Cleanup(server.Close)
 	_, port, _ = net.SplitHostPort(listener.Addr().String())
@@ -90,7 +92,8 @@ func pagesOf(t *testing.T, addresses map[string][]string) *Pages {
 func refused(t *testing.T, p *Pages, domain, want string) {
 	t.Helper()
 	got, err := p.Home(t.Context(), domain)
-	if kind, text := problem.Of(err); kind != problem.Unprocessable || !strings.Contains(text, want) || len(text) > 1200 {
+	if kind, text := problem.Of(err); kind != problem.Unprocessable ||
+		!strings.Contains(text, want) || len(text) > 1200 {
 		t.Errorf("%s: %d bytes, %v, want %q", domain, len(got.Body), err, want)
 	}
 }
@@ -109,10 +112,15 @@ func TestAHomePageIsFetchedFromPublicAddressesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, domain := range []string{"127.0.0.1:" + port, "[::1]:" + port, "169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]:" + port} {
+	for _, domain := range []string{
+		"127.0.0.1:" + port, "[::1]:" + port, "169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]:" + port,
+	} {
 		refused(t, system, domain, "address not public")
 	}
-	for host, want := range map[string]string{"127.1": "name not resolved", "2130706433": "name not resolved", "0x7f.1": "address not public"} { // some systems read these as 127.0.0.1
+	// some systems read these as 127.0.0.1
+	for host, want := range map[string]string{
+		"127.1": "name not resolved", "2130706433": "name not resolved", "0x7f.1": "address not public",
+	} {
 		p := pagesBy(nil, (&names{addresses: map[string][]string{host + ".": {"127.0.0.1"}}}).dialer(t))
 		refused(t, p, host+":"+port, want)
 		refused(t, system, host+":"+port, "cannot be fetched")
@@ -121,7 +129,8 @@ func TestAHomePageIsFetchedFromPublicAddressesAlone(t *testing.T) {
 	for network, address := range map[string]string{"tcp4": "93.184.215.14", "tcp6": "[2606:2800:21f:cb07::1]"} {
 		for port, isOpen := range map[string][2]bool{"443": {true, false}, "80": {false, true}, "8443": {}, "22": {}} {
 			for i, forTLS := range []bool{true, false} {
-				if err := system.client.control(forTLS)(t.Context(), network, address+":"+port, nil); (err == nil) != isOpen[i] {
+				if err := system.client.control(forTLS)(t.Context(), network,
+					address+":"+port, nil); (err == nil) != isOpen[i] {
 					t.Errorf("%s:%s, TLS %t: %v", address, port, forTLS, err)
 				}
 			}
@@ -146,7 +155,8 @@ func TestAHomePageIsNotRedirectedElsewhere(t *testing.T) {
 		{"http://evilhome.example/", "not on home.example"},
 		{"http://in.home.example:" + victim + "/", "address not public"},
 		{"ftp://home.example/", "cannot be fetched"},
-		{"http://home.example:" + victim + "/" + strings.Repeat("a", 900), "connection refused"}, // 127.0.0.2 has no such port
+		// 127.0.0.2 has no such port
+		{"http://home.example:" + victim + "/" + strings.Repeat("a", 900), "connection refused"},
 		{"http://home.example:" + victim + "/" + strings.Repeat("a", 9000), "more than 2048 bytes"},
 	} {
 		port, _ := site(t, map[string]http.HandlerFunc{"/": redirect(c.location)})
@@ -207,23 +217,34 @@ func TestAHomePageIsBounded(t *testing.T) {
 		want  string // a reason
 		paths string // that were fetched
 	}{
-		"page":      {map[string]http.HandlerFunc{"/": html}, 19, "", "home.example/robots.txt home.example/"},
-		"redirects": {map[string]http.HandlerFunc{"/": redirect("/1"), "/1": redirect("/2"), "/2": redirect("/3"), "/3": html}, 19, "", ""},
-		"too many":  {map[string]http.HandlerFunc{"/": redirect("/1"), "/1": redirect("/2"), "/2": redirect("/3"), "/3": redirect("/4"), "/4": html}, 0, "more than 3 times", ""},
-		"bomb":      {map[string]http.HandlerFunc{"/": compressed}, maxPage, "", ""},
-		"endless":   {map[string]http.HandlerFunc{"/": endless}, maxPage, "", ""},
-		"slow":      {map[string]http.HandlerFunc{"/": slow}, 0, "http: timeout", ""},
-		"missing":   {map[string]http.HandlerFunc{"/": nil}, 0, "responds with status 404", ""},
-		"nowhere":   {map[string]http.HandlerFunc{"/": status(302)}, 0, "responds with status 302", ""},
-		"text":      {map[string]http.HandlerFunc{"/": page("text/plain", "x")}, 0, `is "text/plain", want text/html`, ""},
-		"no type":   {map[string]http.HandlerFunc{"/": page("", "x")}, 0, "want text/html", ""},
-		"robots":    {map[string]http.HandlerFunc{"/": html, "/robots.txt": page("text/plain", "User-agent: *\nDisallow: /")}, 0, "/robots.txt forbids http://home.example", "home.example/robots.txt"},
-		"allowed":   {map[string]http.HandlerFunc{"/": html, "/robots.txt": page("text/plain", "User-agent: *\nDisallow: /\nUser-agent: Answerscope\nDisallow: /in")}, 19, "", ""},
+		"page": {map[string]http.HandlerFunc{"/": html}, 19, "", "home.example/robots.txt home.example/"},
+		"redirects": {map[string]http.HandlerFunc{"/": redirect("/1"), "/1": redirect("/2"),
+			"/2": redirect("/3"), "/3": html}, 19, "", ""},
+		"too many": {map[string]http.HandlerFunc{"/": redirect("/1"), "/1": redirect("/2"), "/2": redirect("/3"),
+			"/3": redirect("/4"), "/4": html}, 0, "more than 3 times", ""},
+		"bomb":    {map[string]http.HandlerFunc{"/": compressed}, maxPage, "", ""},
+		"endless": {map[string]http.HandlerFunc{"/": endless}, maxPage, "", ""},
+		"slow":    {map[string]http.HandlerFunc{"/": slow}, 0, "http: timeout", ""},
+		"missing": {map[string]http.HandlerFunc{"/": nil}, 0, "responds with status 404", ""},
+		"nowhere": {map[string]http.HandlerFunc{"/": status(302)}, 0, "responds with status 302", ""},
+		"text": {map[string]http.HandlerFunc{"/": page("text/plain", "x")}, 0,
+			`is "text/plain", want text/html`, ""},
+		"no type": {map[string]http.HandlerFunc{"/": page("", "x")}, 0, "want text/html", ""},
+		"robots": {map[string]http.HandlerFunc{"/": html,
+			"/robots.txt": page("text/plain", "User-agent: *\nDisallow: /")}, 0,
+			"/robots.txt forbids http://home.example", "home.example/robots.txt"},
+		"allowed": {map[string]http.HandlerFunc{"/": html,
+			"/robots.txt": page("text/plain", "User-agent: *\nDisallow: /\nUser-agent: Answerscope\nDisallow: /in")},
+			19, "", ""},
 		"no robots": {map[string]http.HandlerFunc{"/": html, "/robots.txt": status(403)}, 19, "", ""},
-		"broken":    {map[string]http.HandlerFunc{"/": html, "/robots.txt": status(503)}, 0, "robots.txt responds with status 503", "home.example/robots.txt"},
-		"inside":    {map[string]http.HandlerFunc{"/": redirect("/in"), "/in": html, "/robots.txt": page("text/plain", "User-agent: *\nDisallow: /in")}, 0, "forbids", "home.example/robots.txt home.example/ home.example/robots.txt"},
+		"broken": {map[string]http.HandlerFunc{"/": html, "/robots.txt": status(503)}, 0,
+			"robots.txt responds with status 503", "home.example/robots.txt"},
+		"inside": {map[string]http.HandlerFunc{"/": redirect("/in"), "/in": html,
+			"/robots.txt": page("text/plain", "User-agent: *\nDisallow: /in")}, 0, "forbids",
+			"home.example/robots.txt home.example/ home.example/robots.txt"},
 		"endless r": {map[string]http.HandlerFunc{"/": html, "/robots.txt": endless}, 19, "", ""},
-		"slow r":    {map[string]http.HandlerFunc{"/": html, "/robots.txt": slow}, 0, "http: timeout", "home.example/robots.txt"},
+		"slow r": {map[string]http.HandlerFunc{"/": html, "/robots.txt": slow}, 0, "http: timeout",
+			"home.example/robots.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +257,9 @@ func TestAHomePageIsBounded(t *testing.T) {
 			defer cancel()
 			got, err := p.Home(ctx, "home.example:"+port)
 			kind, text := problem.Of(err)
-			if (err != nil) != (c.want != "") || err != nil && (kind != problem.Unprocessable || !strings.Contains(text, c.want)) || err == nil && len(got.Body) != c.size {
+			if (err != nil) != (c.want != "") ||
+				err != nil && (kind != problem.Unprocessable || !strings.Contains(text, c.want)) ||
+				err == nil && len(got.Body) != c.size {
 				t.Errorf("%d bytes, %v, want %d, %q", len(got.Body), err, c.size, c.want)
 			}
 			if c.paths != "" && requests() != c.paths {
@@ -251,7 +274,8 @@ func TestAHomePageMayBeBelowItsDomain(t *testing.T) {
 	t.Parallel()
 	www, requests := site(t, map[string]http.HandlerFunc{"/en": page("text/html", "<p>")})
 	port, _ := site(t, map[string]http.HandlerFunc{"/": redirect("http://WWW.home.example:" + www + "/en")})
-	got, err := pagesOf(t, map[string][]string{"WWW.home.example.": {"127.0.0.2"}}).Home(t.Context(), "home.example:"+port)
+	got, err := pagesOf(t, map[string][]string{"WWW.home.example.": {"127.0.0.2"}}).Home(t.Context(),
+		"home.example:"+port)
 	if err != nil || got.URL.Path != "/en" || requests() != "WWW.home.example/robots.txt WWW.home.example/en" {
 		t.Errorf("%v, %v: fetched %s", got.URL, err, requests())
 	}
@@ -277,7 +301,8 @@ func TestRobots(t *testing.T) {
 		{"User-agent: *\nDisallow: /" + strings.Repeat("*a", maxPage/2), "/" + strings.Repeat("a", 2000), true},
 	} {
 		start := time.Now()
-		if got := grobotstxt.AgentAllowed(c.robots, userAgent, "https://home.example"+c.path); got != c.want || time.Since(start) > 10*time.Second {
+		if got := grobotstxt.AgentAllowed(c.robots, userAgent, "https://home.example"+c.path); got != c.want ||
+			time.Since(start) > 10*time.Second {
 			t.Errorf("%.100q permits %.100s: %t in %v", c.robots, c.path, got, time.Since(start))
 		}
 	}

@@ -27,7 +27,8 @@ func TestAProcessDiesAtItsPoint(t *testing.T) {
 		child.Env = append(os.Environ(), "FAULT="+c.at)
 		_ = child.Run() // its state says more
 		status, _ := child.ProcessState.Sys().(syscall.WaitStatus)
-		if killed := status.Signaled() && status.Signal() == syscall.SIGKILL; killed != c.dies || !killed && status.ExitStatus() != 7 {
+		if killed := status.Signaled() && status.Signal() == syscall.SIGKILL; killed != c.dies ||
+			!killed && status.ExitStatus() != 7 {
 			t.Errorf("armed with %s it ended with %v, want dead: %t", c.at, child.ProcessState, c.dies)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 )
 
 func TestAContextCarriesItsCaller(t *testing.T) {
-	caller := identity.Identity{UserID: uuid.UUID{1}, OrganizationID: uuid.UUID{2}, Role: "viewer", Scopes: []string{"metrics:read"}}
+	caller := identity.Identity{
+		UserID: uuid.UUID{1}, OrganizationID: uuid.UUID{2}, Role: "viewer", Scopes: []string{"metrics:read"},
+	}
 	if got := identity.FromContext(identity.NewContext(t.Context(), caller)); !reflect.DeepEqual(got, caller) {
 		t.Errorf("got %+v, want %+v", got, caller)
 	}
@@ -31,7 +33,8 @@ func TestARoleMayWhatThoseBelowItMay(t *testing.T) {
 	}
 	for role, want := range map[string][]bool{
 		identity.Viewer: {true, false, false, false}, identity.Member: {true, true, false, false},
-		identity.Admin: {true, true, true, false}, identity.Owner: {true, true, true, true}, "": {false, false, false, false},
+		identity.Admin: {true, true, true, false},
+		identity.Owner: {true, true, true, true}, "": {false, false, false, false},
 	} {
 		for i, least := range []string{identity.Viewer, identity.Member, identity.Admin, identity.Owner} {
 			if got := (identity.Identity{Role: role}).AtLeast(least); got != want[i] {

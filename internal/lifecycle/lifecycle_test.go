@@ -54,7 +54,8 @@ func TestAStopIsLoggedOnce(t *testing.T) {
 	err := lifecycle.All(ctx, logger, lifecycle.Part{Name: "service", Run: func(ctx context.Context) error {
 		return lifecycle.All(ctx, logger, waiting)
 	}})
-	if lines := log.String(); err != nil || strings.Count(lines, "stopping") != 1 || !strings.Contains(lines, "interrupt signal received") {
+	if lines := log.String(); err != nil || strings.Count(lines, "stopping") != 1 ||
+		!strings.Contains(lines, "interrupt signal received") {
 		t.Errorf("All() = %v, and logged\n%s", err, lines)
 	}
 }
@@ -105,7 +106,9 @@ func TestRetryUntilSuccess(t *testing.T) {
 		schedule := lifecycle.Backoff{First: time.Second, Max: 4 * time.Second}
 		var waits []time.Duration
 		attempts := 0
-		err := lifecycle.Retry(t.Context(), schedule, nil, func(_ error, wait time.Duration) { waits = append(waits, wait) },
+		err := lifecycle.Retry(t.Context(), schedule, nil, func(_ error, wait time.Duration) {
+			waits = append(waits, wait)
+		},
 			func(context.Context) error {
 				if attempts++; attempts <= 5 {
 					return errors.New("away")
@@ -115,7 +118,9 @@ func TestRetryUntilSuccess(t *testing.T) {
 		if err != nil || attempts != 6 || len(waits) != 5 {
 			t.Fatalf("Retry() = %v after %d attempts and waits of %v", err, attempts, waits)
 		}
-		for i, mean := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second} {
+		for i, mean := range []time.Duration{
+			time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second,
+		} {
 			if waits[i] < mean/2 || waits[i] > mean*3/2 {
 				t.Errorf("wait %d of %v, want %v and at most half of it more or less", i, waits[i], mean)
 			}
@@ -134,7 +139,8 @@ func TestRetryGivesUp(t *testing.T) {
 		want     error
 	}{
 		{"at an error that is final", second, []error{away, final}, final},
-		{"after the total time", lifecycle.Backoff{First: time.Second, Max: time.Second, Total: 5 * time.Second}, []error{away}, away},
+		{"after the total time", lifecycle.Backoff{First: time.Second, Max: time.Second, Total: 5 * time.Second},
+			[]error{away}, away},
 		{"with its context, in a wait", second, []error{away}, stopping},
 	} {
 		t.Run(c.name, func(t *testing.T) {

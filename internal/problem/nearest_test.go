@@ -31,7 +31,8 @@ func TestSimilar(t *testing.T) {
 		least float64
 		want  string
 	}{
-		{"Author", 0.75, "authors"}, {"auhtors", 0.75, ""}, {"auhtors", 0.5, "authors"}, {"aut", 0.5, ""}, {"", 0.1, ""}, {"book", 0.5, "books"}, {"boots", 0.5, "books"},
+		{"Author", 0.75, "authors"}, {"auhtors", 0.75, ""}, {"auhtors", 0.5, "authors"}, {"aut", 0.5, ""},
+		{"", 0.1, ""}, {"book", 0.5, "books"}, {"boots", 0.5, "books"},
 	} {
 		if got := Similar(c.name, []string{"books", "authors", "boats"}, c.least); c.name != "boots" && got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -29,7 +29,8 @@ func TestTheFirstKeySealsAndAllOpen(t *testing.T) {
 	if plain, err := after.Open(sealed, "row 1"); err != nil || string(plain) != "hunter2" {
 		t.Errorf("opened %q, %v", plain, err)
 	}
-	if again := after.Seal([]byte("hunter2"), "row 1"); !strings.HasPrefix(again, "new:") || again == after.Seal([]byte("hunter2"), "row 1") {
+	if again := after.Seal([]byte("hunter2"), "row 1"); !strings.HasPrefix(again, "new:") ||
+		again == after.Seal([]byte("hunter2"), "row 1") {
 		t.Errorf("sealed %s, or twice the same", again)
 	}
 }
@@ -55,7 +56,10 @@ func TestWhatIsNotOursStaysShut(t *testing.T) {
 }
 
 func TestARingSaysWhatItWants(t *testing.T) {
-	for _, wrong := range []string{"", "a", "a:", ":" + strings.Repeat("A", 43) + "=", "a:" + strings.Repeat("A", 22) + "==", keyOf("a", 'a') + ",", keyOf("a", 'a') + "," + keyOf("a", 'b')} {
+	for _, wrong := range []string{
+		"", "a", "a:", ":" + strings.Repeat("A", 43) + "=",
+		"a:" + strings.Repeat("A", 22) + "==", keyOf("a", 'a') + ",", keyOf("a", 'a') + "," + keyOf("a", 'b'),
+	} {
 		if r, err := ParseRing(wrong); err == nil || r.IsSet() || strings.Contains(err.Error(), "AAAA") {
 			t.Errorf("%q: %v", wrong, err)
 		}

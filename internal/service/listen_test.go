@@ -17,7 +17,8 @@ func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fallback.Close()
-	if _, err := (Listeners{Admin: fallback.Addr().String()}).admin(t.Context(), log); err == nil || !strings.Contains(err.Error(), "--admin") {
+	if _, err := (Listeners{Admin: fallback.Addr().String()}).admin(t.Context(), log); err == nil ||
+		!strings.Contains(err.Error(), "--admin") {
 		t.Errorf("a chosen admin address that is taken: %v", err)
 	}
 }

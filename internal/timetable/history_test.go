@@ -59,7 +59,8 @@ type follower struct{}
 func (follower) Leads(context.Context) (bool, error) { return false, nil }
 
 // awake runs a timetable for d, and returns when which task ran. Task "fails" fails.
-func awake(t *testing.T, h *memory, elector timetable.Elector, d time.Duration) (ran map[string][]string, metrics *prometheus.Registry) {
+func awake(t *testing.T, h *memory, elector timetable.Elector, d time.Duration) (ran map[string][]string,
+	metrics *prometheus.Registry) {
 	t.Helper()
 	metrics = prometheus.NewRegistry()
 	table := timetable.New(elector, h, timetable.NewMetrics(metrics), slog.New(slog.DiscardHandler))

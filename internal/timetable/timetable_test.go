@@ -29,7 +29,8 @@ func database(t *testing.T) *postgres.DB {
 }
 
 // process runs a timetable with one task, until stop, which returns what Run did.
-func process(t *testing.T, elector timetable.Elector, task func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
+func process(t *testing.T, elector timetable.Elector,
+	task func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
 	t.Helper()
 	metrics = prometheus.NewRegistry()
 	table := timetable.New(elector, noHistory{}, timetable.NewMetrics(metrics), slog.New(slog.DiscardHandler))
@@ -119,7 +120,8 @@ func TestARunningTaskEndsWhenItsProcessLosesTheLead(t *testing.T) {
 		return ctx.Err()
 	})
 	next(t, begun, "run")
-	const cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	const cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND database = " +
+		"(SELECT oid FROM pg_database WHERE datname = current_database())"
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = db.Config().ConnString()
 	root, err := postgres.Open(t.Context(), cfg)
@@ -206,7 +208,8 @@ func TestMetricsSayHowATaskEnded(t *testing.T) {
 }
 
 func TestSchedulesAreUnderstood(t *testing.T) {
-	table := timetable.New(leader{}, noHistory{}, timetable.NewMetrics(prometheus.NewRegistry()), slog.New(slog.DiscardHandler))
+	table := timetable.New(leader{}, noHistory{}, timetable.NewMetrics(prometheus.NewRegistry()),
+		slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
 	table.Every("nightly", timetable.Daily(3, 30), nothing)
 	table.Every("hourly", timetable.Hourly(17), nothing)

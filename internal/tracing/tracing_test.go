@@ -60,7 +60,9 @@ func TestTheLastSpansAreSentAtTheEnd(t *testing.T) {
 		t.Fatalf("%d spans were sent, want 3", len(spans))
 	}
 	process := spans[0].Process
-	for name, want := range map[string]string{"service.name": "answerscope", "answerscope.part": "queryapi", "deployment.environment.name": "test"} {
+	for name, want := range map[string]string{
+		"service.name": "answerscope", "answerscope.part": "queryapi", "deployment.environment.name": "test",
+	} {
 		if process[name] != want {
 			t.Errorf("%s is %q, want %q", name, process[name], want)
 		}
@@ -135,7 +137,8 @@ func TestARefusingCollectorIsSaidSeldom(t *testing.T) {
 	defer collector.Close()
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint = "http://" + listener.Addr().String() + "/v1/traces"
-	if _, log := record(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") || !strings.Contains(log, "no such customer") {
+	if _, log := record(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") ||
+		!strings.Contains(log, "no such customer") {
 		t.Errorf("the log: %s", log)
 	}
 }

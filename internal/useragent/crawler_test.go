@@ -21,7 +21,8 @@ func TestEveryCrawler(t *testing.T) {
 		if want.Platform != "" && !referral.Known(want.Platform) {
 			t.Errorf("%s works for %q, which sends no visits", want.Name, want.Platform)
 		}
-		if want.Platform != "" && want.Operator == "" || !slices.Contains([]Purpose{Training, Search, User}, want.Purpose) {
+		if want.Platform != "" && want.Operator == "" ||
+			!slices.Contains([]Purpose{Training, Search, User}, want.Purpose) {
 			t.Errorf("%+v: without an operator or a purpose", want)
 		}
 		spelled := []string{want.Name, strings.ToUpper(want.Name), strings.ToLower(want.Name)}
@@ -31,14 +32,19 @@ func TestEveryCrawler(t *testing.T) {
 			}
 		}
 		for _, name := range spelled {
-			for _, ua := range []string{name, name + "/1.2", "Mozilla/5.0 (compatible; " + name + "/1.0; +https://operator.example/bot)",
+			for _, ua := range []string{name, name + "/1.2",
+				"Mozilla/5.0 (compatible; " + name + "/1.0; +https://operator.example/bot)",
 				"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible;" + name, "é " + name + "-x"} {
 				if got, ok := CrawlerOf(ua); !ok || got != want {
 					t.Errorf("%q is %+v, want %+v", ua, got, want)
 				}
 			}
-			for _, ua := range []string{"x" + name, name + "x", "_" + name, name + "2", "é" + name, name[1:], name[:len(name)-1]} {
-				if got, ok := CrawlerOf(ua); ok && got == want && !strings.HasSuffix(strings.ToLower(name), "-notebooklm") { // which NotebookLM stands in
+			for _, ua := range []string{
+				"x" + name, name + "x", "_" + name, name + "2", "é" + name, name[1:], name[:len(name)-1],
+			} {
+				// which NotebookLM stands in
+				if got, ok := CrawlerOf(ua); ok && got == want &&
+					!strings.HasSuffix(strings.ToLower(name), "-notebooklm") {
 					t.Errorf("%q is %+v", ua, got)
 				}
 			}
@@ -54,30 +60,54 @@ func TestEveryCrawler(t *testing.T) {
 // What the operators themselves send.
 func TestCrawlerOf(t *testing.T) {
 	for ua, want := range map[string]Crawler{
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)":                                                                              {"GPTBot", "OpenAI", "chatgpt", Training},
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36; compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot": {"OAI-SearchBot", "OpenAI", "chatgpt", Search},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot":                                                                           {"ChatGPT-User", "OpenAI", "chatgpt", User},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)":                                                                             {"ClaudeBot", "Anthropic", "claude", Training},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; +Claude-User@anthropic.com)":                                                                         {"Claude-User", "Anthropic", "claude", User},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)":                                                             {"PerplexityBot", "Perplexity", "perplexity", Search},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Perplexity-User/1.0; +https://perplexity.ai/perplexity-user)":                                                         {"Perplexity-User", "Perplexity", "perplexity", User},
-		"meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)":                                                                                           {"meta-externalagent", "Meta", "meta-ai", Training},
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15 (Applebot/0.1; +http://www.apple.com/go/applebot)":             {"Applebot", "Apple", "", Search},
-		"Mozilla/5.0 (compatible; Applebot-Extended/0.1; +http://www.apple.com/go/applebot)":                                                                                                  {"Applebot-Extended", "Apple", "", Training},
-		"CCBot/2.0 (https://commoncrawl.org/faq/)": {"CCBot", "Common Crawl Foundation", "", Training},
-		"Mozilla/5.0 (Linux; Android 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 (compatible; Bytespider; spider-feedback@bytedance.com)":                                      {"Bytespider", "ByteDance", "doubao", Training},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Gemini-Deep-Research; +https://gemini.google/overview/deep-research/) Chrome/135.0.0.0 Safari/537.36":                       {"Gemini-Deep-Research", "Google", "gemini", User},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; MistralAI-User/1.0; +https://docs.mistral.ai/robots)":                                                                       {"MistralAI-User", "Mistral AI", "mistral", User},
-		"DuckAssistBot/1.2; (+http://duckduckgo.com/duckassistbot.html)":                                                                                                                            {"DuckAssistBot", "DuckDuckGo", "duck-ai", User},
-		"Mozilla/5.0 (compatible; GoogleOther-Image/1.0; +https://developers.google.com/search/docs/crawling-indexing/google-common-crawlers#googleother)":                                          {"GoogleOther-Image", "Google", "", Training},
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot) Chrome/119.0.6045.214 Safari/537.36 (uses GPTBot's manner)": {"Amazonbot", "Amazon", "", Training},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; " +
+			"+https://openai.com/gptbot)": {"GPTBot", "OpenAI", "chatgpt", Training},
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 " +
+			"Safari/537.36; compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot": {"OAI-SearchBot", "OpenAI",
+			"chatgpt", Search},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; " +
+			"+https://openai.com/bot": {"ChatGPT-User", "OpenAI", "chatgpt", User},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; " +
+			"+claudebot@anthropic.com)": {"ClaudeBot", "Anthropic", "claude", Training},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Claude-User/1.0; " +
+			"+Claude-User@anthropic.com)": {"Claude-User", "Anthropic", "claude", User},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; PerplexityBot/1.0; " +
+			"+https://perplexity.ai/perplexitybot)": {"PerplexityBot", "Perplexity", "perplexity", Search},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Perplexity-User/1.0; " +
+			"+https://perplexity.ai/perplexity-user)": {"Perplexity-User", "Perplexity", "perplexity", User},
+		"meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/" +
+			"webmasters/crawler)": {"meta-externalagent", "Meta", "meta-ai", Training},
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 " +
+			"Safari/605.1.15 (Applebot/0.1; +http://www.apple.com/go/applebot)": {"Applebot", "Apple", "", Search},
+		"Mozilla/5.0 (compatible; Applebot-Extended/0.1; +http://www.apple.com/go/applebot)": {"Applebot-Extended",
+			"Apple", "", Training},
+		"CCBot/2.0 (https://commoncrawl.org/faq/)": {"CCBot",
+			"Common Crawl Foundation", "", Training},
+		"Mozilla/5.0 (Linux; Android 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 (compatible; " +
+			"Bytespider; spider-feedback@bytedance.com)": {"Bytespider", "ByteDance", "doubao", Training},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Gemini-Deep-Research; " +
+			"+https://gemini.google/overview/deep-research/) Chrome/135.0.0.0 Safari/537.36": {"Gemini-Deep-Research",
+			"Google", "gemini", User},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; MistralAI-User/1.0; " +
+			"+https://docs.mistral.ai/robots)": {"MistralAI-User", "Mistral AI", "mistral", User},
+		"DuckAssistBot/1.2; (+http://duckduckgo.com/duckassistbot.html)": {"DuckAssistBot", "DuckDuckGo", "duck-ai",
+			User},
+		"Mozilla/5.0 (compatible; GoogleOther-Image/1.0; " +
+			"+https://developers.google.com/search/docs/crawling-indexing/" +
+			"google-common-crawlers#googleother)": {"GoogleOther-Image", "Google", "", Training},
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Amazonbot/0.1; " +
+			"+https://developer.amazon.com/support/amazonbot) Chrome/119.0.6045.214 Safari/537.36 (uses " +
+			"GPTBot's manner)": {"Amazonbot", "Amazon", "", Training},
 	} {
 		if got, ok := CrawlerOf(ua); !ok || got != want {
 			t.Errorf("%q is %+v, want %+v", ua, got, want)
 		}
 	}
-	for _, ua := range append(browsers, "", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "curl/8.9.1", "facebookexternalhit/1.1",
-		"Mozilla/5.0 (compatible; Exabot/3.0; +http://www.exabot.com/go/robot)", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)") {
+	for _, ua := range append(browsers, "",
+		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "curl/8.9.1",
+		"facebookexternalhit/1.1",
+		"Mozilla/5.0 (compatible; Exabot/3.0; +http://www.exabot.com/go/robot)",
+		"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)") {
 		if got, ok := CrawlerOf(ua); ok {
 			t.Errorf("%q is %+v", ua, got)
 		}
@@ -86,13 +116,20 @@ func TestCrawlerOf(t *testing.T) {
 
 // leftOut are names that lists of AI crawlers have and we do not.
 var leftOut = map[string]string{
-	"AgentTimes": "reads feeds for a newspaper", "BuddyBot": "unknown", "LCC": "a university's corpus; three letters that are anything else too",
-	"Code": "an editor with a browser in it", "Cursor": "the same", "Trae": "the same", "Operator": "a word that many agents have", "OpenAI": "the same", "Spider": "the same",
-	"ExaBot": "but for one letter's case it is Exabot, which was a search engine", "YaK": "reads social networks", "facebookexternalhit": "fetches previews of links that people share",
-	"Scrapy": "a program that anybody runs", "Linguee Bot": "a dictionary", "QuillBot": "checks texts for their writers", "quillbot.com": "the same", "wpbot": "a site's own chat",
-	"SemrushBot-OCOB": "an editor's own site", "SemrushBot-SWA": "the same", "newsai": "unknown", `newsai\/`: "the same", `Spider[\s\S]*spider\.com`: "unknown",
-	"ExteContextCrawl": "places advertisements", "Flyriverbot": "measures readers", "semantic-visions": "watches news", "TaraGroup Intelligent Bot": "unknown",
-	"TSM-turingos": "unknown", "ImageMind": "unknown", "Novellum": "unknown", "AISearchBot": "has no example",
+	"AgentTimes": "reads feeds for a newspaper", "BuddyBot": "unknown",
+	"LCC":  "a university's corpus; three letters that are anything else too",
+	"Code": "an editor with a browser in it", "Cursor": "the same", "Trae": "the same",
+	"Operator": "a word that many agents have", "OpenAI": "the same", "Spider": "the same",
+	"ExaBot": "but for one letter's case it is Exabot, which was a search engine", "YaK": "reads social networks",
+	"facebookexternalhit": "fetches previews of links that people share",
+	"Scrapy":              "a program that anybody runs", "Linguee Bot": "a dictionary",
+	"QuillBot": "checks texts for their writers", "quillbot.com": "the same", "wpbot": "a site's own chat",
+	"SemrushBot-OCOB": "an editor's own site", "SemrushBot-SWA": "the same", "newsai": "unknown",
+	`newsai\/`: "the same", `Spider[\s\S]*spider\.com`: "unknown",
+	"ExteContextCrawl": "places advertisements", "Flyriverbot": "measures readers", "semantic-visions": "watches news",
+	"TaraGroup Intelligent Bot": "unknown",
+	"TSM-turingos":              "unknown", "ImageMind": "unknown", "Novellum": "unknown",
+	"AISearchBot": "has no example",
 }
 
 // The package marks patterns as AI crawlers: each is in our table, or left out with a reason.

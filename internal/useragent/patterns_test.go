@@ -38,7 +38,9 @@ func TestPatternsAreThoseOfThePinnedPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := published{Package: fetched.Name, Version: pinned, Licence: strings.Split(strings.TrimSpace(string(licence)), "\n")}
+	want := published{
+		Package: fetched.Name, Version: pinned, Licence: strings.Split(strings.TrimSpace(string(licence)), "\n"),
+	}
 	for _, e := range entries(t) {
 		want.Patterns = append(want.Patterns, e.Pattern)
 	}
@@ -51,7 +53,8 @@ func TestPatternsAreThoseOfThePinnedPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("patterns.json is not what %s %s makes: go test ./internal/useragent -update", want.Package, want.Version)
+		t.Errorf("patterns.json is not what %s %s makes: go test ./internal/useragent -update", want.Package,
+			want.Version)
 	}
 }
 
@@ -138,7 +141,9 @@ func TestExpressionsOfThePackage(t *testing.T) {
 		}
 		expression := regexp.MustCompile(pattern)
 		for _, ua := range list {
-			if expression.MatchString(ua) && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(ua, text) }) {
+			if expression.MatchString(ua) && !slices.ContainsFunc(texts, func(text string) bool {
+				return strings.Contains(ua, text)
+			}) {
 				t.Errorf("%q, of %s, has none of %q", ua, pattern, texts)
 			}
 		}

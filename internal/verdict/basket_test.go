@@ -14,9 +14,13 @@ func TestAnAnswerTakenBackChangesNothing(t *testing.T) {
 	window := verdict.Window{From: 20, To: 39, CompareDays: 20}
 	var cells []verdict.Cell
 	for prompt := range 6 {
-		c := verdict.Cell{EntityID: "brand", PromptID: string(rune('a' + prompt)), TopicID: string(rune('t' + prompt%5)), Platform: "p"}
+		c := verdict.Cell{
+			EntityID: "brand", PromptID: string(rune('a' + prompt)),
+			TopicID: string(rune('t' + prompt%5)), Platform: "p",
+		}
 		for day := range uint16(39) {
-			c.Days, c.Runs, c.GivenUp, c.Answers = append(c.Days, day), append(c.Runs, 1), append(c.GivenUp, 0), append(c.Answers, 1)
+			c.Days, c.Runs, c.GivenUp, c.Answers = append(c.Days, day), append(c.Runs, 1), append(c.GivenUp, 0),
+				append(c.Answers, 1)
 			c.Points = append(c.Points, float64((int(day)*7+prompt*13)%11)*10)
 		}
 		cells = append(cells, c)

@@ -8,7 +8,10 @@ import (
 func BenchmarkJudge(b *testing.B) {
 	for name, size := range map[string][2]int{"10x3": {10, 3}, "25x3": {25, 3}} {
 		b.Run(name, func(b *testing.B) {
-			s := simulation{prompts: size[0], platforms: size[1], days: 84, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2))}
+			s := simulation{
+				prompts: size[0], platforms: size[1], days: 84, mean: 0.5, weather: 0.6,
+				random: rand.New(rand.NewPCG(1, 2)),
+			}
 			basket := s.basket("brand")
 			for b.Loop() {
 				basket.Judge(WindowTo(83), Row{Entity: "brand"})
@@ -19,7 +22,10 @@ func BenchmarkJudge(b *testing.B) {
 
 // BenchmarkCheck checks a brand of 25 prompts on three platforms: 4 rows of 90 looks, three times.
 func BenchmarkCheck(b *testing.B) {
-	s := simulation{prompts: 25, platforms: 3, days: CheckedDays, dropDay: CheckedDays, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2))}
+	s := simulation{
+		prompts: 25, platforms: 3, days: CheckedDays, dropDay: CheckedDays, mean: 0.5, weather: 0.6,
+		random: rand.New(rand.NewPCG(1, 2)),
+	}
 	basket := s.basket("brand")
 	for b.Loop() {
 		Check{}.Add(basket, CheckedDays-1, "brand")
@@ -29,7 +35,9 @@ func BenchmarkCheck(b *testing.B) {
 
 // BenchmarkAlarms replays the last 90 days of a brand of 25 prompts on three platforms.
 func BenchmarkAlarms(b *testing.B) {
-	s := simulation{prompts: 25, platforms: 3, days: WatchedDays + 97, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2))}
+	s := simulation{
+		prompts: 25, platforms: 3, days: WatchedDays + 97, mean: 0.5, weather: 0.6, random: rand.New(rand.NewPCG(1, 2)),
+	}
 	s.dropDay = s.days
 	basket := s.basket("brand")
 	for b.Loop() {

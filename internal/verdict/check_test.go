@@ -17,7 +17,10 @@ func wave(days int, shift func(day int) float64) *Basket {
 	var cells []Cell
 	for prompt := range 10 {
 		for _, platform := range []string{"gemini", "openai"} {
-			c := Cell{EntityID: "brand", PromptID: fmt.Sprint("prompt ", prompt), TopicID: fmt.Sprint("topic ", prompt/2), Platform: platform}
+			c := Cell{
+				EntityID: "brand", PromptID: fmt.Sprint("prompt ", prompt), TopicID: fmt.Sprint("topic ", prompt/2),
+				Platform: platform,
+			}
 			for day := range days {
 				c.Days, c.Runs, c.GivenUp = append(c.Days, uint16(day)), append(c.Runs, 2), append(c.GivenUp, 0)
 				c.Answers, c.Points = append(c.Answers, 2), append(c.Points, 80+12*(2*random.Float64()-1)+2*shift(day))
@@ -59,7 +62,8 @@ func TestSignsTurnHalfOfTheClusters(t *testing.T) {
 func TestSignsTurnAtTheMeanWithoutOutages(t *testing.T) {
 	t.Parallel()
 	c := &cell{answers: []float64{1, 1, 1, 0}}
-	if got := c.turn([]float64{10, 30, 100, 0}, []bool{false, false, true, false}); !slices.Equal(got, []float64{30, 10, -60, 0}) {
+	if got := c.turn([]float64{10, 30, 100, 0},
+		[]bool{false, false, true, false}); !slices.Equal(got, []float64{30, 10, -60, 0}) {
 		t.Errorf("turned to %v about 20", got)
 	}
 }
@@ -128,7 +132,8 @@ func TestCheckCountsLooksOfRows(t *testing.T) {
 	}
 }
 
-// A brand of 4 prompts is never said to have moved, only its prompts are: its looks do not count where they cannot alarm.
+// A brand of 4 prompts is never said to have moved, only its prompts are: its looks do not count where they cannot
+// alarm.
 func TestCheckCountsLooksThatCanAlarm(t *testing.T) {
 	t.Parallel()
 	b := wave(65, steady)
@@ -143,9 +148,9 @@ func TestCheckCountsLooksThatCanAlarm(t *testing.T) {
 	}
 }
 
-// A drop of 10 points on day 100 is seen on day 101, of the brand and both platforms. If it ends on day 105, 3 of the 14
-// days after it was seen still differ: about a fifth of it, under half. What was first seen within the last 28 of 173
-// days is no move yet.
+// A drop of 10 points on day 100 is seen on day 101, of the brand and both platforms. If it ends on day 105, 3 of the
+// 14 days after it was seen still differ: about a fifth of it, under half. What was first seen within the last 28 of
+// 173 days is no move yet.
 func TestHeldMoves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -169,7 +174,8 @@ func TestHeldMoves(t *testing.T) {
 			check := Check{}
 			check.Add(b, CheckedDays-1, "brand")
 			n := check[CheckKind{NotRelabelled, ReachBrand}]
-			if prompts := check[CheckKind{NotRelabelled, ReachPrompts}]; n.Moves+prompts.Moves != c.moves || n.HeldMoves+prompts.HeldMoves != c.held {
+			if prompts := check[CheckKind{NotRelabelled, ReachPrompts}]; n.Moves+prompts.Moves != c.moves ||
+				n.HeldMoves+prompts.HeldMoves != c.held {
 				t.Errorf("brand %+v, prompts %+v; want %d of %d moves held", n, prompts, c.held, c.moves)
 			}
 			if signs := check[CheckKind{RelabelSigns, ReachBrand}]; signs.AlarmedLooks > 0 {
@@ -182,7 +188,9 @@ func TestHeldMoves(t *testing.T) {
 // Wilson's interval of 9 of 360: (0.025 + 3.8415/720 ± 1.96·√(0.025·0.975/360 + 3.8415/518,400)) / 1.01067.
 func TestWilson(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ k, n, low, high float64 }{{9, 360, 0.0132, 0.0468}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {0, 0.5, 0, 0.8848}} {
+	for _, c := range []struct{ k, n, low, high float64 }{
+		{9, 360, 0.0132, 0.0468}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {0, 0.5, 0, 0.8848},
+	} {
 		if got := Wilson(c.k, c.n); math.Abs(got.Low-c.low) > 1e-4 || math.Abs(got.High-c.high) > 1e-4 {
 			t.Errorf("%v of %v: %+v, want %v to %v", c.k, c.n, got, c.low, c.high)
 		}

@@ -81,7 +81,8 @@ func TestADayContinuesAnEpisode(t *testing.T) {
 				return
 			case c.opensAgain != (after != before), after.Direction != c.direction:
 				t.Errorf("afterwards %+v", after)
-			case c.opensAgain && (after.Opened != day || after.News != day || after.Since != c.since || after.Closed != 0):
+			case c.opensAgain && (after.Opened != day || after.News != day || after.Since != c.since ||
+				after.Closed != 0):
 				t.Errorf("opened %+v", after)
 			}
 			if before != nil && (before.Closed != c.closed || !c.opensAgain && before.BackDays != c.backDays) {
@@ -105,7 +106,10 @@ func (p past) basket(seed uint64) *Basket {
 	var served []Served
 	for prompt := range 10 {
 		for _, platform := range []string{"gemini", "openai"} {
-			c := Cell{EntityID: "brand", PromptID: fmt.Sprint("prompt ", prompt), TopicID: fmt.Sprint("topic ", prompt/2), Platform: platform}
+			c := Cell{
+				EntityID: "brand", PromptID: fmt.Sprint("prompt ", prompt), TopicID: fmt.Sprint("topic ", prompt/2),
+				Platform: platform,
+			}
 			for day := range p.days {
 				answers, points := int64(2), 80+12*(2*random.Float64()-1)
 				if p.shift != nil {
@@ -152,15 +156,20 @@ func TestHistories(t *testing.T) {
 		{"constant", past{}, []string{}, nil},
 		{"drop", past{shift: drops(150, ever)}, down, []int{150}},
 		{"drop of a platform", past{shift: drops(150, ever, "gemini")}, down[:2], []int{150}},
-		{"drop in an outage", past{shift: drops(150, 156), out: func(day int, _ string) bool { return day >= 150 && day < 156 }}, []string{}, nil},
-		{"drop of a platform, whose model has changed", past{shift: drops(150, ever, "gemini"), served: func(day int, platform string) string {
-			if platform == "gemini" && day >= 140 {
-				return "next"
-			}
-			return "first"
+		{"drop in an outage", past{shift: drops(150, 156), out: func(day int, _ string) bool {
+			return day >= 150 && day < 156
 		}}, []string{}, nil},
+		{"drop of a platform, whose model has changed",
+			past{shift: drops(150, ever, "gemini"), served: func(day int, platform string) string {
+				if platform == "gemini" && day >= 140 {
+					return "next"
+				}
+				return "first"
+			}}, []string{}, nil},
 		{"drop and recovery", past{shift: drops(150, 164)}, slices.Concat(down, back), []int{150, 150, 150, 164}},
-		{"large drop and recovery", past{shift: func(day int, platform string) float64 { return 5 * drops(150, 159)(day, platform) }},
+		{"large drop and recovery", past{shift: func(day int, platform string) float64 {
+			return 5 * drops(150, 159)(day, platform)
+		}},
 			slices.Concat(down, back), []int{150, 150, 150, 159}},
 		{"drop and rise", past{shift: drops(150, 190)}, slices.Concat(down, up), []int{150, 150, 150, 190}},
 		{"two drops", past{shift: func(day int, platform string) float64 {
@@ -191,7 +200,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80) twice.
+// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80)
+// twice.
 func TestAConstantBrandIsHardlyToldOf(t *testing.T) {
 	t.Parallel()
 	collectRarely(t)

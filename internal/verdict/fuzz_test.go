@@ -48,7 +48,9 @@ func FuzzJudge(f *testing.F) {
 		}
 		for _, entity := range []string{"0", "1", "nobody"} {
 			var list []*verdict.Verdict
-			for _, dimension := range []verdict.Dimension{verdict.All, verdict.ByPlatform, verdict.ByTopic, verdict.ByPrompt} {
+			for _, dimension := range []verdict.Dimension{
+				verdict.All, verdict.ByPlatform, verdict.ByTopic, verdict.ByPrompt,
+			} {
 				for _, key := range append(basket.Keys(dimension), "") {
 					v := basket.Judge(w, verdict.Row{Entity: entity, Dimension: dimension, Key: key})
 					if wrong := impossible(v); wrong != "" {
@@ -75,7 +77,8 @@ func hostile(data []byte) ([]verdict.Cell, []verdict.Served, map[string][]verdic
 			i = len(cells)
 			places[[2]byte{entity, id}] = i
 			cells = append(cells, verdict.Cell{
-				EntityID: fmt.Sprint(entity), PromptID: fmt.Sprint(id % 12), TopicID: []string{"", "t1", "t2", "t3"}[id/12%4],
+				EntityID: fmt.Sprint(entity), PromptID: fmt.Sprint(id % 12),
+				TopicID:  []string{"", "t1", "t2", "t3"}[id/12%4],
 				Platform: fmt.Sprint("p", id/48%3), Region: fmt.Sprint(id / 144),
 			})
 		}
@@ -89,9 +92,12 @@ func hostile(data []byte) ([]verdict.Cell, []verdict.Served, map[string][]verdic
 		if entity > 0 {
 			continue
 		}
-		c.Runs, c.GivenUp, c.Answers = append(c.Runs, count(4)), append(c.GivenUp, count(12)), append(c.Answers, count(20))
+		c.Runs, c.GivenUp, c.Answers = append(c.Runs, count(4)), append(c.GivenUp, count(12)),
+			append(c.Answers, count(20))
 		if data[0] >= 128 {
-			served = append(served, verdict.Served{Platform: c.Platform, ServedModel: fmt.Sprint(data[2] % 3), Day: day, Answers: count(20)})
+			served = append(served, verdict.Served{
+				Platform: c.Platform, ServedModel: fmt.Sprint(data[2] % 3), Day: day, Answers: count(20),
+			})
 		}
 		if data[0]%128 == 126 {
 			changed[c.Platform] = append(changed[c.Platform], verdict.Day(day))
@@ -103,8 +109,10 @@ func hostile(data []byte) ([]verdict.Cell, []verdict.Served, map[string][]verdic
 // impossible names the first figure that no verdict may have.
 func impossible(v verdict.Verdict) string {
 	figures := map[string]*float64{
-		"before": v.Before, "after": v.After, "difference": v.Difference, "e_value": v.EValue, "e_days": v.EDays, "detectable": v.Detectable,
-		"outage": &v.LeftOut.Outage, "model_changed": &v.LeftOut.ModelChanged, "basket_changed": &v.LeftOut.BasketChanged,
+		"before": v.Before, "after": v.After, "difference": v.Difference, "e_value": v.EValue, "e_days": v.EDays,
+		"detectable": v.Detectable,
+		"outage":     &v.LeftOut.Outage, "model_changed": &v.LeftOut.ModelChanged,
+		"basket_changed": &v.LeftOut.BasketChanged,
 	}
 	intervals := []*verdict.Interval{v.Interval}
 	if s := v.Since; s != nil {

@@ -28,7 +28,8 @@ type goldenCase struct {
 	Want  goldenVerdict
 }
 
-// A goldenCell has a character a day: 0 to 9 and A for one answer with 0 to 100 points, x: the run was given up, .: no run.
+// A goldenCell has a character a day: 0 to 9 and A for one answer with 0 to 100 points, x: the run was given up, .: no
+// run.
 type goldenCell struct{ Prompt, Topic, Platform, Model, Points, Served string }
 
 type goldenVerdict struct {
@@ -152,7 +153,9 @@ func compareGolden(t *testing.T, got verdict.Verdict, want goldenVerdict) {
 	check("verdict", got.Verdict, want.Verdict)
 	check("reach", got.Reach, want.Reach)
 	check("unadjusted", got.Unadjusted, want.Unadjusted)
-	check("prompts, days", []int{got.Prompts, got.DaysBefore, got.DaysAfter}, []int{want.Prompts, want.DaysBefore, want.DaysAfter})
+	check("prompts, days", []int{got.Prompts, got.DaysBefore, got.DaysAfter}, []int{
+		want.Prompts, want.DaysBefore, want.DaysAfter,
+	})
 	check("left out", decimals(got.LeftOut.Outage, got.LeftOut.ModelChanged, got.LeftOut.BasketChanged),
 		decimals(want.LeftOut["outage"], want.LeftOut["model_changed"], want.LeftOut["basket_changed"]))
 	check("before", pointer(got.Before, 4), pointer(want.Before, 4))

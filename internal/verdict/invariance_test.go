@@ -33,7 +33,9 @@ func TestInvariances(t *testing.T) {
 			{"two rows for one", s.basketOf(divided(random, cells), served), sameID, same},
 			{"days outside", s.basketOf(slices.Concat(early, late, cells), served), sameID, same},
 			{"other ids", s.renamed().basket(random), otherID, same},
-			{"points of 100 - y", s.points(func(y float64) float64 { return 100 - y }).basket(random), sameID, opposite},
+			{"points of 100 - y", s.points(func(y float64) float64 {
+				return 100 - y
+			}).basket(random), sameID, opposite},
 			{"points of y + 7", s.points(func(y float64) float64 { return y + 7 }).basket(random), sameID, raised},
 		}
 		dimension := []verdict.Dimension{verdict.ByPlatform, verdict.ByTopic, verdict.ByPrompt}[random.IntN(3)]
@@ -163,7 +165,8 @@ func divided(random *rand.Rand, cells []verdict.Cell) (rows []verdict.Cell) {
 				row.Days, row.Points = append(row.Days, row.Days[0]), append(row.Points, row.Points[0]/2)
 				row.Points[0] /= 2
 				if len(row.Runs) > 0 {
-					row.Runs, row.GivenUp, row.Answers = append(row.Runs, 0), append(row.GivenUp, 0), append(row.Answers, 0)
+					row.Runs, row.GivenUp, row.Answers = append(row.Runs, 0), append(row.GivenUp, 0),
+						append(row.Answers, 0)
 				}
 			}
 			rows = append(rows, row)
@@ -189,7 +192,8 @@ func picked(c verdict.Cell, places []int) verdict.Cell {
 	for _, i := range places {
 		row.Days, row.Points = append(row.Days, c.Days[i]), append(row.Points, c.Points[i])
 		if len(c.Runs) > 0 {
-			row.Runs, row.GivenUp, row.Answers = append(row.Runs, c.Runs[i]), append(row.GivenUp, c.GivenUp[i]), append(row.Answers, c.Answers[i])
+			row.Runs, row.GivenUp, row.Answers = append(row.Runs, c.Runs[i]), append(row.GivenUp, c.GivenUp[i]),
+				append(row.Answers, c.Answers[i])
 		}
 	}
 	return row
@@ -211,7 +215,10 @@ func TestMissingAnswersLeaveTheDifference(t *testing.T) {
 					if day >= from {
 						y += 8
 					}
-					r := naive.Run{Prompt: fmt.Sprint(prompt), Platform: fmt.Sprint(platform), Day: day, Points: map[string]float64{"brand": y}}
+					r := naive.Run{
+						Prompt: fmt.Sprint(prompt), Platform: fmt.Sprint(platform), Day: day,
+						Points: map[string]float64{"brand": y},
+					}
 					for _, r := range with(r) {
 						s.runs = append(s.runs, &r)
 					}
@@ -230,11 +237,13 @@ func TestMissingAnswersLeaveTheDifference(t *testing.T) {
 	}
 	quietDays := func(r naive.Run) bool { return r.Day >= from+9 && r.Day < from+12 }
 	for what, with := range map[string]func(naive.Run) []naive.Run{
-		"nothing":                    without(func(naive.Run) bool { return false }),
-		"a platform on three days":   without(func(r naive.Run) bool { return r.Platform == "1" && quietDays(r) }),
-		"a prompt on three days":     without(func(r naive.Run) bool { return r.Prompt == "7" && quietDays(r) }),
-		"a cell":                     without(func(r naive.Run) bool { return r.Platform == "2" && r.Prompt == "7" }),
-		"a cell before":              without(func(r naive.Run) bool { return r.Platform == "2" && r.Prompt == "7" && r.Day < from }),
+		"nothing":                  without(func(naive.Run) bool { return false }),
+		"a platform on three days": without(func(r naive.Run) bool { return r.Platform == "1" && quietDays(r) }),
+		"a prompt on three days":   without(func(r naive.Run) bool { return r.Prompt == "7" && quietDays(r) }),
+		"a cell":                   without(func(r naive.Run) bool { return r.Platform == "2" && r.Prompt == "7" }),
+		"a cell before": without(func(r naive.Run) bool {
+			return r.Platform == "2" && r.Prompt == "7" && r.Day < from
+		}),
 		"a prompt that came with it": without(func(r naive.Run) bool { return r.Prompt == "7" && r.Day < from+5 }),
 		"a platform that gave up on three days": func(r naive.Run) []naive.Run {
 			if r.Platform == "1" && quietDays(r) {

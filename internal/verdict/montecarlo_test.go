@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-var manyQuarters = flag.Int("quarters", 0, "simulated quarters of each Monte Carlo test (0: as many as a short test needs)")
+var manyQuarters = flag.Int("quarters", 0,
+	"simulated quarters of each Monte Carlo test (0: as many as a short test needs)")
 
 func quarters(usual int) int {
 	if *manyQuarters > 0 {
@@ -30,9 +31,9 @@ func daysAlone(v *Verdict) string {
 	return ""
 }
 
-// A brand that did not change is looked at on each day of a quarter: it is rarely said to have moved. The check says the
-// same of the same answers, or more, and it finds a bad rule. Alarms in 100 quarters, of 1,000 with -quarters 1000, with
-// Wilson's interval where it matters; a test without it has 25 to 100:
+// A brand that did not change is looked at on each day of a quarter: it is rarely said to have moved. The check says
+// the same of the same answers, or more, and it finds a bad rule. Alarms in 100 quarters, of 1,000 with -quarters 1000,
+// with Wilson's interval where it matters; a test without it has 25 to 100:
 //
 //	                        truth          check by days  check by signs
 //	quiet 10x3   brand      0.2 (0.1–0.7)  1.2 (0.7–2.1)  0.2
@@ -65,7 +66,8 @@ func TestFalseAlarms(t *testing.T) {
 			prompts := checks[0].rate(t, "truth", NotRelabelled, ReachPrompts)
 			checks[0].rate(t, "check by days", RelabelDays, ReachPrompts)
 			if truth.pct > c.brands || prompts.pct > c.prompt {
-				t.Errorf("alarms in %.1f %% and %.1f %% of quarters, want at most %v and %v", truth.pct, prompts.pct, c.brands, c.prompt)
+				t.Errorf("alarms in %.1f %% and %.1f %% of quarters, want at most %v and %v", truth.pct, prompts.pct,
+					c.brands, c.prompt)
 			}
 			larger := days
 			if signs.pct > days.pct {
@@ -97,7 +99,9 @@ func (s simulation) checks(quarters int, rules ...rule) []Check {
 		b := s.basket("brand")
 		signs := b.relabelSigns(b.cells, "brand", s.random)
 		days := b.relabelDays(b.cells, "brand", answeredDays(b.cells), s.random)
-		for relabelling, relabelled := range map[string]*Basket{NotRelabelled: b, RelabelSigns: signs, RelabelDays: days} {
+		for relabelling, relabelled := range map[string]*Basket{
+			NotRelabelled: b, RelabelSigns: signs, RelabelDays: days,
+		} {
 			verdicts := relabelled.look(row, last-checkLooks+1, last)
 			for i, rule := range rules {
 				checks[i].count(relabelling, verdicts, rule)
@@ -117,7 +121,8 @@ func (c Check) rate(t *testing.T, name, relabelling, reach string) rate {
 	n := c[CheckKind{relabelling, reach}]
 	w := Wilson(float64(n.AlarmedRows), float64(n.Rows))
 	r := rate{100 * float64(n.AlarmedRows) / float64(n.Rows), Interval{100 * w.Low, 100 * w.High}}
-	t.Logf("%-32s reach %-7s %4d of %d quarters %5.1f %% (%.1f–%.1f)", name, reach, n.AlarmedRows, n.Rows, r.pct, r.Low, r.High)
+	t.Logf("%-32s reach %-7s %4d of %d quarters %5.1f %% (%.1f–%.1f)", name, reach, n.AlarmedRows, n.Rows, r.pct, r.Low,
+		r.High)
 	return r
 }
 
@@ -125,7 +130,9 @@ func (c Check) rate(t *testing.T, name, relabelling, reach string) rate {
 // with reach brand.
 func TestDropsAreSeen(t *testing.T) {
 	collectRarely(t)
-	s := simulation{prompts: 10, platforms: 3, days: 144, mean: 0.5, drop: 10, dropDay: 130, random: rand.New(rand.NewPCG(26, 8))}
+	s := simulation{
+		prompts: 10, platforms: 3, days: 144, mean: 0.5, drop: 10, dropDay: 130, random: rand.New(rand.NewPCG(26, 8)),
+	}
 	seen, brand, brands := 0, 0, quarters(150)
 	for range brands {
 		b := s.basket("brand")
@@ -176,7 +183,8 @@ func TestListsHaveFewFalseMoves(t *testing.T) {
 		found += right
 		share += float64(wrong) / float64(max(1, right+wrong)) / float64(lists)
 	}
-	t.Logf("%.2f %% of the moves in %d lists are false, %.0f %% of the drops are found", 100*share, lists, 10*float64(found)/float64(lists))
+	t.Logf("%.2f %% of the moves in %d lists are false, %.0f %% of the drops are found", 100*share, lists,
+		10*float64(found)/float64(lists))
 	if share > discoveryRate || found < 4*lists {
 		t.Error("want at most 10 % false, and 4 of 10 drops found")
 	}

@@ -51,7 +51,8 @@ func TestRandomBasketsGiveTheNaiveVerdicts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"within_noise ", "moved_up brand", "moved_down brand", "moved_up prompts", "moved_down prompts", "unadjusted prompts",
+		"within_noise ", "moved_up brand", "moved_down brand", "moved_up prompts", "moved_down prompts",
+		"unadjusted prompts",
 		"too_little_data no_runs", "too_little_data few_days", "too_little_data few_prompts", "too_little_data coarse",
 		"outage platform", "model_changed platform", "basket_changed platform",
 	} {
@@ -86,7 +87,8 @@ func TestRandomListsKeepTheNaiveMoves(t *testing.T) {
 				row.Verdict, row.Reach = verdict.MovedDown, verdict.ReachPrompts
 			}
 			list = append(list, &row)
-			naiveList = append(naiveList, &naive.Change{Verdict: row.Verdict, Reach: row.Reach, EValue: row.EValue, EDays: row.EDays})
+			naiveList = append(naiveList,
+				&naive.Change{Verdict: row.Verdict, Reach: row.Reach, EValue: row.EValue, EDays: row.EDays})
 		}
 		verdict.Adjust(list)
 		naive.AdjustList(naiveList)
@@ -115,7 +117,8 @@ func TestGoldenCasesGiveTheNaiveVerdicts(t *testing.T) {
 			compareGolden(t, verdictOf(naive.Judge(s.runs, s.question(all))), c.Want)
 			var list []*naive.Change
 			for _, want := range c.Want.Groups {
-				change := naive.Judge(s.runs, s.question(verdict.Row{Entity: "brand", Dimension: c.Options.GroupBy, Key: want.Key}))
+				change := naive.Judge(s.runs,
+					s.question(verdict.Row{Entity: "brand", Dimension: c.Options.GroupBy, Key: want.Key}))
 				list = append(list, &change)
 			}
 			naive.AdjustList(list)
@@ -128,15 +131,17 @@ func TestGoldenCasesGiveTheNaiveVerdicts(t *testing.T) {
 
 func verdictOf(c naive.Change) verdict.Verdict {
 	v := verdict.Verdict{
-		Verdict: c.Verdict, Reach: c.Reach, Reason: c.Reason, Before: c.Before, After: c.After, Difference: c.Difference,
-		EValue: c.EValue, EDays: c.EDays, Interval: (*verdict.Interval)(c.Interval), Detectable: c.Detectable,
+		Verdict: c.Verdict, Reach: c.Reach, Reason: c.Reason, Before: c.Before, After: c.After,
+		Difference: c.Difference,
+		EValue:     c.EValue, EDays: c.EDays, Interval: (*verdict.Interval)(c.Interval), Detectable: c.Detectable,
 		Prompts: c.Prompts, DaysBefore: c.DaysBefore, DaysAfter: c.DaysAfter,
 		LeftOut:    verdict.LeftOut{Outage: c.Outage, ModelChanged: c.ModelChanged, BasketChanged: c.BasketChanged},
 		Unadjusted: c.Unadjusted,
 	}
 	if c.Since != nil {
 		v.Since = &verdict.Since{
-			Day: verdict.Day(c.Since.Day), Difference: c.Since.Difference, Interval: (*verdict.Interval)(c.Since.Interval),
+			Day: verdict.Day(c.Since.Day), Difference: c.Since.Difference,
+			Interval: (*verdict.Interval)(c.Since.Interval),
 		}
 	}
 	return v
@@ -148,7 +153,8 @@ func difference(got, want verdict.Verdict, most float64) (diff string) {
 		m := map[string]*float64{
 			"before": v.Before, "after": v.After, "difference": v.Difference, "detectable": v.Detectable,
 			"e_value": v.EValue, "e_days": v.EDays,
-			"outage": &v.LeftOut.Outage, "model_changed": &v.LeftOut.ModelChanged, "basket_changed": &v.LeftOut.BasketChanged,
+			"outage": &v.LeftOut.Outage, "model_changed": &v.LeftOut.ModelChanged,
+			"basket_changed": &v.LeftOut.BasketChanged,
 		}
 		if v.Interval != nil {
 			m["low"], m["high"] = &v.Interval.Low, &v.Interval.High
@@ -162,7 +168,8 @@ func difference(got, want verdict.Verdict, most float64) (diff string) {
 		return m
 	}
 	texts := func(v verdict.Verdict) string {
-		text := fmt.Sprint(v.Verdict, " ", v.Reach, " ", v.Reason, " ", v.Unadjusted, " ", v.Prompts, v.DaysBefore, v.DaysAfter)
+		text := fmt.Sprint(v.Verdict, " ", v.Reach, " ", v.Reason, " ", v.Unadjusted, " ", v.Prompts, v.DaysBefore,
+			v.DaysAfter)
 		if v.Since != nil {
 			text += fmt.Sprint(" since ", v.Since.Day)
 		}

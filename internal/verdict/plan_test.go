@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The table of the answers a day that show a change within 7, 14 and 28 days, for answers that deviate by 15 (the APIs of
-// the large platforms), 25 and 35 points, and no noise of days.
+// The table of the answers a day that show a change within 7, 14 and 28 days, for answers that deviate by 15 (the APIs
+// of the large platforms), 25 and 35 points, and no noise of days.
 func TestNeededAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -19,7 +19,8 @@ func TestNeededAnswers(t *testing.T) {
 	} {
 		for i, days := range []int{7, 14, 28} {
 			if n := math.Ceil(*neededAnswers(c.deviation*c.deviation, 0, c.difference, days)); n != c.want[i] {
-				t.Errorf("deviation %v, %v points in %d days: %v answers a day, want %v", c.deviation, c.difference, days, n, c.want[i])
+				t.Errorf("deviation %v, %v points in %d days: %v answers a day, want %v", c.deviation, c.difference,
+					days, n, c.want[i])
 			}
 		}
 	}
@@ -60,14 +61,17 @@ func TestPlanOfABasket(t *testing.T) {
 	for prompt := range 10 {
 		c := Cell{EntityID: "b", PromptID: string(rune('a' + prompt)), Platform: "p"}
 		for day := range 28 {
-			c.Days, c.Runs, c.GivenUp, c.Answers = append(c.Days, uint16(day)), append(c.Runs, 1), append(c.GivenUp, 0), append(c.Answers, 1)
+			c.Days, c.Runs, c.GivenUp, c.Answers = append(c.Days, uint16(day)), append(c.Runs, 1), append(c.GivenUp, 0),
+				append(c.Answers, 1)
 			c.Points = append(c.Points, float64((day+prompt)%2*100))
 		}
 		cells = append(cells, c)
 	}
 	p, ok := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14)
-	if !ok || p.AnswersPerDay != 10 || p.AnswerShare != 1 || math.Abs(p.AnswerDeviation-50*math.Sqrt(28.0/27)) > 1e-9 || p.DayDeviation != 0 ||
-		p.Clusters != 10 || *p.NeededClusters != 5 || math.Abs(*p.Needed-*neededAnswers(2500*28.0/27, 0, 10, 14)) > 1e-9 {
+	if !ok || p.AnswersPerDay != 10 || p.AnswerShare != 1 || math.Abs(p.AnswerDeviation-50*math.Sqrt(28.0/27)) > 1e-9 ||
+		p.DayDeviation != 0 ||
+		p.Clusters != 10 || *p.NeededClusters != 5 ||
+		math.Abs(*p.Needed-*neededAnswers(2500*28.0/27, 0, 10, 14)) > 1e-9 {
 		t.Errorf("%+v, %v", p, ok)
 	}
 	if _, ok := NewBasket(0, 35, cells, nil).Plan(35, Row{Entity: "b"}, 10, 14); !ok {
@@ -81,7 +85,8 @@ func TestPlanOfABasket(t *testing.T) {
 			cells[i].Runs[at], cells[i].GivenUp[at] = 10, 1
 		}
 	}
-	if p, _ := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14); p.AnswersPerDay != 10 || math.Abs(p.AnswerShare-1./9) > 1e-9 {
+	if p, _ := NewBasket(0, 27, cells, nil).Plan(27, Row{Entity: "b"}, 10, 14); p.AnswersPerDay != 10 ||
+		math.Abs(p.AnswerShare-1./9) > 1e-9 {
 		t.Errorf("a ninth is answered: %+v", p)
 	}
 }

@@ -81,7 +81,8 @@ func wideCells(prompts, platforms int, first uint16, days int) (cells []verdict.
 	for platform := range platforms {
 		for day := range days {
 			served = append(served, verdict.Served{
-				Platform: fmt.Sprint(platform), Model: "model", ServedModel: "v1", Day: first + uint16(day), Answers: int64(prompts),
+				Platform: fmt.Sprint(platform), Model: "model", ServedModel: "v1", Day: first + uint16(day),
+				Answers: int64(prompts),
 			})
 		}
 	}

@@ -115,13 +115,15 @@ func (s sample) cells() (cells []verdict.Cell, served []verdict.Served) {
 			cmp.Compare(a.platform, b.platform), cmp.Compare(a.model, b.model), cmp.Compare(a.region, b.region))
 	}) {
 		c := verdict.Cell{
-			EntityID: k.entity, PromptID: k.prompt, TopicID: k.topic, Platform: k.platform, Model: k.model, Region: k.region,
+			EntityID: k.entity, PromptID: k.prompt, TopicID: k.topic, Platform: k.platform, Model: k.model,
+			Region: k.region,
 		}
 		for _, d := range slices.Sorted(maps.Keys(byKey[k])) {
 			sum := byKey[k][d]
 			c.Days, c.Points = append(c.Days, uint16(d)), append(c.Points, sum.points)
 			if k.entity == s.entities[0] {
-				c.Runs, c.GivenUp, c.Answers = append(c.Runs, sum.runs), append(c.GivenUp, sum.givenUp), append(c.Answers, sum.answers)
+				c.Runs, c.GivenUp, c.Answers = append(c.Runs, sum.runs), append(c.GivenUp, sum.givenUp),
+					append(c.Answers, sum.answers)
 			}
 		}
 		cells = append(cells, c)
@@ -289,7 +291,9 @@ func (d *draw) drawPrompt(prompt string) {
 			if absent || d.weekly && day%7 != slot || d.thin[day] && c.platform != d.platforms[0] {
 				continue
 			}
-			r := naive.Run{Prompt: prompt, Topic: topic, Platform: c.platform, Model: c.model, Region: c.region, Day: day}
+			r := naive.Run{
+				Prompt: prompt, Topic: topic, Platform: c.platform, Model: c.model, Region: c.region, Day: day,
+			}
 			if day >= moved {
 				r.Topic = later
 			}

@@ -28,7 +28,8 @@ type set struct {
 
 func newSet(name string, brand event.Entity, competitors ...event.Entity) *set {
 	s := &set{brand: Brand{Snapshot: postgres.Snapshot{
-		OrganizationID: idOf("organization"), BrandID: idOf(name), Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains,
+		OrganizationID: idOf("organization"), BrandID: idOf(name), Name: brand.Name, Aliases: brand.Aliases,
+		Domains:  brand.Domains,
 		Revision: 1,
 	}}}
 	for _, c := range competitors {
@@ -55,12 +56,18 @@ func (s *set) prompt(text, topic string) event.Prompt {
 func (s *set) add(a event.Answer) {
 	b := s.brand
 	a.V, a.OrganizationID, a.Sample = event.Version, b.OrganizationID, int64(len(s.answers)+1)
-	a.Brand = event.Brand{Entity: event.Entity{ID: b.BrandID, Name: b.Name, Aliases: b.Aliases, Domains: b.Domains}, Revision: b.Revision}
+	a.Brand = event.Brand{
+		Entity: event.Entity{ID: b.BrandID, Name: b.Name, Aliases: b.Aliases, Domains: b.Domains}, Revision: b.Revision,
+	}
 	for _, c := range b.Competitors {
-		a.Competitors = append(a.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+		a.Competitors = append(a.Competitors, event.Entity{
+			ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains,
+		})
 	}
 	a.Competitors = a.Competitors[:min(len(a.Competitors), event.MaxRivals)]
-	a.ID = event.RunID(event.Identity{BrandID: b.BrandID, PromptText: a.Prompt.Text, Platform: a.Platform, Sample: a.Sample, Due: a.AnsweredAt.Time})
+	a.ID = event.RunID(event.Identity{
+		BrandID: b.BrandID, PromptText: a.Prompt.Text, Platform: a.Platform, Sample: a.Sample, Due: a.AnsweredAt.Time,
+	})
 	s.answers = append(s.answers, a)
 }
 
@@ -117,7 +124,8 @@ func land(t *testing.T, warehouse *clickhouse.Conn, random *rand.Rand, corrected
 		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		half := len(rows) / 2
 		for i, part := range [][]clickhouse.AnswerRow{rows[:half], rows[half:]} {
-			if err := clickhouse.Answers.Insert(t.Context(), warehouse, fmt.Sprint(sets[0].brand.BrandID, month, i), part); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse,
+				fmt.Sprint(sets[0].brand.BrandID, month, i), part); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,9 +25,9 @@ type naming struct {
 	domains []string // that it cites, none of them the brand's or a competitor's
 }
 
-// Where the names of a real brand and its rivals are exchanged at random, what the rules still find is chance: gaps where
-// they are exchanged in each answer, sources where they are exchanged in all answers to a prompt together. The phrasings of
-// a need are one prompt, since a run has one answer of a platform to each.
+// Where the names of a real brand and its rivals are exchanged at random, what the rules still find is chance: gaps
+// where they are exchanged in each answer, sources where they are exchanged in all answers to a prompt together. The
+// phrasings of a need are one prompt, since a run has one answer of a platform to each.
 func TestChanceGivesHardlyAnything(t *testing.T) {
 	t.Parallel()
 	lines, err := os.ReadFile(shared + "data/real-answers/run-1.ndjson")
@@ -65,7 +65,8 @@ func TestChanceGivesHardlyAnything(t *testing.T) {
 		}
 	}
 	times := float64(permutations * len(file.Brands))
-	t.Logf("%.2f gaps and %.2f sources a brand by chance, of %.0f prompts", float64(gaps)/times, float64(sources)/times, float64(judged)/times)
+	t.Logf("%.2f gaps and %.2f sources a brand by chance, of %.0f prompts", float64(gaps)/times, float64(sources)/times,
+		float64(judged)/times)
 	if judged == 0 || float64(gaps)/times > 0.5 || float64(sources)/times > 0.7 {
 		t.Errorf("%d gaps and %d sources in %.0f sets, want at most 0.5 and 0.7 a set", gaps, sources, times)
 	}
@@ -102,7 +103,9 @@ func exchanged(s *set, answers []naming, random *rand.Rand, alike bool) (rows []
 			}
 			row := byKey[domain][a.prompt]
 			if row == nil {
-				row = &clickhouse.PromptNames{Domain: domain, PromptID: a.prompt, RivalAnswers: make([]int64, len(a.named)-1)}
+				row = &clickhouse.PromptNames{
+					Domain: domain, PromptID: a.prompt, RivalAnswers: make([]int64, len(a.named)-1),
+				}
 				for _, c := range s.brand.Competitors {
 					row.Rivals = append(row.Rivals, clickhouse.UUID(c.ID))
 				}

@@ -64,7 +64,8 @@ func TestTextsAreReadFromTheWarehouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"name":"Nova","answers":6,"leading_answers":6,"beside_tracked":6,"prompts":3,"platforms":["openai"],"cards":8,"open":"name=Nova","listed_answers":7}`
+	const want = `{"name":"Nova","answers":6,"leading_answers":6,"beside_tracked":6,"prompts":3,` +
+		`"platforms":["openai"],"cards":8,"open":"name=Nova","listed_answers":7}`
 	if s.Key != "nova" || s.Score != 85.7 || string(evidence) != want {
 		t.Errorf("%+v, evidence %s", s, evidence)
 	}

@@ -81,10 +81,14 @@ func TestRealAnswersGiveTheSameAsAnIndependentComputation(t *testing.T) {
 				for _, found := range s.apply(t, conn) {
 					if found.Found > maxSuggestions { // the other has no cut
 						want = slices.DeleteFunc(want, func(o outcome) bool {
-							return o.Kind == found.Kind && !slices.ContainsFunc(found.Suggestions, func(s Suggestion) bool { return s.Key == o.Key })
+							return o.Kind == found.Kind && !slices.ContainsFunc(found.Suggestions,
+								func(s Suggestion) bool {
+									return s.Key == o.Key
+								})
 						})
 					}
-					t.Logf("%s: %d of kind %s of %d tried, %.1f by chance", name, found.Found, found.Kind, found.Judged, found.ByChance)
+					t.Logf("%s: %d of kind %s of %d tried, %.1f by chance", name, found.Found, found.Kind, found.Judged,
+						found.ByChance)
 					got = append(got, outcomes(s, found)...)
 				}
 				compareOutcomes(t, name, got, want)
@@ -94,7 +98,10 @@ func TestRealAnswersGiveTheSameAsAnIndependentComputation(t *testing.T) {
 }
 
 func (c capture) answer(prompt event.Prompt) event.Answer {
-	a := event.Answer{Prompt: prompt, Platform: c.Platform, Language: c.Language, Text: c.Text, SearchQueries: c.SearchQueries, AnsweredAt: event.At(c.AnsweredAt)}
+	a := event.Answer{
+		Prompt: prompt, Platform: c.Platform, Language: c.Language, Text: c.Text, SearchQueries: c.SearchQueries,
+		AnsweredAt: event.At(c.AnsweredAt),
+	}
 	for _, x := range c.Citations {
 		a.Citations = append(a.Citations, event.Citation{URL: x.URL, Title: x.Title, Cited: x.Cited == nil || *x.Cited})
 	}
@@ -123,7 +130,8 @@ func capturesOf(t *testing.T, lines []byte, enriched bool) (captures []capture, 
 			for range random.IntN(4) {
 				words := strings.Fields(order[random.IntN(len(order))])
 				random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
-				words = append(words[:max(1, len(words)-random.IntN(5))], []string{"2025", "site:example.org", "Réviews", "sale", "germany"}[random.IntN(5)])
+				words = append(words[:max(1, len(words)-random.IntN(5))],
+					[]string{"2025", "site:example.org", "Réviews", "sale", "germany"}[random.IntN(5)])
 				c.SearchQueries = append(c.SearchQueries, strings.Join(words, " "))
 			}
 		}

@@ -37,8 +37,9 @@ func randomSet(name string, random *rand.Rand, exchanged bool) *set {
 	}
 	for range 20 + random.IntN(30) {
 		a := event.Answer{
-			Prompt:   s.prompt(fmt.Sprint("question ", random.IntN(7)), "lamps"),
-			Platform: []string{"openai", "gemini", "gemini-shopping"}[random.IntN(9)%3], AnsweredAt: at(1+random.IntN(20), random.IntN(24)), Text: "This is",
+			Prompt:     s.prompt(fmt.Sprint("question ", random.IntN(7)), "lamps"),
+			Platform:   []string{"openai", "gemini", "gemini-shopping"}[random.IntN(9)%3],
+			AnsweredAt: at(1+random.IntN(20), random.IntN(24)), Text: "This is",
 		}
 		for i, entity := range append([]string{"Lumen"}, rivalNames...) {
 			if random.Float64() < rates[i] {
@@ -47,8 +48,12 @@ func randomSet(name string, random *rand.Rand, exchanged bool) *set {
 		}
 		a.Text += "\n\n**Nova " + []string{"Pro", "Max"}[len(s.answers)%2] + "**"
 		for range random.IntN(4) {
-			host := []string{"one.example", "www.one.example", "two.example", "mall.example", "lumen.mall.example", "beam.example"}[random.IntN(6)]
-			a.Citations = append(a.Citations, event.Citation{URL: fmt.Sprint("https://", host, "/", random.IntN(3)), Cited: random.IntN(5) > 0})
+			host := []string{
+				"one.example", "www.one.example", "two.example", "mall.example", "lumen.mall.example", "beam.example",
+			}[random.IntN(6)]
+			a.Citations = append(a.Citations, event.Citation{
+				URL: fmt.Sprint("https://", host, "/", random.IntN(3)), Cited: random.IntN(5) > 0,
+			})
 		}
 		if random.IntN(12) == 0 {
 			a.Text, a.Citations, a.GivenUp = "", nil, &event.GivenUp{Class: "timeout"}
@@ -92,7 +97,10 @@ func plainly(s *set) (lines []string) {
 			return !names(a, "Lumen") && slices.ContainsFunc(rivals, func(r string) bool { return names(a, r) })
 		})
 		if len(rivals) > 0 && surely(rival, float64(x), float64(b), float64(len(list))) {
-			lines = append(lines, fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", kind, key, math.Floor(1000*float64(x-b)/float64(len(answers))+0.5+1e-9)/10, len(list), b, rival, x, only, opens))
+			lines = append(lines,
+				fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", kind, key,
+					math.Floor(1000*float64(x-b)/float64(len(answers))+0.5+1e-9)/10, len(list), b, rival, x, only,
+					opens))
 		}
 	}
 	byPrompt := func(list []event.Answer) map[string][]event.Answer {
@@ -132,7 +140,9 @@ func plainly(s *set) (lines []string) {
 		line("source", domain, list, opens, func(rival string, x, b, n float64) bool {
 			groups, mean, spread := byPrompt(list), (x-b)/n, 0.0
 			for _, g := range groups {
-				y := count(g, func(a event.Answer) bool { return names(a, rival) }) - count(g, func(a event.Answer) bool { return names(a, "Lumen") })
+				y := count(g, func(a event.Answer) bool {
+					return names(a, rival)
+				}) - count(g, func(a event.Answer) bool { return names(a, "Lumen") })
 				spread += math.Pow(float64(y)-mean*float64(len(g)), 2)
 			}
 			k := float64(len(groups))
@@ -153,7 +163,9 @@ func linesOf(all []Result) (lines []string) {
 			case *SourceEvidence:
 				c = e.Comparison
 			}
-			lines = append(lines, fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", s.Kind, s.Key, s.Score, c.Answers, c.BrandAnswers, c.Rival.Name, c.RivalAnswers, c.OnlyRivals, c.Listed))
+			lines = append(lines,
+				fmt.Sprintf("%s %s %.1f %d %d %s %d %d %d", s.Kind, s.Key, s.Score, c.Answers,
+					c.BrandAnswers, c.Rival.Name, c.RivalAnswers, c.OnlyRivals, c.Listed))
 		}
 	}
 	slices.Sort(lines)
@@ -204,7 +216,8 @@ func searchedPlainly(s *set) (lines []string) {
 			if byWords[words] == nil {
 				byWords[words] = &search{words, map[int]bool{}, nil}
 			}
-			searching[i], byWords[words].issued[i], byWords[words].texts = true, true, append(byWords[words].texts, text)
+			searching[i], byWords[words].issued[i], byWords[words].texts = true, true,
+				append(byWords[words].texts, text)
 		}
 	}
 	var groups []*search
@@ -227,14 +240,18 @@ func searchedPlainly(s *set) (lines []string) {
 		runs, prompts, platforms, naming := map[string]bool{}, map[string]bool{}, map[string]bool{}, 0
 		for i := range g.issued {
 			a := s.answers[i]
-			runs[a.Platform+a.AnsweredAt.Format(time.DateOnly)], prompts[a.Prompt.Text], platforms[a.Platform] = true, true, true
+			runs[a.Platform+a.AnsweredAt.Format(time.DateOnly)], prompts[a.Prompt.Text], platforms[a.Platform] = true,
+				true, true
 			if strings.Contains(a.Text, "Lumen") {
 				naming++
 			}
 		}
 		if !covered && len(g.issued) >= 3 && len(runs) >= 2 {
-			lines = append(lines, fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", g.words, math.Floor(1000*float64(len(g.issued))/float64(len(searching))+0.5+1e-9)/10,
-				len(g.issued), len(searching), len(prompts), slices.Sorted(maps.Keys(platforms)), naming, len(g.issued)))
+			lines = append(lines,
+				fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", g.words,
+					math.Floor(1000*float64(len(g.issued))/float64(len(searching))+0.5+1e-9)/10,
+					len(g.issued), len(searching), len(prompts),
+					slices.Sorted(maps.Keys(platforms)), naming, len(g.issued)))
 		}
 	}
 	slices.Sort(lines)
@@ -244,13 +261,16 @@ func searchedPlainly(s *set) (lines []string) {
 func searchLines(found Result) (lines []string) {
 	for _, s := range found.Suggestions {
 		e := s.Evidence.(SearchEvidence)
-		lines = append(lines, fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", s.Key, s.Score, e.Answers, e.Searching, e.Prompts, e.Platforms, e.BrandAnswers, e.Listed))
+		lines = append(lines,
+			fmt.Sprintf("prompt %s %.1f %d of %d, %d prompts, %q, %d naming, %d listed", s.Key, s.Score, e.Answers,
+				e.Searching, e.Prompts, e.Platforms, e.BrandAnswers, e.Listed))
 	}
 	slices.Sort(lines)
 	return lines
 }
 
-// Of small sets, some of whose answers were read again, searches are those of a computation that compares each with each.
+// Of small sets, some of whose answers were read again, searches are those of a computation that compares each with
+// each.
 func TestSearchesEqualThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(29, 2))
@@ -303,7 +323,8 @@ func TestSearchesAreBounded(t *testing.T) {
 	if len(found.Suggestions) != 1 || found.Suggestions[0].Key != "floor lamp" {
 		t.Errorf("suggested %+v", found.Suggestions)
 	}
-	if len(found.Reasons) != 1 || found.Reasons[0].Reason != "searches_omitted" || found.Reasons[0].Need != maxSearches+4+11 || found.Reasons[0].Have > 1000 || found.Reasons[0].Have < 40 {
+	if len(found.Reasons) != 1 || found.Reasons[0].Reason != "searches_omitted" ||
+		found.Reasons[0].Need != maxSearches+4+11 || found.Reasons[0].Have > 1000 || found.Reasons[0].Have < 40 {
 		t.Errorf("reasons %+v", found.Reasons)
 	}
 	small := searchLog{issued: map[string][]int{"floor lamp": {0}}, answers: log.answers, steps: maxSteps}
@@ -367,11 +388,13 @@ func TestGapsAndSourcesEqualThePlainestComputation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := json.Marshal(append(s.byNames(t, second), s.byTexts(t, second)...)); err != nil || string(a) != string(b) {
+		if b, err := json.Marshal(append(s.byNames(t, second), s.byTexts(t, second)...)); err != nil ||
+			string(a) != string(b) {
 			t.Fatalf("set %d: landed in another order\ngot  %s\nwant %s\n%v", i, b, a, err)
 		}
 	}
-	t.Logf("gaps %d, sources %d of 80 sets, names %d of 10; by chance %d and %d of 40", gaps, sources, names, chanceGaps, chanceSources)
+	t.Logf("gaps %d, sources %d of 80 sets, names %d of 10; by chance %d and %d of 40", gaps, sources, names,
+		chanceGaps, chanceSources)
 	if gaps < 10 || sources < 15 || names < 5 {
 		t.Error("it proves little")
 	}

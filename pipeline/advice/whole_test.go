@@ -26,7 +26,10 @@ func (s *set) addAll() {
 	topics := []*uuid.UUID{new(idOf("topic", 1)), new(idOf("topic", 2))}
 	ask := func(prompt string, day, times int, text string, citations ...string) {
 		for i := range times {
-			a := event.Answer{Prompt: s.prompt(prompt, "lamps"), Platform: "openai", Language: "en", AnsweredAt: at(day+i%2, 9), Text: text}
+			a := event.Answer{
+				Prompt: s.prompt(prompt, "lamps"), Platform: "openai", Language: "en",
+				AnsweredAt: at(day+i%2, 9), Text: text,
+			}
 			a.Prompt.TopicID = topics[i%2]
 			for _, url := range citations {
 				a.Citations = append(a.Citations, event.Citation{URL: url, Cited: true})
@@ -42,7 +45,8 @@ func (s *set) addAll() {
 	ask("where is a guide?", 2, 13, "Lumen", "https://lumen.example/guide", "https://www.lumen.example/guide/?x")
 	ask("where is a shop?", 2, 12, "Lumen", "https://lumen.example/shop")
 	for n := range 6 {
-		ask(fmt.Sprint("which one is best? ", n), 4, 5, "1. **Nova Pro** is bright\n2. **Nova Max** is dim\n3. Glow", "https://paper.example/best", "https://www.paper.example/")
+		ask(fmt.Sprint("which one is best? ", n), 4, 5, "1. **Nova Pro** is bright\n2. **Nova Max** is dim\n3. Glow",
+			"https://paper.example/best", "https://www.paper.example/")
 	}
 }
 
@@ -52,19 +56,22 @@ func (s *set) landSite(t *testing.T, conn *clickhouse.Conn) {
 	var visits []*clickhouse.VisitRow
 	for n := range 12 {
 		visit := warehouse.Visit(int64(n), at(2, n).Time)
-		visit.OrganizationID, visit.BrandID, visit.Path = clickhouse.UUID(s.brand.OrganizationID), clickhouse.UUID(s.brand.BrandID), "/shop"
+		visit.OrganizationID, visit.BrandID, visit.Path = clickhouse.UUID(s.brand.OrganizationID),
+			clickhouse.UUID(s.brand.BrandID), "/shop"
 		visits = append(visits, visit)
 	}
 	var crawls []clickhouse.CrawlRow
 	for n := range 21 {
 		crawl := warehouse.Crawl(int64(n), at(1+n%5, n).Time)
-		crawl.OrganizationID, crawl.BrandID, crawl.Path, crawl.Purpose = clickhouse.UUID(s.brand.OrganizationID), clickhouse.UUID(s.brand.BrandID), "/new", "search"
+		crawl.OrganizationID, crawl.BrandID, crawl.Path, crawl.Purpose = clickhouse.UUID(s.brand.OrganizationID),
+			clickhouse.UUID(s.brand.BrandID), "/new", "search"
 		if n == 20 {
 			crawl.Status = 404
 		}
 		crawls = append(crawls, crawl)
 	}
-	must(t, clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits ", s.brand.BrandID), warehouse.Pack(visits...)))
+	must(t, clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits ", s.brand.BrandID),
+		warehouse.Pack(visits...)))
 	must(t, clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint("crawls ", s.brand.BrandID), crawls))
 }
 
@@ -103,7 +110,8 @@ func TestSuggestionsDependOnAnswersAlone(t *testing.T) {
 		t.Errorf("in %s\ngot  %s\nwant %s", zone, got, want)
 	}
 	for _, key := range []string{
-		idOf(s.brand.BrandID, "which one is best? 5").String(), "paper.example", "nova", "desk light", "dimmer", "cited:lumen.example/guide", "crawled:lumen.example/new",
+		idOf(s.brand.BrandID, "which one is best? 5").String(), "paper.example", "nova", "desk light", "dimmer",
+		"cited:lumen.example/guide", "crawled:lumen.example/new",
 	} {
 		if !strings.Contains(want, `"key": "`+key+`"`) {
 			t.Errorf("%s is not suggested: it proves too little", key)
@@ -132,16 +140,22 @@ func TestReplayAndRereadChangeNoSuggestion(t *testing.T) {
 	s.brand, err = w.brand(t.Context(), w.brands[0].ID)
 	must(t, err)
 	s.addAll()
-	_, err = w.db.AddPrompt(t.Context(), w.brands[0].ID, postgres.TrackedPrompt{Text: "of the set", Set: "s", Samples: 1})
+	_, err = w.db.AddPrompt(t.Context(), w.brands[0].ID, postgres.TrackedPrompt{
+		Text: "of the set", Set: "s", Samples: 1,
+	})
 	must(t, err)
 	for _, p := range s.brand.Prompts {
-		w.exec(t, "INSERT INTO public.prompts (id, prompt_set_id, text) SELECT $1, id, $2 FROM public.prompt_sets WHERE brand_id = $3", p.ID, p.Text, w.brands[0].ID)
+		w.exec(t, "INSERT INTO public.prompts (id, prompt_set_id, text) SELECT $1, id, $2 FROM public.prompt_sets "+
+			"WHERE brand_id = $3", p.ID, p.Text, w.brands[0].ID)
 	}
 	land(t, w.warehouse, rand.New(rand.NewPCG(1, 1)), false, s)
 	must(t, w.Advise(t.Context(), w.brands[0].ID))
-	w.exec(t, "UPDATE public.suggestions SET status = CASE kind WHEN 'source' THEN 'dismissed' WHEN 'theme' THEN 'added' ELSE 'new' END")
+	w.exec(t, "UPDATE public.suggestions SET status = CASE kind WHEN 'source' THEN 'dismissed' WHEN 'theme' THEN "+
+		"'added' ELSE 'new' END")
 	rows := func(db *postgres.DB) (text string) {
-		must(t, db.QueryRow(t.Context(), "SELECT string_agg(concat_ws(' ', kind, key, status, score, evidence, extract(epoch FROM expires_at), extract(epoch FROM updated_at)), E'\\n' ORDER BY kind, key) FROM public.suggestions").Scan(&text))
+		must(t, db.QueryRow(t.Context(), "SELECT string_agg(concat_ws(' ', kind, key, status, score, evidence, "+
+			"extract(epoch FROM expires_at), extract(epoch FROM updated_at)), E'\\n' ORDER BY kind, "+
+			"key) FROM public.suggestions").Scan(&text))
 		return text
 	}
 	before := rows(w.db)
@@ -172,7 +186,8 @@ func TestReplayAndRereadChangeNoSuggestion(t *testing.T) {
 	root, err := pgx.Connect(t.Context(), w.dsn)
 	must(t, err)
 	defer root.Close(t.Context())
-	_, err = root.Exec(t.Context(), "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone TO ''Pacific/Auckland''', current_database()); END $$")
+	_, err = root.Exec(t.Context(), "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone TO "+
+		"''Pacific/Auckland''', current_database()); END $$")
 	must(t, err)
 	w.clock = w.clock.In(auckland)
 	w.db.Reset()
@@ -185,24 +200,30 @@ func TestManyCompetitors(t *testing.T) {
 	t.Parallel()
 	var competitors []event.Entity
 	for n := range 10_000 {
-		competitors = append(competitors, event.Entity{Name: fmt.Sprintf("Maker%05d", n), Domains: []string{fmt.Sprintf("maker%d.example", n)}})
+		competitors = append(competitors, event.Entity{
+			Name: fmt.Sprintf("Maker%05d", n), Domains: []string{fmt.Sprintf("maker%d.example", n)},
+		})
 	}
 	s := newSet("many", event.Entity{Name: "Lumen"}, competitors...)
 	for n := range 6 {
-		s.add(event.Answer{Prompt: s.prompt("which lamp?", ""), Platform: "openai", AnsweredAt: at(1+n, 9), Text: "1. Maker00007 is best\n2. Maker09999"})
+		s.add(event.Answer{
+			Prompt: s.prompt("which lamp?", ""), Platform: "openai", AnsweredAt: at(1+n, 9),
+			Text: "1. Maker00007 is best\n2. Maker09999",
+		})
 	}
 	conn := warehouse.Migrated(t)
 	land(t, conn, rand.New(rand.NewPCG(1, 1)), true, s)
 	all, err := find(t.Context(), conn, s.brand, always)
 	must(t, err)
 	gaps := all[slices.IndexFunc(all, func(r Result) bool { return r.Kind == KindGap })]
-	if len(gaps.Suggestions) != 1 || gaps.Suggestions[0].Text != `"which lamp?": Maker00007 is named in 6 of 6 answers, Lumen in 0.` {
+	if len(gaps.Suggestions) != 1 ||
+		gaps.Suggestions[0].Text != `"which lamp?": Maker00007 is named in 6 of 6 answers, Lumen in 0.` {
 		t.Errorf("gaps %+v", gaps)
 	}
 }
 
-// The pages of a site are counted as by reading each answer, crawl and visit by itself, also where answers were first read
-// before the site was the brand's.
+// The pages of a site are counted as by reading each answer, crawl and visit by itself, also where answers were first
+// read before the site was the brand's.
 func TestOwnedPagesEqualThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(29, 3))
@@ -216,11 +237,16 @@ func TestOwnedPagesEqualThePlainestComputation(t *testing.T) {
 		return want[page]
 	}
 	for n := range 60 {
-		a := event.Answer{Prompt: s.prompt("which lamp?", ""), Platform: []string{"openai", "gemini-shopping"}[n%7/6], AnsweredAt: at(1+n%20, 9), Text: "Lumen"}
+		a := event.Answer{
+			Prompt: s.prompt("which lamp?", ""), Platform: []string{"openai", "gemini-shopping"}[n%7/6],
+			AnsweredAt: at(1+n%20, 9), Text: "Lumen",
+		}
 		pages := map[string]bool{}
 		for range random.IntN(4) {
 			page, isCited := fmt.Sprintf("lumen.example/%c", 'a'+random.IntN(4)), random.IntN(4) > 0
-			address := []string{"https://" + page, "https://www." + page + "/", "http://" + page + "?x=1"}[random.IntN(3)]
+			address := []string{
+				"https://" + page, "https://www." + page + "/", "http://" + page + "?x=1",
+			}[random.IntN(3)]
 			a.Citations = append(a.Citations, event.Citation{URL: address, Cited: isCited})
 			pages[page] = pages[page] || isCited
 		}
@@ -237,10 +263,13 @@ func TestOwnedPagesEqualThePlainestComputation(t *testing.T) {
 	days := map[string]bool{}
 	for n := range 60 {
 		path := fmt.Sprintf("/%c", 'b'+random.IntN(4))
-		crawl, visit := warehouse.Crawl(int64(n), at(1+random.IntN(9), n%24).Time), warehouse.Visit(int64(n), at(1+n%20, n%24).Time)
+		crawl, visit := warehouse.Crawl(int64(n), at(1+random.IntN(9), n%24).Time),
+			warehouse.Visit(int64(n), at(1+n%20, n%24).Time)
 		crawl.OrganizationID, crawl.BrandID, crawl.Path = organization, brand, path
-		crawl.Purpose, crawl.Status = []string{"search", "user", "training"}[random.IntN(3)], []uint16{200, 200, 404}[random.IntN(3)]
-		visit.OrganizationID, visit.BrandID, visit.Path, visit.Event = organization, brand, path+"/", []string{"view", "goal"}[random.IntN(2)]
+		crawl.Purpose, crawl.Status = []string{"search", "user", "training"}[random.IntN(3)],
+			[]uint16{200, 200, 404}[random.IntN(3)]
+		visit.OrganizationID, visit.BrandID, visit.Path, visit.Event = organization, brand, path+"/",
+			[]string{"view", "goal"}[random.IntN(2)]
 		if crawl.Purpose != "training" && crawl.Status == 200 {
 			page := count("lumen.example" + path)
 			page.crawls++

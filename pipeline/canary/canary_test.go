@@ -41,7 +41,9 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	e := &environment{db: store.OpenControlPlane(t, store.ControlPlane(t)), warehouse: store.OpenWarehouse(t, store.Warehouse(t))}
+	e := &environment{
+		db: store.OpenControlPlane(t, store.ControlPlane(t)), warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
+	}
 	err := e.db.AskPanel(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +69,9 @@ func (e *environment) add(t *testing.T, a event.Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, _, err := sink.DecodeAnswer(extract.Version, consume.Record{Topic: "answers", Offset: int64(len(e.rows)), Value: value})
+	row, _, err := sink.DecodeAnswer(extract.Version, consume.Record{
+		Topic: "answers", Offset: int64(len(e.rows)), Value: value,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +148,9 @@ func TestASilentChangeIsFoundAtItsDay(t *testing.T) {
 			for _, prompt := range e.prompts {
 				for sample := range int64(3) {
 					run := answer.Run{
-						Snapshot: e.snapshot, Prompt: prompt, Platform: slug, Model: model, Simulated: true, Language: "en",
-						Sample: sample + 1, Due: daysAgo(day), EndedAt: daysAgo(day).Add(time.Hour), Attempts: 1,
+						Snapshot: e.snapshot, Prompt: prompt, Platform: slug, Model: model, Simulated: true,
+						Language: "en",
+						Sample:   sample + 1, Due: daysAgo(day), EndedAt: daysAgo(day).Add(time.Hour), Attempts: 1,
 					}
 					if slug == "down" && (day == 5 || day == 20) {
 						e.add(t, run.GaveUp(&platform.Error{Class: platform.Unavailable}))
@@ -157,7 +162,8 @@ func TestASilentChangeIsFoundAtItsDay(t *testing.T) {
 					}
 					// Samples are numbered over all days, so that each is another draw.
 					reply, err := asked.Ask(context.Background(), platform.Question{
-						Text: prompt.Text, Language: "en", Model: model, Attempt: 2, Due: daysAgo(84), Sample: int64(day)*10 + sample + 1,
+						Text: prompt.Text, Language: "en", Model: model, Attempt: 2, Due: daysAgo(84),
+						Sample: int64(day)*10 + sample + 1,
 					})
 					if err != nil {
 						t.Fatal(err)
@@ -196,21 +202,24 @@ func TestASilentChangeIsFoundAtItsDay(t *testing.T) {
 		t.Errorf("named: e-value %v, want none: the model is another one", evidence["named"])
 	}
 	// The panel is off for weeks: nothing recent is compared, and nothing more is stored.
-	if later, evidence := e.judge(t, today.AddDate(0, 0, 40)); !reflect.DeepEqual(later, changes) || evidence["silent"] > 0 {
+	if later, evidence := e.judge(t, today.AddDate(0, 0, 40)); !reflect.DeepEqual(later, changes) ||
+		evidence["silent"] > 0 {
 		t.Errorf("weeks later: %v, %v", later, evidence)
 	}
 }
 
-// The features of an answer, by hand: Apple and two others of ten are named in an answer of 60 characters that cites two
-// pages (30, 10 and 1 points, and 100 for citing any); an answer of 7,000 characters with 25 pages has 0, 100 (20 pages
-// count), 100 (6,000 characters count) and 100; a third one has no page and no name: 30 characters, half a point. A run
-// that was given up counts for nothing. A reread of the first one by another reading takes a name back: 20.
+// The features of an answer, by hand: Apple and two others of ten are named in an answer of 60 characters that cites
+// two pages (30, 10 and 1 points, and 100 for citing any); an answer of 7,000 characters with 25 pages has 0, 100 (20
+// pages count), 100 (6,000 characters count) and 100; a third one has no page and no name: 30 characters, half a point.
+// A run that was given up counts for nothing. A reread of the first one by another reading takes a name back: 20.
 func TestTheFeaturesOfAnswers(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	cite := func(n int) (citations []platform.Citation) {
 		for i := range n {
-			citations = append(citations, platform.Citation{Citation: event.Citation{URL: "https://a.example/" + strings.Repeat("x", i), Cited: true}})
+			citations = append(citations,
+				platform.Citation{Citation: event.Citation{URL: "https://a.example/" + strings.Repeat("x", i),
+					Cited: true}})
 		}
 		return append(citations, platform.Citation{Citation: event.Citation{URL: "https://a.example/consulted"}})
 	}
@@ -245,10 +254,13 @@ func TestTheFeaturesOfAnswers(t *testing.T) {
 		OrganizationID: clickhouse.UUID(postgres.PanelOrganization), BrandID: clickhouse.UUID(postgres.Panel),
 		DateFrom: clickhouse.DayOf(daysAgo(1)), DateTo: clickhouse.DayOf(daysAgo(1)),
 	})
-	day := clickhouse.PanelDay{Platform: "openai", Model: "m", PromptID: clickhouse.UUID(e.prompts[0].ID), Day: daysAgo(1)}
+	day := clickhouse.PanelDay{
+		Platform: "openai", Model: "m", PromptID: clickhouse.UUID(e.prompts[0].ID), Day: daysAgo(1),
+	}
 	failed, answered, other := day, day, day
 	failed.Runs, failed.GivenUp = 1, 1
-	answered.ServedModel, answered.Runs, answered.Answers, answered.Names, answered.Citations, answered.Length, answered.Cites = "m-1", 2, 2, 20+0, 10+100, 1+100, 100+100
+	answered.ServedModel, answered.Runs, answered.Answers, answered.Names = "m-1", 2, 2, 20+0
+	answered.Citations, answered.Length, answered.Cites = 10+100, 1+100, 100+100
 	other.ServedModel, other.Runs, other.Answers, other.Length = "m-2", 1, 1, 0.5
 	if want := []clickhouse.PanelDay{failed, answered, other}; err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", rows, err, want)

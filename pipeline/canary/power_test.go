@@ -66,7 +66,8 @@ func TestPower(t *testing.T) {
 		}
 		for i, n := range found {
 			if n < c.least[i] || n > c.most[i] {
-				t.Errorf("%v deviations, all features %t: found %v, want %v to %v", c.deviations, c.all, found, c.least, c.most)
+				t.Errorf("%v deviations, all features %t: found %v, want %v to %v", c.deviations, c.all, found, c.least,
+					c.most)
 				break
 			}
 		}

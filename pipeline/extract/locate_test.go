@@ -11,7 +11,9 @@ import (
 )
 
 func TestLocateGivesCodePointsOfTheText(t *testing.T) {
-	brand, rival := Entity{Name: "De’Longhi", Aliases: []string{"Müller Café"}, Domains: []string{"www.delonghi.example"}}, Entity{Name: "Apple Watch"}
+	brand, rival := Entity{
+		Name: "De’Longhi", Aliases: []string{"Müller Café"}, Domains: []string{"www.delonghi.example"},
+	}, Entity{Name: "Apple Watch"}
 	for _, c := range []struct {
 		text  string
 		named []string
@@ -19,9 +21,12 @@ func TestLocateGivesCodePointsOfTheText(t *testing.T) {
 		{"", nil},
 		{"Nichts.", nil},
 		{"Ökö 東京 De'Longhi, DE‘LONGHI!", []string{"De'Longhi", "DE‘LONGHI"}},
-		{"```\nDe'Longhi\n```\n😀 Mueller Cafe\u0301 und delonghi.example", []string{"Mueller Cafe\u0301", "delonghi.example"}},
-		{"[a](https://x.example/ö) [De'Longhi](https://y.example/de'longhi) Muller \n cafe", []string{"De'Longhi", "Muller \n cafe"}},
-		{"[1]: https://z.example/ \"De'Longhi\"\nApple https://a.example/ Watch, Apple\u00a0Watch²", []string{"Apple https://a.example/ Watch", "Apple\u00a0Watch"}},
+		{"```\nDe'Longhi\n```\n😀 Mueller Cafe\u0301 und delonghi.example",
+			[]string{"Mueller Cafe\u0301", "delonghi.example"}},
+		{"[a](https://x.example/ö) [De'Longhi](https://y.example/de'longhi) Muller \n cafe",
+			[]string{"De'Longhi", "Muller \n cafe"}},
+		{"[1]: https://z.example/ \"De'Longhi\"\nApple https://a.example/ Watch, Apple\u00a0Watch²",
+			[]string{"Apple https://a.example/ Watch", "Apple\u00a0Watch"}},
 		{"Apple [](https://a.example/)Watch", nil},
 	} {
 		var named []string
@@ -40,10 +45,14 @@ func TestLocateGivesCodePointsOfTheText(t *testing.T) {
 // As many as Read counts, and each part of the text reads as one of the names.
 func TestLocateFindsWhatReadCounts(t *testing.T) {
 	pool := []string{
-		"Apple", "apple", " Watch", "Müller", "Mueller", "Muller", "é", "e\u0301", "ß", "ss", "-", ".", ",", "'s", "’", "™", "\u200d", "\u0301", "ﬁ", "苹果", "アップル", "삼성", "은",
-		"🏆", "\n", "  ", "```\n", "~~~\n", "](", ")", "[", "https://apple.example/", "http://", "[a]: http", "\"", "<", ">",
+		"Apple", "apple", " Watch", "Müller", "Mueller", "Muller", "é", "e\u0301", "ß", "ss", "-", ".", ",", "'s", "’",
+		"™", "\u200d", "\u0301", "ﬁ", "苹果", "アップル", "삼성", "은",
+		"🏆", "\n", "  ", "```\n", "~~~\n", "](", ")", "[",
+		"https://apple.example/", "http://", "[a]: http", "\"", "<", ">",
 	}
-	name := rapid.SampledFrom([]string{"Apple", "Apple Watch", "Müller", "é", "ß", "苹果", "アップル", "삼성", "ﬁ", "apple.example"})
+	name := rapid.SampledFrom([]string{
+		"Apple", "Apple Watch", "Müller", "é", "ß", "苹果", "アップル", "삼성", "ﬁ", "apple.example",
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		a := event.Answer{Text: drawText(t, pool, 30)}
 		a.Brand.Name, a.Brand.Aliases = name.Draw(t, "name"), rapid.SliceOfN(name, 0, 2).Draw(t, "aliases")
@@ -56,7 +65,8 @@ func TestLocateFindsWhatReadCounts(t *testing.T) {
 				located[m.Entity]++
 				part := string([]rune(a.Text)[m.Start:m.End])
 				if !slices.ContainsFunc(names[m.Entity], func(name string) bool {
-					return strings.Contains(Fold(Prose(part)), strings.TrimSpace(Fold(name))) || strings.Contains(Fold(Prose(part)), Fold(Spelled(name)))
+					return strings.Contains(Fold(Prose(part)), strings.TrimSpace(Fold(name))) ||
+						strings.Contains(Fold(Prose(part)), Fold(Spelled(name)))
 				}) && !strings.ContainsAny(part, "](`~") { // a part of what is cut may be cut otherwise by itself
 					t.Fatalf("%+q at %d is none of %+q in %+q", part, m.Start, names[m.Entity], a.Text)
 				}

@@ -18,9 +18,12 @@ type occurrence struct{ entity, at int }
 // entity and parts the whole text into words.
 func TestMentionsAreTheRules(t *testing.T) {
 	pool := []string{
-		"Apple", "apple", "Apple Watch", "Watch", "apple.com", ".com", "app", "le", "s", "'s", "2", "é", "e\u0301", "ß", "ss",
-		"-", "_", ".", ",", "!", "'", "’", "(", "[HP]", "C++", "+", ".NET", "ASP", "Yahoo!", "™", "\u200d", "\u200b", "\u00ad", "\u20dd",
-		"苹果", "果", "手机", "アップル", "ップ", "の", "삼성", "은", "성", "แอป", "ิ", "ป", "हि", "दी", "א", "\"", "ב", "🏆", "🇩", "\n", ":", "·",
+		"Apple", "apple", "Apple Watch", "Watch", "apple.com", ".com", "app", "le", "s", "'s", "2", "é", "e\u0301", "ß",
+		"ss",
+		"-", "_", ".", ",", "!", "'", "’", "(", "[HP]", "C++", "+", ".NET", "ASP", "Yahoo!", "™", "\u200d", "\u200b",
+		"\u00ad", "\u20dd",
+		"苹果", "果", "手机", "アップル", "ップ", "の", "삼성", "은", "성", "แอป", "ิ", "ป", "हि", "दी", "א", "\"", "ב", "🏆", "🇩", "\n",
+		":", "·",
 	}
 	name := rapid.Custom(func(t *rapid.T) string { return drawText(t, pool, 3) })
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,7 +37,9 @@ func TestMentionsAreTheRules(t *testing.T) {
 		text := Fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at, _ int) { got = append(got, occurrence{entity, at}) })
+		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at, _ int) {
+			got = append(got, occurrence{entity, at})
+		})
 		var want []occurrence
 		for entity, e := range append([]*event.Entity{&brand}, pointers(competitors)...) {
 			for _, at := range scan(text, e) {
@@ -48,7 +53,8 @@ func TestMentionsAreTheRules(t *testing.T) {
 			return a.entity - b.entity
 		})
 		if !slices.Equal(got, want) {
-			t.Fatalf("mentions in %+q of %+q are %v, want %v", text, append([]event.Entity{brand}, competitors...), got, want)
+			t.Fatalf("mentions in %+q of %+q are %v, want %v", text,
+				append([]event.Entity{brand}, competitors...), got, want)
 		}
 	})
 }

@@ -124,7 +124,8 @@ func show(a *event.Answer, r *Reading) string {
 		out.WriteString("branded\n")
 	}
 	for _, e := range append([]EntityReading{r.Brand}, r.Competitors...) {
-		fmt.Fprintf(&out, "%s: mentions %d, position %d, citations %d, score %d, %s\n", called[e.ID], e.Mentions, e.Position, e.Citations, e.VisibilityScore, e.Sentiment)
+		fmt.Fprintf(&out, "%s: mentions %d, position %d, citations %d, score %d, %s\n", called[e.ID], e.Mentions,
+			e.Position, e.Citations, e.VisibilityScore, e.Sentiment)
 	}
 	for _, c := range r.Citations {
 		state, owner := "consulted", called[c.CompetitorID]
@@ -134,10 +135,12 @@ func show(a *event.Answer, r *Reading) string {
 		if c.Owned {
 			owner += ", own"
 		}
-		fmt.Fprintf(&out, "%s %s: host %s, domain %s, %s, of %s, title %q\n", state, c.URL, c.Host, c.Domain, c.Listed, owner, c.Title)
+		fmt.Fprintf(&out, "%s %s: host %s, domain %s, %s, of %s, title %q\n", state, c.URL, c.Host, c.Domain, c.Listed,
+			owner, c.Title)
 	}
 	for _, c := range r.Cards {
-		fmt.Fprintf(&out, "card %d: %q by %q, %q %q, at %q, %s of %s\n", c.Position, c.Title, c.Brand, c.PriceAmount, c.PriceCurrency, c.MerchantDomain, c.Role, called[c.MatchedID])
+		fmt.Fprintf(&out, "card %d: %q by %q, %q %q, at %q, %s of %s\n", c.Position, c.Title, c.Brand, c.PriceAmount,
+			c.PriceCurrency, c.MerchantDomain, c.Role, called[c.MatchedID])
 	}
 	return out.String()
 }

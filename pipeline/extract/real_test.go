@@ -57,9 +57,11 @@ func TestRealAnswers(t *testing.T) {
 					tones[entity][e.Sentiment]++
 				}
 			}
-			t.Logf("%s, %s: %d answers, %d citations, %d cards", filepath.Base(name), brand.Brand.Name, len(answers), citations, cards)
+			t.Logf("%s, %s: %d answers, %d citations, %d cards", filepath.Base(name),
+				brand.Brand.Name, len(answers), citations, cards)
 			for entity, sum := range sums {
-				t.Logf("  %-14s named in %3d answers, %4d mentions, %3d own citations, %v", entity, sum.Position, sum.Mentions, sum.Citations, tones[entity])
+				t.Logf("  %-14s named in %3d answers, %4d mentions, %3d own citations, %v", entity, sum.Position,
+					sum.Mentions, sum.Citations, tones[entity])
 			}
 		}
 	}
@@ -119,7 +121,9 @@ func readAnswers(t *testing.T, name string) []*event.Answer {
 		}
 		a := &event.Answer{Text: line.Text, Language: line.Language, Prompt: event.Prompt{Text: line.Prompt}}
 		for _, c := range line.Citations {
-			a.Citations = append(a.Citations, event.Citation{URL: c.URL, Title: c.Title, Cited: c.Cited == nil || *c.Cited})
+			a.Citations = append(a.Citations, event.Citation{
+				URL: c.URL, Title: c.Title, Cited: c.Cited == nil || *c.Cited,
+			})
 		}
 		for _, p := range line.Products {
 			a.Products = append(a.Products, event.Product{Title: p.Title, Brand: p.Brand, URL: p.URL})

@@ -11,7 +11,10 @@ import (
 // The words are looked up before the library is asked: what it would say of sentences without valence is 0, and of
 // others it is asked. So every sentence has the library's own compound.
 func TestCompoundIsTheLibrarys(t *testing.T) {
-	lexicon := []string{"just enough", "the", "of", "AND", "laptop", "!", "!!!", "??", "but", "never", "least", "kind of", "", "–", "42", "\xff"}
+	lexicon := []string{
+		"just enough", "the", "of", "AND", "laptop", "!", "!!!", "??", "but", "never", "least", "kind of", "", "–",
+		"42", "\xff",
+	}
 	for word := range vader().Lexicon {
 		lexicon = append(lexicon, word)
 	}
@@ -26,7 +29,9 @@ func TestCompoundIsTheLibrarys(t *testing.T) {
 	for range 20_000 {
 		var words []string
 		for range random.IntN(6) {
-			word := []string{"laptop", "it", "isn’t", lexicon[random.IntN(len(lexicon))], emojis[random.IntN(len(emojis))]}[random.IntN(5)]
+			word := []string{
+				"laptop", "it", "isn’t", lexicon[random.IntN(len(lexicon))], emojis[random.IntN(len(emojis))],
+			}[random.IntN(5)]
 			if random.IntN(3) == 0 {
 				word = strings.ToUpper(word)
 			}

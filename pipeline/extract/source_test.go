@@ -30,7 +30,10 @@ func TestEveryRowOfTheLists(t *testing.T) {
 					t.Errorf("%s is %s, want %s", host, got, kind)
 				}
 			}
-			for _, host := range []string{"not" + row.host, row.host + ".example.com", row.host + "s", strings.ReplaceAll(row.host, ".", "-") + ".example"} {
+			for _, host := range []string{
+				"not" + row.host, row.host + ".example.com", row.host + "s",
+				strings.ReplaceAll(row.host, ".", "-") + ".example",
+			} {
 				if got := sourceType(host); got != Editorial {
 					t.Errorf("%s is %s, want editorial", host, got)
 				}
@@ -55,8 +58,12 @@ func TestSourceTypes(t *testing.T) {
 		kind  SourceType
 		hosts string
 	}{
-		{Institutional, "nasa.gov cdc.gov mit.edu navy.mil who.int ox.ac.uk u-tokyo.ac.jp gov.uk hmrc.gov.uk tsinghua.edu.cn unsw.edu.au gov.br planalto.gov.br army.mil.kr meti.go.jp gob.mx data.gouv.fr ec.europa.eu xn--80ak6aa92e.gov"},
-		{Editorial, "theverge.com gov edu government.com mygov.com gov.com edu.com ac.com example.government gouv.com go.com gob.example.com notgov.uk x.notac.uk gov.example nytimes.com wikipedia.org en.wikipedia.org"},
+		{Institutional, "nasa.gov cdc.gov mit.edu navy.mil who.int ox.ac.uk u-tokyo.ac.jp gov.uk hmrc.gov.uk " +
+			"tsinghua.edu.cn unsw.edu.au gov.br planalto.gov.br army.mil.kr meti.go.jp gob.mx data.gouv.fr " +
+			"ec.europa.eu xn--80ak6aa92e.gov"},
+		{Editorial, "theverge.com gov edu government.com mygov.com gov.com edu.com ac.com example.government " +
+			"gouv.com go.com gob.example.com notgov.uk x.notac.uk gov.example nytimes.com wikipedia.org " +
+			"en.wikipedia.org"},
 		{Forum, "old.reddit.com es.quora.com detail.chiebukuro.yahoo.co.jp zhuanlan.zhihu.com"},
 		{Editorial, "yahoo.co.jp baidu.com naver.com mail.ru habr.com gamespot.com microsoft.com apple.com google.com"},
 		{Social, "m.facebook.com de.linkedin.com x.com"},

@@ -30,12 +30,15 @@ func TestNormalise(t *testing.T) {
 		{"empty query", "https://example.com/a?", "https://example.com/a"},
 		{"empty parameters", "https://example.com/?&a=1&&b&", "https://example.com?a=1&b"},
 		{"parameters without value stay", "https://example.com/?a=&b&=", "https://example.com?a=&b&="},
-		{"parameters stay in order, byte for byte", "https://example.com/?b=%7e&a=+&b=1", "https://example.com?b=%7e&a=+&b=1"},
+		{"parameters stay in order, byte for byte", "https://example.com/?b=%7e&a=+&b=1",
+			"https://example.com?b=%7e&a=+&b=1"},
 		{"a second question mark", "https://example.com/?a?utm_x=1", "https://example.com?a?utm_x=1"},
 		{"query after the host", "https://example.com?a=1", "https://example.com?a=1"},
 		{"campaigns in any case", "https://example.com/?UTM_Source=a&utm_=b&x=1&Utm_id", "https://example.com?x=1"},
-		{"all clicks", "https://example.com/?gclid=1&gclsrc=1&dclid=1&gbraid=1&wbraid=1&fbclid=1&msclkid=1&yclid=1&twclid=1&ttclid=1&li_fat_id=1&igshid=1&mc_cid=1&mc_eid=1&srsltid=1&_ga=1&_GL=1", "https://example.com"},
-		{"what begins or ends like a click", "https://example.com/?gclids=1&xgclid=1&_gax=1&utm=1&autm_a=1", "https://example.com?gclids=1&xgclid=1&_gax=1&utm=1&autm_a=1"},
+		{"all clicks", "https://example.com/?gclid=1&gclsrc=1&dclid=1&gbraid=1&wbraid=1&fbclid=1&msclkid=1&yclid=1&" +
+			"twclid=1&ttclid=1&li_fat_id=1&igshid=1&mc_cid=1&mc_eid=1&srsltid=1&_ga=1&_GL=1", "https://example.com"},
+		{"what begins or ends like a click", "https://example.com/?gclids=1&xgclid=1&_gax=1&utm=1&autm_a=1",
+			"https://example.com?gclids=1&xgclid=1&_gax=1&utm=1&autm_a=1"},
 		{"an encoded name is another", "https://example.com/?utm%5Fsource=a", "https://example.com?utm%5Fsource=a"},
 		{"IPv6", "http://[2001:DB8::1]:80/a", "http://[2001:db8::1]/a"},
 		{"IPv6 with a port", "http://[::1]:8080/", "http://[::1]:8080"},
@@ -95,7 +98,8 @@ func TestRegistrableDomain(t *testing.T) {
 // A normalised URL is its own normal form, but for a second www. or trailing dot, of which one a time is dropped.
 func FuzzNormalise(f *testing.F) {
 	for _, seed := range []string{
-		"https://user@www.Bücher.example.:443/a//?utm_source=x&&b=1#c", "http://[::1]:80/?", "https://例え。jp", "https://\u00ad.com", "http://a:b:80@c:80:80", "https://a%2fb/",
+		"https://user@www.Bücher.example.:443/a//?utm_source=x&&b=1#c", "http://[::1]:80/?", "https://例え。jp",
+		"https://\u00ad.com", "http://a:b:80@c:80:80", "https://a%2fb/",
 	} {
 		f.Add(seed)
 	}

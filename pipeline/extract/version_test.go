@@ -77,7 +77,9 @@ func behaviour(t *testing.T) string {
 	fmt.Fprintf(&out, "code and lists %x\n", sum.Sum(nil))
 	fmt.Fprintf(&out, "Unicode %s %s %s %s\n", unicode.Version, norm.Version, cases.UnicodeVersion, idna.UnicodeVersion)
 	fmt.Fprintf(&out, "suffixes %s\n", publicsuffix.List.String())
-	for _, module := range []string{"github.com/rivo/uniseg", "github.com/jonreiter/govader", "golang.org/x/text", "golang.org/x/net"} {
+	for _, module := range []string{
+		"github.com/rivo/uniseg", "github.com/jonreiter/govader", "golang.org/x/text", "golang.org/x/net",
+	} {
 		fmt.Fprintf(&out, "%s %s\n", module, required(t, module))
 	}
 	return out.String()

@@ -92,7 +92,9 @@ func (e *environment) edit(t *testing.T, statement string, args ...any) {
 // addCompetitor adds a competitor, and makes the reread that this queues due at once.
 func (e *environment) addCompetitor(t *testing.T, brand uuid.UUID, name string) {
 	t.Helper()
-	e.edit(t, "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[lower($2) || '.example'])", brand, name)
+	e.edit(t,
+		"INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[lower($2) || '.example'])",
+		brand, name)
 	e.makeDue(t)
 }
 
@@ -119,27 +121,46 @@ func answer(s postgres.Snapshot, n int) *event.Answer {
 	at := day.AddDate(0, n%3, n%20)
 	topic, job := uuid.NewV5(s.BrandID, "topic"), uuid.NewV5(s.BrandID, "job")
 	a := &event.Answer{
-		V:              event.Version,
-		ID:             event.RunID(event.Identity{BrandID: s.BrandID, PromptText: "best lamp?", Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
+		V: event.Version,
+		ID: event.RunID(event.Identity{BrandID: s.BrandID, PromptText: "best lamp?",
+			Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
 		OrganizationID: s.OrganizationID,
-		Brand:          event.Brand{Entity: event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}, Revision: s.Revision},
-		Prompt:         event.Prompt{ID: uuid.NewV5(s.BrandID, fmt.Sprint("prompt", n%5)), Text: "best lamp?", SetID: uuid.NewV5(s.BrandID, "set"), TopicID: &topic},
-		Platform:       "openai", Model: "m", ServedModel: "m-2026", Provider: "serpapi", Region: "de", Language: "en", Sample: int64(n + 1), Surface: event.SurfaceAPI, JobID: &job,
+		Brand: event.Brand{
+			Entity: event.Entity{
+				ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains,
+			}, Revision: s.Revision,
+		},
+		Prompt: event.Prompt{
+			ID: uuid.NewV5(s.BrandID, fmt.Sprint("prompt", n%5)), Text: "best lamp?",
+			SetID: uuid.NewV5(s.BrandID, "set"), TopicID: &topic,
+		},
+		Platform: "openai", Model: "m", ServedModel: "m-2026", Provider: "serpapi", Region: "de", Language: "en",
+		Sample: int64(n + 1), Surface: event.SurfaceAPI, JobID: &job,
 		AnsweredAt: event.At(at.Add(time.Minute)), Attempts: 2, LatencyMS: 1200, Finish: event.FinishComplete,
-		Text:          "Lumen is good. Glow is brighter. Blaze is the brightest.",
-		Citations:     []event.Citation{{URL: "https://lumen.example/a?utm_source=x", Title: "A", Cited: true}, {URL: "https://blaze.example/b", Cited: true}, {URL: "https://x.example/", Cited: false}},
+		Text: "Lumen is good. Glow is brighter. Blaze is the brightest.",
+		Citations: []event.Citation{
+			{URL: "https://lumen.example/a?utm_source=x", Title: "A", Cited: true},
+			{URL: "https://blaze.example/b", Cited: true}, {URL: "https://x.example/", Cited: false},
+		},
 		SearchQueries: []string{"lamp", "best lamp"},
 		Usage:         &event.Usage{InputTokens: 10, OutputTokens: 20, Searches: 1, CostUSD: "0.001"},
 	}
 	for _, c := range s.Competitors {
-		a.Competitors = append(a.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+		a.Competitors = append(a.Competitors, event.Entity{
+			ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains,
+		})
 	}
 	switch n % 10 {
 	case 3:
-		a.Text, a.Citations, a.Finish, a.GivenUp = "", nil, "", &event.GivenUp{Class: "timeout", Error: "no answer in 60 s"}
+		a.Text, a.Citations, a.Finish, a.GivenUp = "", nil, "", &event.GivenUp{
+			Class: "timeout", Error: "no answer in 60 s",
+		}
 	case 7:
 		a.Platform = "google-shopping"
-		a.Products = []event.Product{{Title: "Blaze One", Brand: "Blaze", PriceAmount: "12.50", PriceCurrency: "EUR", Rating: 4.5, ReviewCount: 7}, {Title: "Torch", Position: 9}}
+		a.Products = []event.Product{
+			{Title: "Blaze One", Brand: "Blaze", PriceAmount: "12.50", PriceCurrency: "EUR", Rating: 4.5,
+				ReviewCount: 7}, {Title: "Torch", Position: 9},
+		}
 	}
 	return a
 }
@@ -184,7 +205,8 @@ func (e *environment) sink(t *testing.T, refused ...int32) (stop func()) {
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
 	cfg.Limits.Linger = 20 * time.Millisecond
 	metrics := prometheus.NewRegistry()
-	c, err := consume.New(cfg, consume.Target[sink.Answer](refusing{sink.NewAnswers(e.warehouse, metrics, quiet), refused}), metrics, quiet)
+	c, err := consume.New(cfg,
+		consume.Target[sink.Answer](refusing{sink.NewAnswers(e.warehouse, metrics, quiet), refused}), metrics, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +234,8 @@ func (e *environment) rereader(t *testing.T, cfg reread.Config) *reread.Rereader
 func (e *environment) number(t *testing.T, question string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	if err := e.warehouse.QueryRow(context.WithoutCancel(t.Context()), "SELECT toInt64(("+question+"))", args...).Scan(&n); err != nil {
+	if err := e.warehouse.QueryRow(context.WithoutCancel(t.Context()),
+		"SELECT toInt64(("+question+"))", args...).Scan(&n); err != nil {
 		t.Fatal(question, err)
 	}
 	return n
@@ -221,7 +244,9 @@ func (e *environment) number(t *testing.T, question string, args ...any) int64 {
 // inserted waits until so many answers are in the warehouse.
 func (e *environment) inserted(t *testing.T, answers int64) {
 	t.Helper()
-	wait.For(t, fmt.Sprintf("%d answers to be inserted", answers), func() bool { return e.number(t, "SELECT uniqExact(id) FROM answers") == answers })
+	wait.For(t, fmt.Sprintf("%d answers to be inserted", answers), func() bool {
+		return e.number(t, "SELECT uniqExact(id) FROM answers") == answers
+	})
 }
 
 func (e *environment) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
@@ -236,7 +261,10 @@ func (e *environment) state(t *testing.T, brand uuid.UUID) postgres.RereadState 
 // done waits until a brand has been reread.
 func (e *environment) done(t *testing.T, brand uuid.UUID) postgres.RereadState {
 	t.Helper()
-	wait.For(t, "the brand to be reread", func() bool { s := e.state(t, brand); return s.State == "done" || s.State == "incomplete" })
+	wait.For(t, "the brand to be reread", func() bool {
+		s := e.state(t, brand)
+		return s.State == "done" || s.State == "incomplete"
+	})
 	return e.state(t, brand)
 }
 
@@ -247,30 +275,38 @@ func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, compet
 	ofBrand := "brand_id = '" + brand.String() + "'"
 	named := n * 8 / 10 // neither given up nor shopping
 	wants := map[string]int64{
-		"SELECT sum(sign) FROM answers WHERE " + ofBrand:                                                          n,
-		"SELECT uniqExact(id) FROM answers WHERE " + ofBrand:                                                      n,
-		"SELECT sum(answers) FROM answer_daily WHERE " + ofBrand:                                                  named,
-		"SELECT sum(given_up) FROM answer_daily WHERE " + ofBrand:                                                 n / 10,
-		"SELECT sum(runs) FROM answer_daily WHERE " + ofBrand:                                                     n * 9 / 10,
-		"SELECT sum(sign) FROM shopping_cards WHERE " + ofBrand:                                                   2 * n / 10,
-		"SELECT count() FROM answers WHERE sign = 1 AND NOT given_up AND text != '' AND " + ofBrand:               n * 9 / 10,
+		"SELECT sum(sign) FROM answers WHERE " + ofBrand:     n,
+		"SELECT uniqExact(id) FROM answers WHERE " + ofBrand: n,
+		"SELECT sum(answers) FROM answer_daily WHERE " +
+			ofBrand: named,
+		"SELECT sum(given_up) FROM answer_daily WHERE " +
+			ofBrand: n / 10,
+		"SELECT sum(runs) FROM answer_daily WHERE " +
+			ofBrand: n * 9 / 10,
+		"SELECT sum(sign) FROM shopping_cards WHERE " +
+			ofBrand: 2 * n / 10,
+		"SELECT count() FROM answers WHERE sign = 1 AND NOT given_up AND text != '' AND " +
+			ofBrand: n * 9 / 10,
 		"SELECT sum(sign) FROM answers WHERE " + ofBrand + fmt.Sprintf(" AND revision = %d", s.Revision):          n,
 		"SELECT toInt64(round(sum(cost_usd) * 1000)) FROM answers WHERE " + ofBrand:                               n,
 		"SELECT uniqExact(prompt_id, topic_id, prompt_text, prompt_set_id, job_id) FROM answers WHERE " + ofBrand: 5,
-		"SELECT sum(sign) FROM citations WHERE owned AND " + ofBrand:                                              named,
-		"SELECT countIf(s != 1) FROM (SELECT id, sum(sign) AS s FROM answers WHERE " + ofBrand + " GROUP BY id)":  0,
-		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id = brand_id AND " + ofBrand:          named,
-		"SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND " + ofBrand:                           0,
-		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND " + ofBrand:         0,
-		"SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND " + ofBrand:                  0,
+		"SELECT sum(sign) FROM citations WHERE owned AND " +
+			ofBrand: named,
+		"SELECT countIf(s != 1) FROM (SELECT id, sum(sign) AS s FROM answers WHERE " + ofBrand + " GROUP BY id)": 0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id = brand_id AND " + ofBrand:         named,
+		"SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND " + ofBrand:                          0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND " + ofBrand:        0,
+		"SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND " + ofBrand:                 0,
 	}
 	for _, c := range s.Competitors {
 		for _, name := range competitors {
 			if c.Name != name {
 				continue
 			}
-			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND "+ofBrand] += named
-			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE "+ofBrand+" AND entity_id = '"+c.ID.String()+"'"] = named
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND "+
+				ofBrand] += named
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE "+ofBrand+
+				" AND entity_id = '"+c.ID.String()+"'"] = named
 			if name == "Blaze" {
 				wants["SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND "+ofBrand] = n / 10
 				wants["SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND "+ofBrand] = named
@@ -279,7 +315,8 @@ func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, compet
 	}
 	var columns []string
 	for question := range wants {
-		columns = append(columns, fmt.Sprintf("('%s', toInt64(assumeNotNull((%s))))", strings.ReplaceAll(question, "'", "\\'"), question))
+		columns = append(columns,
+			fmt.Sprintf("('%s', toInt64(assumeNotNull((%s))))", strings.ReplaceAll(question, "'", "\\'"), question))
 	}
 	query := "SELECT CAST([" + strings.Join(columns, ", ") + "], 'Map(String, Int64)')"
 	got := map[string]int64{}

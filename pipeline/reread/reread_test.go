@@ -43,7 +43,10 @@ func TestANewCompetitorHasAHistory(t *testing.T) {
 func (e *environment) records(t *testing.T, least int) []event.Answer {
 	t.Helper()
 	key := event.BrandKey(e.brand.ID)
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.brokers, Topic: e.prefix + event.TopicAnswers, Partition: producer.Partition(key, 2), MaxWait: 50 * time.Millisecond})
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: e.brokers, Topic: e.prefix + event.TopicAnswers, Partition: producer.Partition(key, 2),
+		MaxWait: 50 * time.Millisecond,
+	})
 	defer reader.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -100,7 +103,9 @@ func (e *environment) appended(t *testing.T) (n int64) {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(e.brokers...)}
 	topic := e.prefix + event.TopicAnswers
-	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1)}}})
+	ends, err := client.ListOffsets(t.Context(),
+		&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0),
+			kafka.LastOffsetOf(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +249,10 @@ func TestTheSweepFindsAnswersThatWereUnderWay(t *testing.T) {
 	if err := r.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wait.For(t, "the run of the sweep to end", func() bool { s := e.state(t, e.brand.ID); return s.State == "done" && s.DueAt == nil && s.Done == 10 })
+	wait.For(t, "the run of the sweep to end", func() bool {
+		s := e.state(t, e.brand.ID)
+		return s.State == "done" && s.DueAt == nil && s.Done == 10
+	})
 	e.wantHistory(t, e.brand.ID, 30, "Glow", "Blaze")
 }
 
@@ -255,14 +263,17 @@ func TestAnAnswerThatCannotBeAppendedIsLeft(t *testing.T) {
 	e.append(t, e.snapshot(t, e.brand.ID), 0, 20)
 	e.inserted(t, 20)
 	// a row as no producer of this release makes it
-	if err := e.warehouse.Exec(t.Context(), "INSERT INTO answers (organization_id, brand_id, day, id, sign, revision, extract_version, answered_at, platform, prompt_id, prompt_text, sample) "+
-		"SELECT organization_id, brand_id, day, generateUUIDv7(), 1, 1, 1, answered_at, 'No Slug', prompt_id, '', 1 FROM answers WHERE sample = 1"); err != nil {
+	if err := e.warehouse.Exec(t.Context(), "INSERT INTO answers (organization_id, brand_id, day, id, sign, "+
+		"revision, extract_version, answered_at, platform, prompt_id, prompt_text, sample) "+
+		"SELECT organization_id, brand_id, day, generateUUIDv7(), 1, 1, 1, answered_at, 'No Slug', prompt_id, '', "+
+		"1 FROM answers WHERE sample = 1"); err != nil {
 		t.Fatal(err)
 	}
 	e.addCompetitor(t, e.brand.ID, "Blaze")
 	defer testkit.Start(t, e.rereader(t, e.config()).Run)()
 	s := e.done(t, e.brand.ID)
-	if s.State != "incomplete" || s.LeftOver != 1 || s.Done != 20 || !strings.Contains(s.LastError, "1 answers keep their older reading") {
+	if s.State != "incomplete" || s.LeftOver != 1 || s.Done != 20 ||
+		!strings.Contains(s.LastError, "1 answers keep their older reading") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -319,7 +330,9 @@ func TestAStalledPartitionDelaysNoOther(t *testing.T) {
 	e.done(t, brands[2])
 	e.wantHistory(t, brands[2], 20, "Glow", "Blaze")
 	for _, b := range brands[:2] {
-		wait.For(t, "the reason that nothing is inserted", func() bool { return strings.Contains(e.state(t, b).LastError, "its answers are not inserted") })
+		wait.For(t, "the reason that nothing is inserted", func() bool {
+			return strings.Contains(e.state(t, b).LastError, "its answers are not inserted")
+		})
 	}
 	e.stays(t, 60+20+10) // one page for both
 	stop()

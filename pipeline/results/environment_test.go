@@ -44,7 +44,9 @@ func newEnvironment(t *testing.T, brokers []string) *environment {
 	t.Helper()
 	t.Parallel()
 	prefix, pg := testkit.Prefix(t), store.ControlPlane(t)
-	e := &environment{brokers: brokers, topic: prefix + "answers", group: prefix + "results", db: store.OpenControlPlane(t, pg)}
+	e := &environment{
+		brokers: brokers, topic: prefix + "answers", group: prefix + "results", db: store.OpenControlPlane(t, pg),
+	}
 	var err error
 	if e.root, err = pgx.Connect(t.Context(), pg.DSN); err != nil {
 		t.Fatal(err)
@@ -64,7 +66,8 @@ func (e *environment) addBrand(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _, err := e.db.AddBrand(t.Context(), o.ID, postgres.NewBrand{
-		Name: "Lumen", Domains: []string{"lumen.example"}, Competitors: []postgres.NewCompetitor{{Name: "Glow", Domains: []string{"glow.example"}}, {Name: "Beam"}},
+		Name: "Lumen", Domains: []string{"lumen.example"},
+		Competitors: []postgres.NewCompetitor{{Name: "Glow", Domains: []string{"glow.example"}}, {Name: "Beam"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +75,8 @@ func (e *environment) addBrand(t *testing.T) {
 	if e.brand, err = e.db.Snapshot(t.Context(), b.ID); err != nil {
 		t.Fatal(err)
 	}
-	if e.prompts, err = e.db.EnsurePrompts(t.Context(), b.ID, []postgres.NewPrompt{{Text: "best lamp?"}, {Text: "worst lamp?"}}); err != nil {
+	if e.prompts, err = e.db.EnsurePrompts(t.Context(), b.ID,
+		[]postgres.NewPrompt{{Text: "best lamp?"}, {Text: "worst lamp?"}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -81,12 +85,16 @@ func (e *environment) addBrand(t *testing.T) {
 func (e *environment) answer(n int) *event.Answer {
 	at, p := today.Add(-time.Duration(n)*time.Hour), e.prompts[0]
 	a := &event.Answer{
-		V:              event.Version,
-		ID:             event.RunID(event.Identity{BrandID: e.brand.BrandID, PromptText: p.Text, Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
+		V: event.Version,
+		ID: event.RunID(event.Identity{BrandID: e.brand.BrandID, PromptText: p.Text,
+			Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
 		OrganizationID: e.brand.OrganizationID,
-		Brand:          event.Brand{Entity: event.Entity{ID: e.brand.BrandID, Name: e.brand.Name, Domains: e.brand.Domains}, Revision: e.brand.Revision},
-		Prompt:         event.Prompt{ID: p.ID, Text: p.Text, SetID: p.SetID},
-		Platform:       "openai", Model: "m", Sample: int64(n + 1), Surface: event.SurfaceAPI,
+		Brand: event.Brand{
+			Entity:   event.Entity{ID: e.brand.BrandID, Name: e.brand.Name, Domains: e.brand.Domains},
+			Revision: e.brand.Revision,
+		},
+		Prompt:   event.Prompt{ID: p.ID, Text: p.Text, SetID: p.SetID},
+		Platform: "openai", Model: "m", Sample: int64(n + 1), Surface: event.SurfaceAPI,
 		AnsweredAt: event.At(at), Attempts: 1, Finish: event.FinishComplete,
 		Text: fmt.Sprintf("Glow is bright. Lumen is answer %d.", n),
 	}
@@ -140,7 +148,8 @@ func (e *environment) writer(t *testing.T) *results.Results {
 }
 
 // run runs a consumer until done is true, then stops it as a signal would.
-func (e *environment) run(t *testing.T, target consume.Target[results.Item], records int, done func(*consume.Consumer[results.Item]) bool) {
+func (e *environment) run(t *testing.T, target consume.Target[results.Item], records int,
+	done func(*consume.Consumer[results.Item]) bool) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
@@ -157,7 +166,8 @@ func (e *environment) run(t *testing.T, target consume.Target[results.Item], rec
 func (e *environment) committed(t *testing.T, below int64) func(*consume.Consumer[results.Item]) bool {
 	client := &kafka.Client{Addr: kafka.TCP(e.brokers...)}
 	return func(*consume.Consumer[results.Item]) bool {
-		answer, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: e.group, Topics: map[string][]int{e.topic: {0}}})
+		answer, err := client.OffsetFetch(t.Context(),
+			&kafka.OffsetFetchRequest{GroupID: e.group, Topics: map[string][]int{e.topic: {0}}})
 		if err != nil || len(answer.Topics[e.topic]) == 0 {
 			return false
 		}
@@ -190,7 +200,9 @@ func writeBatch[T any](t *testing.T, topic string, target consume.Target[T], ans
 // rows reads prompt_results, the newest first: a short text for each row.
 func (e *environment) rows(t *testing.T) []string {
 	t.Helper()
-	return e.query(t, `response || ' ' || revision || ': ' || mention_count || '@' || coalesce(mention_position::text, '-') || ' among '
+	return e.query(t,
+		`response || ' ' || revision || ': ' || mention_count || '@'
+		|| coalesce(mention_position::text, '-') || ' among '
 		|| (SELECT string_agg((c ->> 'name') || ' ' || (c ->> 'mention_count'), ', ' ORDER BY place)
 			FROM jsonb_array_elements(competitor_mentions) WITH ORDINALITY AS u (c, place))`)
 }
@@ -203,7 +215,8 @@ func (e *environment) wholeRows(t *testing.T) []string {
 
 func (e *environment) query(t *testing.T, text string) []string {
 	t.Helper()
-	rows, err := e.root.Query(t.Context(), "SELECT "+text+" FROM public.prompt_results AS r ORDER BY created_at DESC, id")
+	rows, err := e.root.Query(t.Context(),
+		"SELECT "+text+" FROM public.prompt_results AS r ORDER BY created_at DESC, id")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,8 @@ func TestASurfaceThatWasNotShownHasARowWithoutAScore(t *testing.T) {
 	}
 	for _, a := range []*event.Answer{first, again} {
 		e.write(t, e.writer(t), a)
-		rows := e.query(t, `concat_ws('|', response, finish, provider, revision, mention_count, coalesce(visibility_score::text, 'null'))`)
+		rows := e.query(t, `concat_ws('|', response, finish, provider, revision, mention_count, `+
+			`coalesce(visibility_score::text, 'null'))`)
 		if want := fmt.Sprintf("|not_shown|serpapi|%d|0|null", a.Brand.Revision); !slices.Equal(rows, []string{want}) {
 			t.Errorf("rows %q, want %s", rows, want)
 		}
@@ -132,7 +133,8 @@ func TestPostgresMayGoAway(t *testing.T) {
 	defer keeper.Close(context.WithoutCancel(t.Context()))
 	connections := func(allowed bool) {
 		t.Helper()
-		if _, err := keeper.Exec(t.Context(), fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS %v", config.Database, allowed)); err != nil {
+		if _, err := keeper.Exec(t.Context(),
+			fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS %v", config.Database, allowed)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +144,9 @@ func TestPostgresMayGoAway(t *testing.T) {
 		switch {
 		case away.IsZero() && e.committed(t, 5)(c):
 			connections(false)
-			if _, err := keeper.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", config.Database); err != nil {
+			if _, err := keeper.Exec(t.Context(),
+				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
+				config.Database); err != nil {
 				t.Fatal(err)
 			}
 			e.append(t, encoded(t, append(e.answers(3, 8), e.renamed(0))...)...)
@@ -205,7 +209,8 @@ func TestOldRowsArePruned(t *testing.T) {
 	e.write(t, writer, e.answers(0, 20)...)
 	e.exec(t, "UPDATE public.prompt_results SET platform = 'gemini' WHERE response LIKE '%answer 15.'")
 	e.exec(t, "ALTER TABLE public.prompt_results DISABLE TRIGGER stamp") // it holds the time
-	e.exec(t, "UPDATE public.prompt_results SET created_at = created_at - INTERVAL '90 days' WHERE created_at < $1", today.Add(-2*time.Hour))
+	e.exec(t, "UPDATE public.prompt_results SET created_at = created_at - INTERVAL '90 days' WHERE created_at < $1",
+		today.Add(-2*time.Hour))
 	if err := writer.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -219,11 +224,13 @@ func TestRereadsWaitForTheirExtractor(t *testing.T) {
 	writer := e.writer(t)
 	later := e.renamed(0)
 	later.Reread.MinExtractVersion = writer.Version() + 1
-	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, event.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(),
+		consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, event.ErrNewer) {
 		t.Errorf("a reread for a later reader: %v", err)
 	}
 	newer := strings.Replace(string(encoded(t, e.answer(0))[0]), `"v":1`, `"v":99`, 1)
-	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, event.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(),
+		consume.Record{Value: []byte(newer)}); !errors.Is(err, event.ErrNewer) {
 		t.Errorf("a newer record: %v", err)
 	}
 	if !writer.Supports(writer.Version() + 1) {

@@ -11,13 +11,24 @@ import (
 func TestADeadLetterGetsItsMarks(t *testing.T) {
 	at := time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
 	letter := func(partition int32, offset int64, reason string) clickhouse.DeadLetterLine {
-		return clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Reason: reason}
+		return clickhouse.DeadLetterLine{
+			LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Reason: reason,
+		}
 	}
 	mark := func(partition int32, offset int64, mark string, month clickhouse.Month) clickhouse.TimedMark {
-		return clickhouse.TimedMark{RecordMark: clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: month}, At: at}
+		return clickhouse.TimedMark{
+			RecordMark: clickhouse.RecordMark{
+				LogPosition: clickhouse.LogPosition{
+					Topic: "answers", Partition: partition, Offset: offset,
+				}, Mark: mark, Landing: "answers", Month: month,
+			}, At: at,
+		}
 	}
 	lines := withMarks(
-		[]clickhouse.DeadLetterLine{letter(0, 1, "malformed"), letter(0, 3, "malformed"), letter(0, 5, "month frozen"), letter(2, 0, "malformed"), letter(2, 9, "malformed")},
+		[]clickhouse.DeadLetterLine{
+			letter(0, 1, "malformed"), letter(0, 3, "malformed"), letter(0, 5, "month frozen"),
+			letter(2, 0, "malformed"), letter(2, 9, "malformed"),
+		},
 		[]clickhouse.TimedMark{
 			mark(0, 1, "suspect", 202603), mark(0, 1, "reconciled", 202603), // of the batch that begins there
 			mark(0, 2, "replayed", 0),
@@ -35,7 +46,9 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 // No chunk has two partitions, or more than its bounds unless it is one dead letter.
 func TestChunks(t *testing.T) {
 	line := func(partition int32, bytes uint64) DeadLetter {
-		return DeadLetter{DeadLetterLine: clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition}, Bytes: bytes}}
+		return DeadLetter{DeadLetterLine: clickhouse.DeadLetterLine{
+			LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition}, Bytes: bytes,
+		}}
 	}
 	var lines []DeadLetter
 	for range chunkRecords + 1 {

@@ -68,7 +68,8 @@ func (e *mirroringEnvironment) cut(t *testing.T) {
 	t.Helper()
 	root := e.root(t)
 	defer root.Close()
-	const all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid != pg_backend_pid()"
+	const all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid " +
+		"!= pg_backend_pid()"
 	if _, err := root.Exec(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,8 @@ func addBrand(t *testing.T, db *postgres.DB, competitors ...postgres.NewCompetit
 	return brand
 }
 
-const competitors = "SELECT arrayStringConcat(arraySort(groupArray(name)), ',') FROM dimension_competitors FINAL WHERE NOT deleted"
+const competitors = "SELECT arrayStringConcat(arraySort(groupArray(name)), ',') FROM dimension_competitors FINAL " +
+	"WHERE NOT deleted"
 
 func TestEditsShowInTheDimensions(t *testing.T) {
 	e := newMirroring(t)
@@ -82,7 +83,8 @@ func TestEditsShowInTheDimensions(t *testing.T) {
 	defer stop()
 	brand := addBrand(t, e.from, postgres.NewCompetitor{Name: "Glow"}, postgres.NewCompetitor{Name: "Ray"})
 	e.want(t, "Glow,Ray", competitors)
-	e.want(t, "Lumen lumen.example", "SELECT name || ' ' || arrayStringConcat(domains, ',') FROM dimension_brands FINAL WHERE NOT deleted")
+	e.want(t, "Lumen lumen.example",
+		"SELECT name || ' ' || arrayStringConcat(domains, ',') FROM dimension_brands FINAL WHERE NOT deleted")
 
 	e.edit(t, "UPDATE competitors SET name = 'Glowing' WHERE name = 'Glow'")
 	e.edit(t, "DELETE FROM competitors WHERE name = 'Ray'")

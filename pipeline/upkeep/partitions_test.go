@@ -34,7 +34,9 @@ func TestPartitionsAreAddedAtTheRightMoment(t *testing.T) {
 	t.Parallel()
 	control := store.ControlPlane(t)
 	control.Command = "cluster add-partitions"
-	g := upkeep.PartitionGrowth{DB: store.OpenControlPlane(t, control), Topics: producer.DefaultTopicsConfig(), Still: time.Millisecond}
+	g := upkeep.PartitionGrowth{
+		DB: store.OpenControlPlane(t, control), Topics: producer.DefaultTopicsConfig(), Still: time.Millisecond,
+	}
 	g.Topics.Brokers, g.Topics.Prefix, g.Topics.Partitions = testkit.Kafka(t), testkit.Prefix(t), 1
 	g.Readers = pipeline.KeyedReaders(g.Topics.Prefix)
 	refused := func(what string, do func(context.Context) error, says ...string) {
@@ -83,7 +85,8 @@ func TestPartitionsAreAddedAtTheRightMoment(t *testing.T) {
 	commit(t, client, g.Topics.Prefix+"answerscope-sink", answers, 3)
 	commit(t, client, g.Topics.Prefix+"answerscope-results", answers, 3)
 	g.Still = 0
-	if steps, err := g.Pending(t.Context()); err != nil || len(steps) != 3 || steps[0].Name != "topic "+answers+", 1 to 3 partitions" {
+	if steps, err := g.Pending(t.Context()); err != nil || len(steps) != 3 ||
+		steps[0].Name != "topic "+answers+", 1 to 3 partitions" {
 		t.Errorf("pending %v, %v", steps, err)
 	}
 	must(t, g.Add(t.Context()))

@@ -51,7 +51,9 @@ func newPurging(t *testing.T) *purgingEnvironment {
 		}
 		organization, err := e.db.OrganizationBySlug(t.Context(), []string{"gone", "gone", "other"}[i])
 		must(t, err)
-		brand, _, err := e.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{Name: "Lumen", Slug: slug, Domains: []string{"lumen.example"}})
+		brand, _, err := e.db.AddBrand(t.Context(), organization.ID, postgres.NewBrand{
+			Name: "Lumen", Slug: slug, Domains: []string{"lumen.example"},
+		})
 		must(t, err)
 		e.brands = append(e.brands, brand)
 	}
@@ -69,12 +71,15 @@ func (e *purgingEnvironment) append(t *testing.T, many int) {
 		for _, brand := range e.brands {
 			at := day.AddDate(0, e.appended%3, e.appended%20)
 			value, err := event.EncodeAnswer(nil, &event.Answer{
-				ID:             event.RunID(event.Identity{BrandID: brand.ID, PromptText: "best lamp?", Platform: "openai", Sample: n, Due: at}),
+				ID: event.RunID(event.Identity{BrandID: brand.ID, PromptText: "best lamp?",
+					Platform: "openai", Sample: n, Due: at}),
 				OrganizationID: brand.OrganizationID,
-				Brand:          event.Brand{Entity: event.Entity{ID: brand.ID, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1},
-				Competitors:    []event.Entity{{ID: uuid.UUID{9}, Name: "Glow"}},
-				Prompt:         event.Prompt{ID: uuid.UUID{1}, Text: "best lamp?", SetID: uuid.UUID{2}},
-				Platform:       "openai", Sample: n, AnsweredAt: event.At(at),
+				Brand: event.Brand{
+					Entity: event.Entity{ID: brand.ID, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1,
+				},
+				Competitors: []event.Entity{{ID: uuid.UUID{9}, Name: "Glow"}},
+				Prompt:      event.Prompt{ID: uuid.UUID{1}, Text: "best lamp?", SetID: uuid.UUID{2}},
+				Platform:    "openai", Sample: n, AnsweredAt: event.At(at),
 				Text:      "Lumen is good. Glow is brighter.",
 				Citations: []event.Citation{{URL: "https://lumen.example/a", Cited: true}},
 				Products:  []event.Product{{Title: "Lumen One"}},
@@ -137,7 +142,8 @@ func (e *purgingEnvironment) purgedSince(t *testing.T) bool {
 	due, err := e.db.DueTombstones(t.Context(), time.Second, time.Hour)
 	must(t, err)
 	var young int
-	must(t, e.db.QueryRow(t.Context(), "SELECT count(*)::int FROM private.tombstones WHERE at + interval '1 second' > now()").Scan(&young))
+	must(t, e.db.QueryRow(t.Context(),
+		"SELECT count(*)::int FROM private.tombstones WHERE at + interval '1 second' > now()").Scan(&young))
 	return len(due) == 0 && young == 0
 }
 
@@ -148,7 +154,8 @@ func (e *purgingEnvironment) wantRowsOf(t *testing.T, living ...postgres.Brand) 
 	for _, brand := range living {
 		where := fmt.Sprintf(" WHERE brand_id = '%s'", brand.ID)
 		for table, sum := range map[string]string{
-			"answers": "count()", "answer_daily": "sum(answers)", "entity_prompt_daily": "sum(answers)", "brand_prompt_daily": "sum(answers)", "citations": "count()",
+			"answers": "count()", "answer_daily": "sum(answers)", "entity_prompt_daily": "sum(answers)",
+			"brand_prompt_daily": "sum(answers)", "citations": "count()",
 			"citation_daily": "sum(citations)", "shopping_cards": "count()",
 		} {
 			if n := e.number(t, "SELECT toUInt64("+sum+") FROM "+table+where); n != uint64(e.appended) {
@@ -162,7 +169,8 @@ func (e *purgingEnvironment) wantRowsOf(t *testing.T, living ...postgres.Brand) 
 		SELECT groupUniqArray(table)
 		FROM system.columns
 		WHERE database = currentDatabase() AND columns.name = 'brand_id'
-		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree'))`).Scan(&tables))
+		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase()
+		    AND endsWith(engine, 'MergeTree'))`).Scan(&tables))
 	for _, table := range tables {
 		if n := e.number(t, "SELECT count() FROM "+table+" WHERE brand_id NOT IN ("+ids[2:]+")"); n != 0 {
 			t.Errorf("%s has %d rows of deleted brands", table, n)
@@ -176,9 +184,13 @@ func TestDeletedBrandsArePurgedWhileAnswersArrive(t *testing.T) {
 	e := newPurging(t)
 	defer e.consume(t, e.sink(t))()
 	defer e.purging(t)()
-	for n, deletion := range []string{"DELETE FROM public.brands WHERE slug = 'gone'", "DELETE FROM public.organizations WHERE slug = 'gone'"} {
+	for n, deletion := range []string{
+		"DELETE FROM public.brands WHERE slug = 'gone'", "DELETE FROM public.organizations WHERE slug = 'gone'",
+	} {
 		e.append(t, 25)
-		wait.For(t, "some answers to be inserted", func() bool { return e.number(t, "SELECT count() FROM answers") > uint64(20*(n+1)) })
+		wait.For(t, "some answers to be inserted", func() bool {
+			return e.number(t, "SELECT count() FROM answers") > uint64(20*(n+1))
+		})
 		e.append(t, 25)
 		_, err := e.db.Exec(t.Context(), deletion)
 		must(t, err)
@@ -253,12 +265,16 @@ func TestMetricsShowAPurgeThatHangs(t *testing.T) {
 	var began float64
 	wait.For(t, "the deletion to wait", func() bool {
 		began = e.gauge(t, "answerscope_purge_oldest_seconds")
-		return began > 0 && e.gauge(t, "answerscope_purge_waiting") == 1 && e.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") > 0
+		return began > 0 && e.gauge(t, "answerscope_purge_waiting") == 1 &&
+			e.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") > 0
 	})
-	wait.For(t, "the deletion to wait longer", func() bool { return e.gauge(t, "answerscope_purge_oldest_seconds") > began+0.5 })
+	wait.For(t, "the deletion to wait longer", func() bool {
+		return e.gauge(t, "answerscope_purge_oldest_seconds") > began+0.5
+	})
 	must(t, e.warehouse.Exec(t.Context(), "SYSTEM START MERGES answers"))
 	wait.For(t, "the purge", func() bool {
-		return e.purgedSince(t) && e.gauge(t, "answerscope_purge_oldest_seconds") == 0 && e.gauge(t, "answerscope_purge_waiting") == 0
+		return e.purgedSince(t) && e.gauge(t, "answerscope_purge_oldest_seconds") == 0 &&
+			e.gauge(t, "answerscope_purge_waiting") == 0
 	})
 	e.wantRowsOf(t, e.brands[1:]...)
 }
@@ -275,7 +291,8 @@ func TestAPurgeAndARebuildThatWaitsForItLeaveTheSinksAlone(t *testing.T) {
 	must(t, err)
 	defer e.purging(t)()
 	wait.For(t, "the purge to hang", func() bool {
-		return e.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") > 0
+		return e.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") >
+			0
 	})
 	rebuilt := make(chan error, 1)
 	go func() {
@@ -287,7 +304,9 @@ func TestAPurgeAndARebuildThatWaitsForItLeaveTheSinksAlone(t *testing.T) {
 	}()
 	wait.For(t, "the rebuild to wait", func() bool {
 		var waiting int
-		must(t, e.db.QueryRow(t.Context(), "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&waiting))
+		must(t, e.db.QueryRow(t.Context(), "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT "+
+			"granted AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = "+
+			"current_database())").Scan(&waiting))
 		return waiting > 0
 	})
 	for range 3 {

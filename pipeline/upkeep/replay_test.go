@@ -46,7 +46,8 @@ func newReplaying(t *testing.T) *replayingEnvironment {
 	}
 	reading := consume.DefaultConfig()
 	reading.Brokers, reading.Group, reading.Topic = brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
-	consumer, err := consume.New(reading, sink.NewAnswers(e.conn, prometheus.NewRegistry(), testkit.Log(t)), prometheus.NewRegistry(), testkit.Log(t))
+	consumer, err := consume.New(reading, sink.NewAnswers(e.conn, prometheus.NewRegistry(), testkit.Log(t)),
+		prometheus.NewRegistry(), testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +74,15 @@ func answer(t *testing.T, n int, platform string) []byte {
 	at := day.Add(time.Duration(n) * time.Minute)
 	brand := uuid.Must(uuid.FromString("01890000-0000-7000-8000-000000000001"))
 	value, err := event.EncodeAnswer(nil, &event.Answer{
-		V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Platform: platform, Sample: int64(n + 1), Due: at}),
+		V:              event.Version,
+		ID:             event.RunID(event.Identity{BrandID: brand, Platform: platform, Sample: int64(n + 1), Due: at}),
 		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")),
-		Brand:          event.Brand{Entity: event.Entity{ID: brand, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1},
+		Brand: event.Brand{
+			Entity: event.Entity{ID: brand, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1,
+		},
 		Prompt: event.Prompt{
-			ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000d")), Text: "best lamp?", SetID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000e")),
+			ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000d")), Text: "best lamp?",
+			SetID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000e")),
 		},
 		Platform: platform, Model: "m", Sample: int64(n + 1), Surface: event.SurfaceAPI,
 		AnsweredAt: event.At(at), Attempts: 1, Finish: event.FinishComplete, Text: "Lumen is good.",
@@ -92,7 +97,9 @@ func answer(t *testing.T, n int, platform string) []byte {
 func (e *replayingEnvironment) replay(t *testing.T, want upkeep.ReplaySummary) (refused []upkeep.ReplayRefusal) {
 	t.Helper()
 	r := upkeep.NewReplayer(e.conn, e.log, e.prefix)
-	got, err := r.Replay(t.Context(), clickhouse.DeadLetterFilter{}, func(f upkeep.ReplayRefusal) { refused = append(refused, f) }, func(int) {})
+	got, err := r.Replay(t.Context(), clickhouse.DeadLetterFilter{}, func(f upkeep.ReplayRefusal) {
+		refused = append(refused, f)
+	}, func(int) {})
 	if err != nil || got != want {
 		t.Errorf("Replay() = %+v, %v; want %+v", got, err, want)
 	}
@@ -116,15 +123,24 @@ func (e *replayingEnvironment) lines(t *testing.T) (all []upkeep.DeadLetter) {
 func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	e := newReplaying(t)
 	for partition := range 2 {
-		records := []producer.Record{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 4+partition, "openai")}}
+		records := []producer.Record{
+			{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 0+partition, "openai")},
+			{Value: answer(t, 4+partition, "openai")},
+		}
 		if partition == 1 {
-			records = append(records, producer.Record{Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}}})
+			records = append(records, producer.Record{
+				Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}},
+			})
 		}
 		if _, err := e.log.AppendTo(t.Context(), event.TopicAnswers, partition, records); err != nil {
 			t.Fatal(err)
 		}
-		letter := clickhouse.DeadLetter{LogTopic: e.prefix + "answers", LogPartition: int32(partition), LogOffset: 1, AppendedAt: day, Key: "k", Value: string(answer(t, 2+partition, "newer")), Reason: "malformed"}
-		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(partition), []clickhouse.DeadLetter{letter}); err != nil {
+		letter := clickhouse.DeadLetter{
+			LogTopic: e.prefix + "answers", LogPartition: int32(partition), LogOffset: 1, AppendedAt: day, Key: "k",
+			Value: string(answer(t, 2+partition, "newer")), Reason: "malformed",
+		}
+		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(partition),
+			[]clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +156,10 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 
 	// as after a crash between the append and the marks
 	for partition := range 2 {
-		if _, err := e.log.AppendTo(t.Context(), event.TopicAnswers, partition, []producer.Record{{Value: answer(t, 2+partition, "newer")}, {Value: answer(t, 8+partition, "openai")}}); err != nil {
+		if _, err := e.log.AppendTo(t.Context(), event.TopicAnswers, partition,
+			[]producer.Record{
+				{Value: answer(t, 2+partition, "newer")}, {Value: answer(t, 8+partition, "openai")},
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,11 +172,16 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	for _, l := range e.lines(t) {
 		states = append(states, fmt.Sprintf("%d %s replayed %v", l.Partition, l.Reason, !l.ReplayedAt.IsZero()))
 		letters, err := clickhouse.DeadLettersAt(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
-		if err != nil || len(letters) != 1 || letters[0].Key == "" && (letters[0].Value != "\xffgarbage" || !slices.Equal(letters[0].HeaderValues, []string{"afar"})) {
+		if err != nil || len(letters) != 1 ||
+			letters[0].Key == "" &&
+				(letters[0].Value != "\xffgarbage" || !slices.Equal(letters[0].HeaderValues, []string{"afar"})) {
 			t.Errorf("%s: %+v, %v", l.LogPosition, letters, err)
 		}
 	}
-	if want := []string{"0 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed false"}; !slices.Equal(states, want) {
+	if want := []string{
+		"0 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true",
+		"1 malformed replayed true", "1 malformed replayed false",
+	}; !slices.Equal(states, want) {
 		t.Errorf("dead letters %q, want %q", states, want)
 	}
 }
@@ -167,7 +191,8 @@ func TestALetterOfAnotherLogIsNotReplayed(t *testing.T) {
 	e := newReplaying(t)
 	for n, topic := range []string{"other.answers", e.prefix + "news"} {
 		letter := clickhouse.DeadLetter{LogTopic: topic, AppendedAt: day, Value: "{}", Reason: "malformed"}
-		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
+		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(n),
+			[]clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// expiringEnvironment is a warehouse with an answer, a visit and a crawl on 28 days of each month from February to May 2026, at
-// the end of May.
+// expiringEnvironment is a warehouse with an answer, a visit and a crawl on 28 days of each month from February to May
+// 2026, at the end of May.
 type expiringEnvironment struct {
 	cfg       upkeep.RetentionConfig
 	db        *postgres.DB
@@ -62,11 +62,20 @@ func (e *expiringEnvironment) insert(t *testing.T) {
 		for day := range 28 {
 			at := time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC)
 			id := clickhouse.UUID{3, byte(month), byte(day)}
-			answers = append(answers, clickhouse.AnswerRow{OrganizationID: organization, BrandID: brand, ID: id, Sign: 1, Revision: 1, ExtractVersion: 1, LogTopic: "answers",
-				LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), AnsweredAt: at, Platform: "openai", PromptID: clickhouse.UUID{4}, MentionCount: 1, Position: 1, Text: "raw"})
-			visits = append(visits, &clickhouse.VisitRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "visits", LogOffset: int64(day), At: at, Event: "view", Platform: "openai", Host: "a.example", Path: "/"})
-			crawls = append(crawls, clickhouse.CrawlRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "crawls", LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), At: at,
-				Crawler: "GPTBot", Purpose: "training", Host: "a.example", Path: "/", Status: 200})
+			answers = append(answers,
+				clickhouse.AnswerRow{OrganizationID: organization, BrandID: brand, ID: id, Sign: 1, Revision: 1,
+					ExtractVersion: 1, LogTopic: "answers",
+					LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), AnsweredAt: at, Platform: "openai",
+					PromptID: clickhouse.UUID{4}, MentionCount: 1, Position: 1, Text: "raw"})
+			visits = append(visits,
+				&clickhouse.VisitRow{
+					OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "visits",
+					LogOffset: int64(day), At: at, Event: "view", Platform: "openai", Host: "a.example", Path: "/",
+				})
+			crawls = append(crawls,
+				clickhouse.CrawlRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "crawls",
+					LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), At: at,
+					Crawler: "GPTBot", Purpose: "training", Host: "a.example", Path: "/", Status: 200})
 		}
 		token := fmt.Sprint(month)
 		must(t, errors.Join(
@@ -79,7 +88,9 @@ func (e *expiringEnvironment) insert(t *testing.T) {
 func (e *expiringEnvironment) enforce(t *testing.T, months int) error {
 	t.Helper()
 	e.cfg.Months["answers"] = months
-	r, err := upkeep.NewRetention(e.cfg, e.db, e.warehouse, func() time.Time { return e.now }, prometheus.NewRegistry(), testkit.Log(t))
+	r, err := upkeep.NewRetention(e.cfg, e.db, e.warehouse, func() time.Time {
+		return e.now
+	}, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return r.Enforce(t.Context())
 }
@@ -126,11 +137,15 @@ func figures[P, R any](t *testing.T, e *expiringEnvironment, question clickhouse
 
 func (e *expiringEnvironment) answerFigures(t *testing.T) any {
 	t.Helper()
-	months := clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
+	months := clickhouse.Filter{
+		OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31",
+	}
 	return figures(t, e, clickhouse.EntityVisibility, clickhouse.GroupFilter{Filter: months})
 }
 
-var traffic = clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
+var traffic = clickhouse.TrafficFilter{
+	OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31",
+}
 
 // wantSame checks that figures did not change.
 func wantSame(t *testing.T, got, want any) {
@@ -180,8 +195,9 @@ func (e *expiringEnvironment) insertDeadLetters(t *testing.T) {
 	for month := time.February; month <= time.May; month++ {
 		var deadLetters []clickhouse.DeadLetter
 		for day := range 28 {
-			deadLetters = append(deadLetters, clickhouse.DeadLetter{LogTopic: event.TopicAnswers, LogOffset: 1000*int64(month) + int64(day),
-				AppendedAt: time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC), Reason: "malformed"})
+			deadLetters = append(deadLetters,
+				clickhouse.DeadLetter{LogTopic: event.TopicAnswers, LogOffset: 1000*int64(month) + int64(day),
+					AppendedAt: time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC), Reason: "malformed"})
 		}
 		must(t, clickhouse.DeadLetters.Insert(t.Context(), e.warehouse, fmt.Sprint(month), deadLetters))
 	}
@@ -290,8 +306,10 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	client := &kafka.Client{Addr: kafka.TCP(e.cfg.Brokers...)}
 	commit := func(offset int64, metadata string) {
 		t.Helper()
-		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{GroupID: sink.Group, GenerationID: -1,
-			Topics: map[string][]kafka.OffsetCommit{sink.Topic: {{Partition: 0, Offset: offset, Metadata: metadata}}}})
+		answer, err := client.OffsetCommit(t.Context(),
+			&kafka.OffsetCommitRequest{GroupID: sink.Group, GenerationID: -1,
+				Topics: map[string][]kafka.OffsetCommit{sink.Topic: {{Partition: 0, Offset: offset,
+					Metadata: metadata}}}})
 		must(t, err)
 		must(t, answer.Topics[sink.Topic][0].Error)
 	}
@@ -305,9 +323,13 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 // A suspect month is reconciled before it is frozen, since a frozen month never is.
 func TestASuspectMonthIsNotFrozen(t *testing.T) {
 	e := newExpiring(t)
-	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.RecordMark{{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 99}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}}))
+	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse,
+		[]clickhouse.RecordMark{{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 99},
+			Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}}))
 	must(t, e.enforce(t, 2)) // February
-	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since the repeated batch at answers/0@99") {
+	if err := e.enforce(t, 1); err == nil ||
+		!strings.Contains(err.Error(),
+			"freeze month 2026-03 of answers: not reconciled since the repeated batch at answers/0@99") {
 		t.Errorf("March: %v", err)
 	}
 	e.wantFrozen(t, event.TopicAnswers, month(time.March))

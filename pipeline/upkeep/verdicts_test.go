@@ -28,12 +28,14 @@ func newChecked(t testing.TB) *checked {
 		db:        store.OpenControlPlane(t, store.ControlPlane(t)),
 		warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
 	}
-	c.verdicts = upkeep.NewVerdicts(c.db, c.warehouse, func() time.Time { return day }, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	c.verdicts = upkeep.NewVerdicts(c.db, c.warehouse, func() time.Time {
+		return day
+	}, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	return c
 }
 
-// addBrand adds a brand to an organization, with an answer a day to each prompt on each platform. mentioned is SQL: does
-// an answer name the brand on a day, where n is the number of days until yesterday?
+// addBrand adds a brand to an organization, with an answer a day to each prompt on each platform. mentioned is SQL:
+// does an answer name the brand on a day, where n is the number of days until yesterday?
 func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, platforms, days int, mentioned string) {
 	t.Helper()
 	o, err := c.db.OrganizationBySlug(t.Context(), organization)
@@ -48,8 +50,10 @@ func (c *checked) addBrand(t testing.TB, organization, slug string, prompts, pla
 		t.Fatal(err)
 	}
 	if err := c.warehouse.Exec(t.Context(), fmt.Sprintf(`
-		INSERT INTO brand_prompt_daily (organization_id, brand_id, prompt_id, platform, day, runs, answers, mention_answers)
-		SELECT '%[1]s', '%[2]s', toUUID(leftPad(toString(number %% %[3]d), 32, '0')), concat('platform-', toString(intDiv(number, %[3]d) %% %[4]d)),
+		INSERT INTO brand_prompt_daily (organization_id, brand_id, prompt_id, platform, day, runs, answers,
+			mention_answers)
+		SELECT '%[1]s', '%[2]s', toUUID(leftPad(toString(number %% %[3]d), 32, '0')),
+			concat('platform-', toString(intDiv(number, %[3]d) %% %[4]d)),
 			toDate('%[6]s') - 1 - (intDiv(number, %[3]d * %[4]d) AS n), 1, 1, %[7]s
 		FROM numbers(%[3]d * %[4]d * %[5]d)`,
 		o.ID, brand.ID, prompts, platforms, days, day.Format(time.DateOnly), mentioned)); err != nil {

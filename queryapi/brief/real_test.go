@@ -48,7 +48,8 @@ func TestBriefOfRealAnswers(t *testing.T) {
 	in.Total = len(in.Read)
 	in.Window.From, in.Window.To, in.Open = "2025-02-24", "2025-05-24", "domain="+domain+"&mentioned=false"
 	in.compare()
-	in.Text = fmt.Sprintf("%s is named in %d of these %d answers, Apple in %d.", in.Rival.Name, in.RivalAnswers, in.Answers, in.BrandAnswers)
+	in.Text = fmt.Sprintf("%s is named in %d of these %d answers, Apple in %d.", in.Rival.Name,
+		in.RivalAnswers, in.Answers, in.BrandAnswers)
 	brief, err := in.write(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +92,12 @@ func realCiting(t *testing.T, in *input, domain, prompt string) (citing []clickh
 		for i := range line.Citations {
 			line.Citations[i].Cited = true
 		}
-		a := clickhouse.BriefedAnswer{ID: clickhouse.UUID(uuid.NewV5(uuid.Nil, line.Prompt+line.Platform)), PromptText: line.Prompt, Platform: line.Platform, Text: line.Text, Searches: line.SearchQueries}
-		r := extract.Read(&event.Answer{Text: line.Text, Citations: line.Citations, Brand: event.Brand{Entity: event.Entity{Name: in.Brand.Name, Domains: in.Brand.Domains}}})
+		a := clickhouse.BriefedAnswer{
+			ID: clickhouse.UUID(uuid.NewV5(uuid.Nil, line.Prompt+line.Platform)), PromptText: line.Prompt,
+			Platform: line.Platform, Text: line.Text, Searches: line.SearchQueries,
+		}
+		r := extract.Read(&event.Answer{Text: line.Text, Citations: line.Citations,
+			Brand: event.Brand{Entity: event.Entity{Name: in.Brand.Name, Domains: in.Brand.Domains}}})
 		var cites bool
 		for _, c := range r.Citations {
 			if c.Cited {
@@ -130,7 +135,9 @@ func (in *input) compare() {
 	wilson := func(x int64) advice.Interval {
 		share, n := float64(x), float64(in.Answers)
 		middle, half := share+1.96*1.96/2, 1.96*math.Sqrt(share*(n-share)/n+1.96*1.96/4)
-		return advice.Interval{Low: 100 * max(0, middle-half) / (n + 1.96*1.96), High: 100 * (middle + half) / (n + 1.96*1.96)}
+		return advice.Interval{
+			Low: 100 * max(0, middle-half) / (n + 1.96*1.96), High: 100 * (middle + half) / (n + 1.96*1.96),
+		}
 	}
 	in.BrandInterval, in.RivalInterval = wilson(brand), wilson(most)
 }

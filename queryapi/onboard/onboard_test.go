@@ -28,7 +28,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-const homePage = `<title>Acme Forge | Anvils</title><link rel=canonical href="https://acme.io/"><h1>How are anvils forged?</h1>`
+const homePage = `<title>Acme Forge | Anvils</title><link rel=canonical href="https://acme.io/"><h1>How are ` +
+	`anvils forged?</h1>`
 
 // A world has two organizations with a brand each, and the site of both brands.
 type world struct {
@@ -90,7 +91,9 @@ func (w *world) serve(t *testing.T, port string) (url string) {
 	}
 	reader := onboard.Reader{DB: w.db, Home: home, Now: func() time.Time { return w.now }}
 	reader.Mount(server.Mount(httpd.Surface{Prefix: "/brands", BodyLimit: 1 << 10}), func(c *fiber.Ctx) error {
-		caller := identity.Identity{OrganizationID: uuid.FromStringOrNil(c.Query("organization")), Role: c.Query("role")}
+		caller := identity.Identity{
+			OrganizationID: uuid.FromStringOrNil(c.Query("organization")), Role: c.Query("role"),
+		}
 		c.SetUserContext(identity.NewContext(c.UserContext(), caller))
 		return c.Next()
 	})
@@ -117,7 +120,8 @@ func (w *world) read(t *testing.T, organization postgres.Organization, role, bra
 func (w *world) rows(t *testing.T, brand postgres.Brand) string {
 	t.Helper()
 	var rows string
-	const query = `SELECT coalesce(string_agg(concat_ws(' ', kind, status, key), ', ' ORDER BY kind), '') FROM public.suggestions WHERE brand_id = $1`
+	const query = `SELECT coalesce(string_agg(concat_ws(' ', kind, status, key), ', ' ORDER BY kind), ` +
+		`'') FROM public.suggestions WHERE brand_id = $1`
 	if err := w.root.QueryRow(t.Context(), query, brand.ID).Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +151,8 @@ func TestAHomePageBecomesSuggestions(t *testing.T) {
 		organization      postgres.Organization
 		role, brand, want string
 	}{
-		"a viewer":     {ours, "viewer", brand, `403 {"error":"this is not for a viewer: want the role member, admin or owner"}`},
+		"a viewer": {ours, "viewer", brand,
+			`403 {"error":"this is not for a viewer: want the role member, admin or owner"}`},
 		"nobody":       {ours, "", brand, `403 {"error":`},
 		"others":       {others, "owner", brand, `404 {"error":"no such brand"}`},
 		"no brand":     {ours, "owner", uuid.Must(uuid.NewV4()).String(), `404 {"error":"no such brand"}`},
@@ -162,7 +167,8 @@ func TestAHomePageBecomesSuggestions(t *testing.T) {
 	}
 	first := w.read(t, ours, "member", brand)
 	want(t, "first", first, `"new":3`)
-	want(t, "first", first, `"text":"Your home page asks “How are anvils forged?”; no prompt asks it.","reason":"Read on http://127.0.0.1`)
+	want(t, "first", first, `"text":"Your home page asks “How are anvils forged?”; `+
+		`no prompt asks it.","reason":"Read on http://127.0.0.1`)
 	rows := w.rows(t, w.brands[0])
 	want(t, "rows", rows, "alias new acme forge, page new domain:acme.io, prompt new ")
 	want(t, "their rows", w.rows(t, w.brands[1]), "")
@@ -174,8 +180,10 @@ func TestAHomePageBecomesSuggestions(t *testing.T) {
 	// A computation that finds none of them leaves them, and so does time.
 	w.exec(t, "UPDATE public.suggestions SET status = 'dismissed' WHERE kind = 'page'")
 	advice := postgres.Advice{
-		DueAdvice: postgres.DueAdvice{BrandID: w.brands[0].ID, Inputs: []byte("{}")}, RulesVersion: 1, From: "2026-03-01", To: "2026-05-29",
-		Window: struct{}{}, Suggestions: []int{}, Totals: []int{}, Reasons: []int{}, ComputedAt: w.now.AddDate(0, 0, 100),
+		DueAdvice: postgres.DueAdvice{BrandID: w.brands[0].ID, Inputs: []byte("{}")}, RulesVersion: 1,
+		From: "2026-03-01", To: "2026-05-29",
+		Window: struct{}{}, Suggestions: []int{}, Totals: []int{}, Reasons: []int{},
+		ComputedAt: w.now.AddDate(0, 0, 100),
 	}
 	store := func() {
 		t.Helper()
@@ -198,7 +206,8 @@ func TestAHomePageBecomesSuggestions(t *testing.T) {
 	list, err := w.db.Suggestions(t.Context(), postgres.SuggestionFilter{
 		OrganizationID: ours.ID, BrandID: w.brands[0].ID, States: []string{"new", "added"}, AfterScore: -1, Limit: 10,
 	}, w.now.AddDate(1, 0, 0))
-	if err != nil || len(list) != 3 || list[0].ExpiresAt != nil || list[0].Origin != "computed" || list[0].Score != nil {
+	if err != nil || len(list) != 3 || list[0].ExpiresAt != nil || list[0].Origin != "computed" ||
+		list[0].Score != nil {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

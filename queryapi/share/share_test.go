@@ -13,13 +13,15 @@ import (
 
 // shows has the endpoints that each screen needs.
 var shows = map[string]string{
-	"overview":    "filters visibility-summary visibility-trend entity-trend visibility-changes verdict-checks competitor-comparison",
+	"overview": "filters visibility-summary visibility-trend entity-trend visibility-changes verdict-checks " +
+		"competitor-comparison",
 	"competitors": "filters competitor-comparison entity-trend visibility-changes",
 	"sources":     "filters citations source-matrix",
-	"prompts":     "filters prompt-performance prompt-matrix visibility-changes visibility-trend competitor-comparison citations",
-	"traffic":     "filters ai-traffic ai-crawlers ai-pages",
-	"shopping":    "filters shopping-summary shopping-cards",
-	"answers":     "filters visibility-summary answers answers/{id}",
+	"prompts": "filters prompt-performance prompt-matrix visibility-changes visibility-trend " +
+		"competitor-comparison citations",
+	"traffic":  "filters ai-traffic ai-crawlers ai-pages",
+	"shopping": "filters shopping-summary shopping-cards",
+	"answers":  "filters visibility-summary answers answers/{id}",
 }
 
 // Each link answers the endpoints of its screens, and no other; about its brand, by GET alone.
@@ -38,11 +40,13 @@ func TestEachEndpointOfEachLink(t *testing.T) {
 				if name == "verdict-checks" && query != "" {
 					continue // it is of no brand
 				}
-				if status, header, text := w.ask(t, "GET", path+query, "", shared.with); status != want || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") == "" {
+				if status, header, text := w.ask(t, "GET", path+query, "", shared.with); status != want ||
+					header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") == "" {
 					t.Errorf("%s: %s%s: %d %v %s, want %d", screen, name, query, status, header, text, want)
 				}
 			}
-			if status, _, text := w.ask(t, "GET", path+"?brand_id="+w.others.ID.String(), "", shared.with); status != http.StatusNotFound {
+			if status, _, text := w.ask(t, "GET",
+				path+"?brand_id="+w.others.ID.String(), "", shared.with); status != http.StatusNotFound {
 				t.Errorf("%s: %s of another brand: %d %s", screen, name, status, text)
 			}
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
@@ -61,18 +65,27 @@ func TestNoOtherCredentialOpensALink(t *testing.T) {
 	shared := w.make(t, "member", `"screens":["overview"]`)
 	wrong := shared.token[:len(shared.token)-1] + "!"
 	for _, header := range []string{
-		"X-None: x", w.tokens["owner"], "Authorization: Bearer " + w.key, "X-Share: " + w.key, "X-Share: " + auth.Mint("shr_").Text,
-		"X-Share: " + wrong, "X-Share: " + strings.Replace(shared.token, "shr_", "svc_", 1), "Authorization: Bearer " + shared.token,
+		"X-None: x", w.tokens["owner"], "Authorization: Bearer " + w.key, "X-Share: " + w.key,
+		"X-Share: " + auth.Mint("shr_").Text,
+		"X-Share: " + wrong, "X-Share: " + strings.Replace(shared.token, "shr_", "svc_", 1),
+		"Authorization: Bearer " + shared.token,
 		"Cookie: X-Share=" + shared.token,
 	} {
-		for _, path := range []string{"/share/link", "/share/api/v1/visibility-summary", "/share/api/v1/visibility-summary?brand_id=" + w.ours.ID.String()} {
-			if status, _, text := w.ask(t, "GET", path, "", header); status != http.StatusNotFound || !strings.Contains(text, "this link does not work") {
+		for _, path := range []string{
+			"/share/link", "/share/api/v1/visibility-summary",
+			"/share/api/v1/visibility-summary?brand_id=" + w.ours.ID.String(),
+		} {
+			if status, _, text := w.ask(t, "GET", path, "", header); status != http.StatusNotFound ||
+				!strings.Contains(text, "this link does not work") {
 				t.Errorf("%s with %s: %d %s", path, header, status, text)
 			}
 		}
 	}
-	for _, path := range []string{"/api/v1/whoami", "/api/v1/brands", "/api/health", "/app/api/session", "/app/api/v1/brands"} {
-		if status, _, text := w.ask(t, "GET", path, "", shared.with, "Authorization: Bearer "+shared.token, "Cookie: answerscope="+shared.token); status != http.StatusUnauthorized {
+	for _, path := range []string{
+		"/api/v1/whoami", "/api/v1/brands", "/api/health", "/app/api/session", "/app/api/v1/brands",
+	} {
+		if status, _, text := w.ask(t, "GET", path, "", shared.with, "Authorization: Bearer "+shared.token,
+			"Cookie: answerscope="+shared.token); status != http.StatusUnauthorized {
 			t.Errorf("%s with a link's token: %d %s", path, status, text)
 		}
 	}
@@ -97,8 +110,10 @@ func TestAFixedFilterCounts(t *testing.T) {
 		{`{"platform":"openai"}`, "platform=openai,perplexity&%70latform=x&" + last(60), "platform=openai&" + last(60)},
 		{`{"last_days":30}`, last(60), last(30)},
 		{`{"date_from":"2026-01-01","date_to":"2026-01-31"}`, last(60), "date_from=2026-01-01&date_to=2026-01-31"},
-		{`{"model":"m","region":"none","branded":true}`, "model=x&region=de&branded=false&" + last(60), "model=m&region=none&branded=true&" + last(60)},
-		{`{"topic_id":"01890a5d-ac96-774b-bcce-b302099a8057"}`, last(60), "topic_id=01890a5d-ac96-774b-bcce-b302099a8057&" + last(60)},
+		{`{"model":"m","region":"none","branded":true}`, "model=x&region=de&branded=false&" + last(60),
+			"model=m&region=none&branded=true&" + last(60)},
+		{`{"topic_id":"01890a5d-ac96-774b-bcce-b302099a8057"}`, last(60),
+			"topic_id=01890a5d-ac96-774b-bcce-b302099a8057&" + last(60)},
 	} {
 		shared := w.make(t, "member", `"screens":["`+strings.Join(screens, `","`)+`"],"filters":`+c.filters)
 		for _, name := range paths(t) {
@@ -140,14 +155,17 @@ func TestFixedDaysAreAll(t *testing.T) {
 	w := newWorld(t)
 	fixed := w.make(t, "member", `"screens":["overview","prompts","traffic"],"filters":{"last_days":30}`)
 	free := w.make(t, "member", `"screens":["overview","prompts","traffic"]`)
-	for _, question := range []string{"visibility-changes?compare_days=90", "prompt-performance?compare=previous", "ai-traffic?%63ompare=previous"} {
+	for _, question := range []string{
+		"visibility-changes?compare_days=90", "prompt-performance?compare=previous", "ai-traffic?%63ompare=previous",
+	} {
 		name, _, _ := strings.Cut(question, "?")
 		status, _, got := w.ask(t, "GET", "/share/api/v1/"+question, "", fixed.with)
 		_, _, want := w.ask(t, "GET", "/share/api/v1/"+name, "", fixed.with)
 		if status != http.StatusOK || got != want {
 			t.Errorf("%s: %d %s, want %s", question, status, got, want)
 		}
-		if status, _, text := w.ask(t, "GET", "/share/api/v1/"+question, "", free.with); status != http.StatusOK || text == want {
+		if status, _, text := w.ask(t, "GET", "/share/api/v1/"+question, "", free.with); status != http.StatusOK ||
+			text == want {
 			t.Errorf("%s of free days: %d %s", question, status, text)
 		}
 	}
@@ -168,7 +186,9 @@ func TestAUseIsRecorded(t *testing.T) {
 	open := w.make(t, "member", `"screens":["overview"]`)
 	uses := func() (count int) {
 		t.Helper()
-		if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM public.share_links WHERE last_used_at = date_trunc('hour', last_used_at)").Scan(&count); err != nil {
+		if err := w.db.QueryRow(t.Context(),
+			"SELECT count(*) FROM public.share_links WHERE last_used_at = date_trunc('hour', last_used_at)").
+			Scan(&count); err != nil {
 			t.Fatal(err)
 		}
 		return count
@@ -189,15 +209,19 @@ func TestAUseIsRecorded(t *testing.T) {
 func TestALinkDescribesItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	shared := w.make(t, "member", `"title":"For Ann","screens":["sources","answers"],"filters":{"last_days":7,"platform":"openai","branded":false}`)
+	shared := w.make(t, "member", `"title":"For Ann","screens":["sources","answers"],"filters":{"last_days":7,`+
+		`"platform":"openai","branded":false}`)
 	status, header, text := w.ask(t, "GET", "/share/link", "", shared.with)
 	now := time.Now().UTC()
-	want := fmt.Sprintf(`{"brand":{"id":%q,"name":"Lumen","slug":"lumen"},"filters":{"branded":"false","date_from":%q,"date_to":%q,"platform":"openai"},"screens":["sources","answers"],"title":"For Ann"}`,
+	want := fmt.Sprintf(`{"brand":{"id":%q,"name":"Lumen","slug":"lumen"},"filters":{"branded":"false",`+
+		`"date_from":%q,"date_to":%q,"platform":"openai"},"screens":["sources","answers"],"title":"For Ann"}`,
 		w.ours.ID, now.AddDate(0, 0, -6).Format(time.DateOnly), now.Format(time.DateOnly))
 	if status != http.StatusOK || text != want || header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v %s, want %s", status, header, text, want)
 	}
-	if _, _, text := w.ask(t, "GET", "/share/link", "", w.make(t, "member", `"password":null`).with); !strings.Contains(text, `"screens":["overview","competitors","sources"],"title":"Lumen"`) {
+	if _, _, text := w.ask(t, "GET", "/share/link", "",
+		w.make(t, "member", `"password":null`).with); !strings.Contains(text,
+		`"screens":["overview","competitors","sources"],"title":"Lumen"`) {
 		t.Errorf("by default a link shows %s", text)
 	}
 }
@@ -215,7 +239,8 @@ func TestALinkEndsWithTheNextRequest(t *testing.T) {
 	ended := map[string]link{}
 	for name, end := range map[string]func(link){
 		"revoked": func(shared link) {
-			if status, _, text := w.ask(t, "DELETE", "/api/shares/"+shared.ID.String(), "", w.tokens["member"]); status != http.StatusNoContent {
+			if status, _, text := w.ask(t, "DELETE", "/api/shares/"+shared.ID.String(), "",
+				w.tokens["member"]); status != http.StatusNoContent {
 				t.Errorf("revoke: %d %s", status, text)
 			}
 		},
@@ -236,9 +261,11 @@ func TestALinkEndsWithTheNextRequest(t *testing.T) {
 		t.Errorf("another link ended too: %d", status)
 	}
 	tokens := map[string]string{
-		"revoked": ended["revoked"].token, "expired": ended["expired"].token, "unknown": auth.Mint("shr_").Text, "a key": w.key,
-		"mistyped": kept.token[:39] + "!", "short": "shr_x", "another screen": kept.token + "/sources", "no screen": kept.token + "/settings",
-		"below": kept.token + "/overview/x", "escaped": "%00",
+		"revoked": ended["revoked"].token, "expired": ended["expired"].token, "unknown": auth.Mint("shr_").Text,
+		"a key":    w.key,
+		"mistyped": kept.token[:39] + "!", "short": "shr_x", "another screen": kept.token + "/sources",
+		"no screen": kept.token + "/settings",
+		"below":     kept.token + "/overview/x", "escaped": "%00",
 	}
 	w.exec(t, "DELETE FROM public.brands WHERE id = $1", w.ours.ID)
 	tokens["of a deleted brand"] = kept.token
@@ -251,7 +278,8 @@ func TestALinkEndsWithTheNextRequest(t *testing.T) {
 		if first == "" {
 			first = page
 		}
-		if status != http.StatusNotFound || page != first || !strings.Contains(header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		if status != http.StatusNotFound || page != first ||
+			!strings.Contains(header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 			t.Errorf("%s has a page of its own: %s", name, page)
 		}
 	}
@@ -261,16 +289,21 @@ func TestAPageIsNeitherIndexedNorKeptNorFramed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	plain := w.make(t, "member", `"screens":["overview","answers"]`)
-	framed := w.make(t, "member", `"screens":["overview"],"embed_origins":["https://a.example","https://b.example:8443"]`)
+	framed := w.make(t, "member",
+		`"screens":["overview"],"embed_origins":["https://a.example","https://b.example:8443"]`)
 	for path, ancestors := range map[string]string{
-		plain.token: "'none'", plain.token + "/overview": "'none'", plain.token + "/answers/" + w.answers["openai"] + "?text=received": "'none'",
+		plain.token: "'none'", plain.token + "/overview": "'none'",
+		plain.token + "/answers/" + w.answers["openai"] + "?text=received": "'none'",
 		framed.token: "https://a.example https://b.example:8443",
 	} {
 		status, header, text := w.ask(t, "GET", "/share/"+path, "")
-		if status != http.StatusOK || !strings.Contains(text, "<script") || !strings.Contains(header.Get("Content-Security-Policy"), "frame-ancestors "+ancestors+";") {
+		if status != http.StatusOK || !strings.Contains(text, "<script") ||
+			!strings.Contains(header.Get("Content-Security-Policy"), "frame-ancestors "+ancestors+";") {
 			t.Errorf("%s: %d %v", path, status, header)
 		}
-		for name, want := range map[string]string{"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{
+			"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		} {
 			if header.Get(name) != want {
 				t.Errorf("%s has %s %q", path, name, header.Get(name))
 			}
@@ -319,14 +352,16 @@ func TestALinkHasAPassword(t *testing.T) {
 	}
 	name, value, _ := strings.Cut(cookie, "=")
 	for what, forged := range map[string]string{
-		"another link's":  strings.Replace(name, locked.ID.String(), other.ID.String(), 1) + "=" + value,
-		"an access token": strings.Replace(name, locked.ID.String(), other.ID.String(), 1) + "=" + strings.TrimPrefix(w.tokens["owner"], "Authorization: Bearer "),
+		"another link's": strings.Replace(name, locked.ID.String(), other.ID.String(), 1) + "=" + value,
+		"an access token": strings.Replace(name, locked.ID.String(), other.ID.String(), 1) + "=" +
+			strings.TrimPrefix(w.tokens["owner"], "Authorization: Bearer "),
 	} {
 		if status := open(other, forged); status != http.StatusUnauthorized {
 			t.Errorf("with %s: %d", what, status)
 		}
 	}
-	if status, _, _ := w.ask(t, "GET", "/api/health", "", "Authorization: Bearer "+value); status != http.StatusUnauthorized {
+	if status, _, _ := w.ask(t, "GET", "/api/health", "",
+		"Authorization: Bearer "+value); status != http.StatusUnauthorized {
 		t.Errorf("the cookie is an access token: %d", status)
 	}
 	for n := range 10 {
@@ -334,7 +369,8 @@ func TestALinkHasAPassword(t *testing.T) {
 			t.Errorf("guess %d: %d", n, status)
 		}
 	}
-	if status, header := enter(locked, password); status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
+	if status, header := enter(locked, password); status != http.StatusTooManyRequests ||
+		header.Get("Retry-After") == "" {
 		t.Errorf("after ten guesses: %d %v", status, header)
 	}
 	if status, _ := enter(other, password+" too"); status != http.StatusNoContent {
@@ -370,7 +406,10 @@ func TestATokenIsWrittenNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shared := w.make(t, "member", `"screens":["overview"],"password":"`+password+`"`)
-	for _, path := range []string{"/share/" + shared.token, "/share/" + shared.token + "/overview", "/share/" + shared.token + "/nothing", "/share/link", "/share/api/v1/visibility-summary"} {
+	for _, path := range []string{
+		"/share/" + shared.token, "/share/" + shared.token + "/overview",
+		"/share/" + shared.token + "/nothing", "/share/link", "/share/api/v1/visibility-summary",
+	} {
 		w.ask(t, "GET", path, "", shared.with)
 	}
 	w.ask(t, "POST", "/share/"+shared.token, "", shared.with)
@@ -379,17 +418,21 @@ func TestATokenIsWrittenNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if log := w.log.String(); strings.Contains(log, shared.token) || strings.Contains(log, password) || !strings.Contains(log, "path=/share/…") {
+	if log := w.log.String(); strings.Contains(log, shared.token) || strings.Contains(log, password) ||
+		!strings.Contains(log, "path=/share/…") {
 		t.Errorf("the log has a token, or no requests: %s", log)
 	}
 	if text := fmt.Sprint(families); strings.Contains(text, shared.token) || !strings.Contains(text, "/share/:token") {
 		t.Error("a metric has a token, or there is none of the page")
 	}
 	var rows string
-	if err := w.db.QueryRow(t.Context(), "SELECT (SELECT string_agg(to_jsonb(s)::text, '') FROM public.share_links AS s) || (SELECT string_agg(to_jsonb(h)::text, '') FROM private.share_link_hashes AS h)").Scan(&rows); err != nil {
+	if err := w.db.QueryRow(t.Context(), "SELECT (SELECT string_agg(to_jsonb(s)::text, '') FROM public.share_links "+
+		"AS s) || (SELECT string_agg(to_jsonb(h)::text, '') FROM private.share_link_hashes AS h)").
+		Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(rows, shared.token) || strings.Contains(rows, password) || !strings.Contains(rows, "$argon2id$") {
+	if strings.Contains(rows, shared.token) || strings.Contains(rows, password) ||
+		!strings.Contains(rows, "$argon2id$") {
 		t.Errorf("the database has %s", rows)
 	}
 }

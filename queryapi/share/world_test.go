@@ -53,7 +53,10 @@ func newWorld(t *testing.T) *world {
 // newLimitedWorld limits the requests of each caller a second.
 func newLimitedWorld(t *testing.T, rateLimit int) *world {
 	t.Helper()
-	w := &world{db: store.OpenControlPlane(t, store.ControlPlane(t)), metrics: prometheus.NewRegistry(), tokens: map[string]string{}, answers: map[string]string{}}
+	w := &world{
+		db: store.OpenControlPlane(t, store.ControlPlane(t)), metrics: prometheus.NewRegistry(),
+		tokens: map[string]string{}, answers: map[string]string{},
+	}
 	users := map[string]postgres.User{}
 	for slug, roles := range map[string]map[string]string{
 		"ours":   {"owner": "owner", "admin": "admin", "member": "member", "colleague": "member", "viewer": "viewer"},
@@ -64,7 +67,10 @@ func newLimitedWorld(t *testing.T, rateLimit int) *world {
 			t.Fatal(err)
 		}
 		for name, role := range roles {
-			users[name], err = w.db.AddUser(t.Context(), postgres.NewUser{Email: name + "@example.com", PasswordHash: auth.HashPassword(password), OrganizationID: organization.ID, Role: role})
+			users[name], err = w.db.AddUser(t.Context(), postgres.NewUser{
+				Email: name + "@example.com", PasswordHash: auth.HashPassword(password),
+				OrganizationID: organization.ID, Role: role,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,12 +87,17 @@ func newLimitedWorld(t *testing.T, rateLimit int) *world {
 	}
 	minted := auth.MintKey()
 	w.key = minted.Text
-	if _, err := w.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: w.ours.OrganizationID, UserID: users["viewer"].ID, Name: "k", Hash: minted.Hash, Prefix: minted.Prefix}); err != nil {
+	if _, err := w.db.AddKey(t.Context(),
+		postgres.NewKey{
+			OrganizationID: w.ours.OrganizationID, UserID: users["viewer"].ID, Name: "k", Hash: minted.Hash,
+			Prefix: minted.Prefix,
+		}); err != nil {
 		t.Fatal(err)
 	}
 	w.serve(t, rateLimit)
 	for name, user := range users {
-		_, _, text := w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"`+user.Email+`","password":"`+password+`"}`)
+		_, _, text := w.ask(t, "POST", "/auth/v1/token?grant_type=password",
+			`{"email":"`+user.Email+`","password":"`+password+`"}`)
 		var session struct {
 			AccessToken string `json:"access_token"`
 		}
@@ -108,7 +119,11 @@ func (w *world) serve(t *testing.T, rateLimit int) {
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	server := httpd.New(httpd.DefaultConfig(), listener, log, w.metrics)
-	deps := queryapi.Deps{DB: w.db, Warehouse: conn, Settings: config.Settings{DataDir: t.TempDir(), PublicURL: "https://answers.example"}, Log: log}
+	deps := queryapi.Deps{
+		DB: w.db, Warehouse: conn, Settings: config.Settings{
+			DataDir: t.TempDir(), PublicURL: "https://answers.example",
+		}, Log: log,
+	}
 	gate, err := queryapi.NewGate(t.Context(), deps)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +153,8 @@ func (w *world) land(t *testing.T, conn *clickhouse.Conn) {
 		for j, days := range []int{1, 40} {
 			at := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -days)
 			a := warehouse.Answer(int64(2*i+j), at)
-			a.OrganizationID, a.BrandID, a.Platform = clickhouse.UUID(w.ours.OrganizationID), clickhouse.UUID(w.ours.ID), platform
+			a.OrganizationID, a.BrandID, a.Platform = clickhouse.UUID(w.ours.OrganizationID),
+				clickhouse.UUID(w.ours.ID), platform
 			rows = append(rows, a)
 			if days == 1 {
 				w.answers[platform] = a.ID.String()
@@ -151,7 +167,8 @@ func (w *world) land(t *testing.T, conn *clickhouse.Conn) {
 }
 
 // ask sends a request; headers are given as "Name: value".
-func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (status int, header http.Header, text string) {
+func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (status int,
+	header http.Header, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	if err != nil {
@@ -184,7 +201,8 @@ type link struct {
 // make makes a link to our brand as a user; fields are those of the request beside the brand.
 func (w *world) make(t *testing.T, user, fields string) link {
 	t.Helper()
-	status, _, text := w.ask(t, "POST", "/api/shares", `{"brand_id":"`+w.ours.ID.String()+`",`+fields+`}`, w.tokens[user])
+	status, _, text := w.ask(t, "POST", "/api/shares", `{"brand_id":"`+w.ours.ID.String()+`",`+fields+`}`,
+		w.tokens[user])
 	var made link
 	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusCreated {
 		t.Fatalf("make %s: %d %s %v", fields, status, text, err)

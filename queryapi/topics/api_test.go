@@ -35,13 +35,19 @@ func TestProposalsOfABrand(t *testing.T) {
 		if organizations[i], err = db.AddOrganization(t.Context(), name, ""); err != nil {
 			t.Fatal(err)
 		}
-		brand := postgres.NewBrand{Name: name, Slug: "brand", Competitors: []postgres.NewCompetitor{{Name: "Globex", Aliases: []string{"Big Globe"}}}}
+		brand := postgres.NewBrand{
+			Name: name, Slug: "brand",
+			Competitors: []postgres.NewCompetitor{{Name: "Globex", Aliases: []string{"Big Globe"}}},
+		}
 		if brands[i], _, err = db.AddBrand(t.Context(), organizations[i].ID, brand); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for text, topic := range map[string]string{"Which anvil should I buy?": "Heavy things", "best air fryer": "", "Which kettle is good?": "Kettles"} {
-		if _, err := db.AddPrompt(t.Context(), brands[0].ID, postgres.TrackedPrompt{Text: text, Topic: topic, Set: "Prompts", Samples: 1}); err != nil {
+	for text, topic := range map[string]string{
+		"Which anvil should I buy?": "Heavy things", "best air fryer": "", "Which kettle is good?": "Kettles",
+	} {
+		if _, err := db.AddPrompt(t.Context(), brands[0].ID,
+			postgres.TrackedPrompt{Text: text, Topic: topic, Set: "Prompts", Samples: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +56,8 @@ func TestProposalsOfABrand(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer superuser.Close(t.Context())
-	if _, err := superuser.Exec(t.Context(), "UPDATE public.topics SET is_active = false WHERE name = 'Kettles'"); err != nil {
+	if _, err := superuser.Exec(t.Context(),
+		"UPDATE public.topics SET is_active = false WHERE name = 'Kettles'"); err != nil {
 		t.Fatal(err)
 	}
 	url := serve(t, db)
@@ -70,20 +77,31 @@ func TestProposalsOfABrand(t *testing.T) {
 		status       int
 		want         string
 	}{
-		"ours":       {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 200, `{"topics":["Heavy things","air fryer","","air fryer"]}`},
-		"inactive":   {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":["best kettles"]}`, 200, `{"topics":[""]}`},
-		"nothing":    {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `"}`, 200, `{"topics":[]}`},
-		"their own":  {organizations[1].ID, `{"brandId":"` + brands[1].ID.String() + `","prompts":["best anvil"]}`, 200, `{"topics":[""]}`},
-		"not theirs": {organizations[1].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
-		"unknown":    {organizations[0].ID, `{"brandId":"` + uuid.Must(uuid.NewV4()).String() + `","prompts":` + texts + `}`, 404, `{"error":"no such brand"}`},
-		"no brand":   {organizations[0].ID, `{}`, 404, `{"error":"no such brand"}`},
-		"no id":      {organizations[0].ID, `{"brandId":"brand","prompts":` + texts + `}`, 400, `{"error":"want {\"brandId\": UUID of a brand, \"prompts\": [at most 1000 texts]}"}`},
-		"no JSON":    {organizations[0].ID, `brand`, 400, "at most 1000 texts"},
-		"too many":   {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":["x"%s]}`, brands[0].ID, strings.Repeat(`,"x"`, 1000)), 400, "at most 1000 texts"},
-		"many bytes": {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":[%s]}`, brands[0].ID, long), 200, `{"topics":["","air fryer","rice cooker","bread oven",`},
+		"ours": {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 200,
+			`{"topics":["Heavy things","air fryer","","air fryer"]}`},
+		"inactive": {organizations[0].ID,
+			`{"brandId":"` + brands[0].ID.String() + `","prompts":["best kettles"]}`, 200, `{"topics":[""]}`},
+		"nothing": {organizations[0].ID, `{"brandId":"` + brands[0].ID.String() + `"}`, 200, `{"topics":[]}`},
+		"their own": {organizations[1].ID, `{"brandId":"` + brands[1].ID.String() + `","prompts":["best anvil"]}`, 200,
+			`{"topics":[""]}`},
+		"not theirs": {organizations[1].ID, `{"brandId":"` + brands[0].ID.String() + `","prompts":` + texts + `}`, 404,
+			`{"error":"no such brand"}`},
+		"unknown": {organizations[0].ID,
+			`{"brandId":"` + uuid.Must(uuid.NewV4()).String() + `","prompts":` + texts + `}`, 404,
+			`{"error":"no such brand"}`},
+		"no brand": {organizations[0].ID, `{}`, 404, `{"error":"no such brand"}`},
+		"no id": {organizations[0].ID, `{"brandId":"brand","prompts":` + texts + `}`, 400,
+			`{"error":"want {\"brandId\": UUID of a brand, \"prompts\": [at most 1000 texts]}"}`},
+		"no JSON": {organizations[0].ID, `brand`, 400, "at most 1000 texts"},
+		"too many": {organizations[0].ID,
+			fmt.Sprintf(`{"brandId":%q,"prompts":["x"%s]}`, brands[0].ID, strings.Repeat(`,"x"`, 1000)), 400,
+			"at most 1000 texts"},
+		"many bytes": {organizations[0].ID, fmt.Sprintf(`{"brandId":%q,"prompts":[%s]}`, brands[0].ID, long), 200,
+			`{"topics":["","air fryer","rice cooker","bread oven",`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/proposals?organization="+test.organization.String(), strings.NewReader(test.body))
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+				url+"/proposals?organization="+test.organization.String(), strings.NewReader(test.body))
 			if err != nil {
 				t.Fatal(err)
 			}

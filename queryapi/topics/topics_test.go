@@ -57,7 +57,8 @@ func measure(t *testing.T, texts []string, label, proposals map[string]string) (
 			}
 		}
 	}
-	t.Logf("%d prompts, %d with a topic; of %d pairs %d are right, of %d possible ones", len(texts), len(proposals), proposed, right, all)
+	t.Logf("%d prompts, %d with a topic; of %d pairs %d are right, of %d possible ones", len(texts), len(proposals),
+		proposed, right, all)
 	return float64(right) / float64(proposed), float64(right) / float64(all)
 }
 
@@ -93,7 +94,8 @@ func TestProposalsMatchLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			precision, coverage := measure(t, texts, label, test.proposals)
-			if t.Logf("precision %.3f, coverage %.3f", precision, coverage); precision < 0.95 || coverage < test.coverage {
+			if t.Logf("precision %.3f, coverage %.3f", precision, coverage); precision < 0.95 ||
+				coverage < test.coverage {
 				t.Errorf("want a precision of 0.95, a coverage of %.2f", test.coverage)
 			}
 		})
@@ -110,8 +112,10 @@ func (b *Brand) add(text, topic string) {
 
 func TestPropose(t *testing.T) {
 	t.Parallel()
-	standing := strings.Split("standing desk for tall people|standing desk for tall users|standing desk cable management|cable management of a standing desk|"+
-		"standing desk with drawers|standing desk converters|standing desk mats|best standing desk|top standing desks|which standing desk?", "|")
+	standing := strings.Split("standing desk for tall people|standing desk for tall users|standing desk cable "+
+		"management|cable management of a standing desk|"+
+		"standing desk with drawers|standing desk converters|standing desk mats|best standing desk|top standing "+
+		"desks|which standing desk?", "|")
 	for name, test := range map[string]struct {
 		brand Brand
 		texts []string
@@ -119,46 +123,71 @@ func TestPropose(t *testing.T) {
 	}{
 		"nothing": {},
 		"an existing topic comes first, by its name": {
-			Brand{Topics: []string{"Anvils"}}, []string{"Which anvil should I buy?", "best anvil", "best anvil for a small forge"},
-			map[string]string{"Which anvil should I buy?": "Anvils", "best anvil": "Anvils", "best anvil for a small forge": "Anvils"},
+			Brand{Topics: []string{"Anvils"}}, []string{
+				"Which anvil should I buy?", "best anvil", "best anvil for a small forge",
+			},
+			map[string]string{
+				"Which anvil should I buy?": "Anvils", "best anvil": "Anvils", "best anvil for a small forge": "Anvils",
+			},
 		},
 		"and by its prompts": {
 			brandOf("Which air fryer for a family?", "Kitchen"), []string{"best air fryer"},
 			map[string]string{"Which air fryer for a family?": "Kitchen", "best air fryer": "Kitchen"},
 		},
 		"a text that has a topic keeps it": {
-			brandOf("best air fryer", "Kitchen"), []string{"best air fryer"}, map[string]string{"best air fryer": "Kitchen"},
+			brandOf("best air fryer", "Kitchen"), []string{"best air fryer"},
+			map[string]string{"best air fryer": "Kitchen"},
 		},
 		"names of the brand and of competitors do not count": {
 			Brand{Names: []string{"Lumen", "Hyper Glow", "Zürich Lampen"}},
-			[]string{"is Lumen good?", "is LUMEN worth it?", "Lumen vs Hyper Glow", "Hyper Glow desk lamp", "Lumen desk lamps", "Zurich Lampen"},
+			[]string{
+				"is Lumen good?", "is LUMEN worth it?", "Lumen vs Hyper Glow", "Hyper Glow desk lamp",
+				"Lumen desk lamps", "Zurich Lampen",
+			},
 			map[string]string{"Hyper Glow desk lamp": "desk lamp", "Lumen desk lamps": "desk lamp"},
 		},
 		"nor do words of most prompts, but where there are no others": {
 			Brand{}, standing, map[string]string{
-				standing[0]: "tall people", standing[1]: "tall users", standing[2]: "cable management", standing[3]: "cable management",
+				standing[0]: "tall people", standing[1]: "tall users", standing[2]: "cable management",
+				standing[3]: "cable management",
 				standing[7]: "standing desk", standing[8]: "standing desk", standing[9]: "standing desk",
 			},
 		},
 		"a price makes no difference, what is asked for does": {
-			Brand{}, []string{"best TV under 500", "best TV under $900", "TV stand", "how safe are cribs?", "how safe are dryers?"},
+			Brand{}, []string{
+				"best TV under 500", "best TV under $900", "TV stand", "how safe are cribs?", "how safe are dryers?",
+			},
 			map[string]string{"best TV under 500": "TV", "best TV under $900": "TV", "TV stand": "TV stand"},
 		},
 		"a short text joins longer ones": {
-			Brand{Names: []string{"Lumen"}}, []string{"best desk lamp", "lamp for reading", "is Lumen good?", "lamp that dims", "cheap lamp"},
-			map[string]string{"best desk lamp": "desk lamp", "lamp for reading": "lamp", "lamp that dims": "lamp", "cheap lamp": "lamp"},
+			Brand{Names: []string{"Lumen"}}, []string{
+				"best desk lamp", "lamp for reading", "is Lumen good?", "lamp that dims", "cheap lamp",
+			},
+			map[string]string{
+				"best desk lamp": "desk lamp", "lamp for reading": "lamp", "lamp that dims": "lamp",
+				"cheap lamp": "lamp",
+			},
 		},
 		"an inactive topic is proposed no more": {
-			Brand{Prompts: []postgres.TrackedPrompt{{Text: "best air fryer", Topic: "Kitchen"}}}, []string{"Which air fryer?"},
+			Brand{Prompts: []postgres.TrackedPrompt{{Text: "best air fryer", Topic: "Kitchen"}}},
+			[]string{"Which air fryer?"},
 			map[string]string{"Which air fryer?": "air fryer"},
 		},
 		"nor a sentence without spaces": {
-			Brand{}, []string{"空气炸锅", "哪款空气炸锅最适合家庭使用?", "เครื่องทอดไร้น้ำมันยี่ห้อไหนดีที่สุด", "Höhenverstellbarer Schreibtisch", "constructor"},
-			map[string]string{"Höhenverstellbarer Schreibtisch": "Höhenverstellbarer Schreibtisch", "constructor": "constructor"},
+			Brand{}, []string{
+				"空气炸锅", "哪款空气炸锅最适合家庭使用?", "เครื่องทอดไร้น้ำมันยี่ห้อไหนดีที่สุด",
+				"Höhenverstellbarer Schreibtisch", "constructor",
+			},
+			map[string]string{
+				"Höhenverstellbarer Schreibtisch": "Höhenverstellbarer Schreibtisch", "constructor": "constructor",
+			},
 		},
 		"a name is as it is written": {
 			Brand{}, []string{"Quelle machine  à café ?", "machines à cafe", "best carry-on luggage", "women's shoes"},
-			map[string]string{"Quelle machine  à café ?": "machine à café", "machines à cafe": "machine à café", "best carry-on luggage": "carry-on luggage", "women's shoes": "women's shoes"},
+			map[string]string{
+				"Quelle machine  à café ?": "machine à café", "machines à cafe": "machine à café",
+				"best carry-on luggage": "carry-on luggage", "women's shoes": "women's shoes",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +210,8 @@ func brandOf(text, topic string) (b Brand) {
 // Whatever the texts are, a proposal is a name that the database takes, and the same each time.
 func TestProposalsAreNames(t *testing.T) {
 	t.Parallel()
-	texts := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("ab \t\n'-.,加ーのé\u0301\u202e\x00")))), 0, 30)
+	texts := rapid.SliceOfN(rapid.OneOf(rapid.String(),
+		rapid.StringOf(rapid.SampledFrom([]rune("ab \t\n'-.,加ーのé\u0301\u202e\x00")))), 0, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		drawn, names := texts.Draw(t, "texts"), texts.Draw(t, "names")
 		b := Brand{Names: names}

@@ -39,7 +39,9 @@ func TestColoursAreToldApart(t *testing.T) {
 			}
 		}
 		areDistinct(t, theme, colours, append(slots, "accent"), 11)
-		areDistinct(t, theme, colours, []string{"accent", "slot-5", "slot-9", "slot-10", "slot-11", "slot-12", "slot-13"}, 6) // types of sources
+		// types of sources
+		areDistinct(t, theme, colours,
+			[]string{"accent", "slot-5", "slot-9", "slot-10", "slot-11", "slot-12", "slot-13"}, 6)
 		for i := 1; i < 6; i++ {
 			areDistinct(t, theme, colours, []string{fmt.Sprintf("ramp-%d", i), fmt.Sprintf("ramp-%d", i+1)}, 8)
 		}

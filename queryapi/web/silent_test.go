@@ -111,12 +111,18 @@ func TestASilentPostgresIs503(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", PasswordHash: auth.HashPassword(goodPassword), OrganizationID: organization.ID, Role: "admin"})
+	user, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "ann@example.com", PasswordHash: auth.HashPassword(goodPassword),
+		OrganizationID: organization.ID, Role: "admin",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	minted := auth.MintKey()
-	if _, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: minted.Hash, Prefix: minted.Prefix}); err != nil {
+	if _, err := db.AddKey(t.Context(),
+		postgres.NewKey{
+			OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: minted.Hash, Prefix: minted.Prefix,
+		}); err != nil {
 		t.Fatal(err)
 	}
 	at := serve(t, db)
@@ -130,9 +136,11 @@ func TestASilentPostgresIs503(t *testing.T) {
 	at.cookie, _, _ = strings.Cut(header.Get("Set-Cookie"), ";")
 	requests := [][3]string{
 		{"GET", "/api/v1/whoami"}, {"GET", "/api/health"}, {"GET", "/api/keys"}, {"GET", "/auth/v1/user"},
-		{"GET", "/app/api/session"}, {"GET", "/app/api/members"}, {"GET", "/app/api/keys"}, {"GET", "/app/api/v1/brands"},
+		{"GET", "/app/api/session"}, {"GET", "/app/api/members"}, {"GET", "/app/api/keys"},
+		{"GET", "/app/api/v1/brands"},
 		{"GET", "/app/api/forwarded"}, {"GET", "/"}, {"GET", "/brands/acme"},
-		{"POST", "/auth/v1/token?grant_type=password", signIn}, {"POST", "/auth/v1/token?grant_type=refresh_token", `{"refresh_token":"x"}`},
+		{"POST", "/auth/v1/token?grant_type=password", signIn},
+		{"POST", "/auth/v1/token?grant_type=refresh_token", `{"refresh_token":"x"}`},
 		{"POST", "/app/api/session", signIn}, {"POST", "/auth/v1/logout"}, {"DELETE", "/app/api/session"},
 	}
 	for _, r := range requests[:9] {

@@ -68,11 +68,14 @@ func newEnvironment(t *testing.T, ring secret.Ring) *environment {
 		if err != nil {
 			t.Fatal(err)
 		}
-		user, err := e.db.AddUser(t.Context(), postgres.NewUser{Email: name + "@example.org", OrganizationID: o.ID, Role: identity.Admin})
+		user, err := e.db.AddUser(t.Context(), postgres.NewUser{
+			Email: name + "@example.org", OrganizationID: o.ID, Role: identity.Admin,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.brands[i], _, err = e.db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: name, Slug: "brand"}); err != nil {
+		if e.brands[i], _, err = e.db.AddBrand(t.Context(), o.ID,
+			postgres.NewBrand{Name: name, Slug: "brand"}); err != nil {
 			t.Fatal(err)
 		}
 		e.admins[i] = identity.Identity{UserID: user.ID, OrganizationID: o.ID, Role: identity.Admin}
@@ -109,7 +112,8 @@ func (e *environment) serve(t *testing.T) string {
 // post sends a body and decodes the response into the target, if there is one.
 func (e *environment) post(t *testing.T, path, body string, target any, headers ...string) (status int, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.url+"/api/webhooks"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.url+"/api/webhooks"+path,
+		strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return 0, ""
@@ -145,7 +149,9 @@ func (e *environment) add(t *testing.T, body string) webhook.Added {
 // secrets opens the secrets of an endpoint that sign, the newest first, and says which expire.
 func (e *environment) secrets(t *testing.T, endpoint uuid.UUID) (plain []string) {
 	t.Helper()
-	rows, err := e.pg.Query(t.Context(), "SELECT sealed, CASE WHEN expires_at IS NULL THEN '' ELSE ' ' || round(extract(epoch FROM expires_at - now()) / 3600) || ' h' END FROM private.webhook_secrets WHERE endpoint_id = $1 AND coalesce(expires_at > now(), true) ORDER BY created_at DESC", endpoint)
+	rows, err := e.pg.Query(t.Context(), "SELECT sealed, CASE WHEN expires_at IS NULL THEN '' ELSE ' ' || "+
+		"round(extract(epoch FROM expires_at - now()) / 3600) || ' h' END FROM private.webhook_secrets WHERE "+
+		"endpoint_id = $1 AND coalesce(expires_at > now(), true) ORDER BY created_at DESC", endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,17 +176,21 @@ func (e *environment) one(t *testing.T, target any, text string, args ...any) {
 func TestAnEndpointIsAdded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, ringOf(t, "k"))
-	added := e.add(t, `{"url":"https://hooks.example.org/a","events":["visibility.moved"],"brand_id":"`+e.brands[0].ID.String()+`","description":"n8n"}`)
-	if added.URL != "https://hooks.example.org/a" || fmt.Sprint(added.Events) != "[visibility.moved]" || !strings.HasPrefix(added.Secret, "whsec_") {
+	added := e.add(t, `{"url":"https://hooks.example.org/a","events":["visibility.moved"],"brand_id":"`+
+		e.brands[0].ID.String()+`","description":"n8n"}`)
+	if added.URL != "https://hooks.example.org/a" || fmt.Sprint(added.Events) != "[visibility.moved]" ||
+		!strings.HasPrefix(added.Secret, "whsec_") {
 		t.Errorf("%+v", added)
 	}
-	if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(added.Secret, "whsec_")); err != nil || len(key) != 32 {
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(added.Secret, "whsec_")); err != nil ||
+		len(key) != 32 {
 		t.Errorf("a secret of %d bytes, %v", len(key), err)
 	}
 	if got := e.secrets(t, added.ID); fmt.Sprint(got) != "["+added.Secret+"]" {
 		t.Errorf("stored %v", got)
 	}
-	if stored, err := e.db.WebhookEndpoint(t.Context(), uuid.NullUUID{}, added.ID); err != nil || *stored.Brand != "brand" || stored.Description != "n8n" || !stored.IsActive {
+	if stored, err := e.db.WebhookEndpoint(t.Context(), uuid.NullUUID{}, added.ID); err != nil ||
+		*stored.Brand != "brand" || stored.Description != "n8n" || !stored.IsActive {
 		t.Errorf("%+v, %v", stored, err)
 	}
 	slack := e.add(t, `{"url":"https://hooks.slack.com/services/T0/B0/secretwxyz","kind":"slack"}`)
@@ -191,7 +201,9 @@ func TestAnEndpointIsAdded(t *testing.T) {
 		t.Errorf("stored %v", got)
 	}
 	var logged string
-	e.one(t, &logged, "SELECT string_agg(action || ' ' || subject, ', ' ORDER BY at) FROM public.audit_log WHERE actor_id = $1", e.admins[0].UserID)
+	e.one(t, &logged,
+		"SELECT string_agg(action || ' ' || subject, ', ' ORDER BY at) FROM public.audit_log WHERE actor_id = $1",
+		e.admins[0].UserID)
 	if logged != "webhook added hooks.example.org, webhook added hooks.slack.com" {
 		t.Errorf("logged %q", logged)
 	}
@@ -233,11 +245,15 @@ func TestWhatIsWrongSaysWhatIsWanted(t *testing.T) {
 		{"", `[]`, 400, "the body cannot be read", nil},
 		{"", `{"url":"https://hooks.example.org/","colour":"red"}`, 400, "the body cannot be read", nil},
 		{"", `{"url":"https://hooks.example.org/","kind":"teams"}`, 400, "kind: want webhook or slack", nil},
-		{"", `{"url":"https://hooks.example.org/","events":["visibility.lost"]}`, 400, "events: want some of tracking.completed, ", nil},
+		{"", `{"url":"https://hooks.example.org/","events":["visibility.lost"]}`, 400,
+			"events: want some of tracking.completed, ", nil},
 		{"", `{"url":"https://hooks.example.org/","events":["\u0000"]}`, 400, "", nil},
-		{"", `{"url":"https://hooks.example.org/","description":"` + strings.Repeat("é", 201) + `"}`, 400, "description: want at most 200 characters", nil},
-		{"", `{"url":"https://hooks.example.org/","brand_id":"` + e.brands[1].ID.String() + `"}`, 404, "no such brand", nil},
-		{"", `{"url":"https://hooks.example.org/"}`, 403, "not for a member: want the role admin or owner", []string{"role", "member"}},
+		{"", `{"url":"https://hooks.example.org/","description":"` + strings.Repeat("é", 201) + `"}`, 400,
+			"description: want at most 200 characters", nil},
+		{"", `{"url":"https://hooks.example.org/","brand_id":"` + e.brands[1].ID.String() + `"}`, 404,
+			"no such brand", nil},
+		{"", `{"url":"https://hooks.example.org/"}`, 403, "not for a member: want the role admin or owner",
+			[]string{"role", "member"}},
 		{"", `{"url":"https://hooks.example.org/"}`, 403, "not for a viewer", []string{"role", "viewer"}},
 		{"/" + theirs + "/rotate", `{"overlap_hours":169}`, 400, "overlap_hours: want 0 to 168", nil},
 		{"/" + theirs + "/rotate", `{"overlap_hours":-1}`, 400, "overlap_hours: want 0 to 168", nil},
@@ -245,23 +261,30 @@ func TestWhatIsWrongSaysWhatIsWanted(t *testing.T) {
 		{"/" + theirs + "/rotate", ``, 404, "no such endpoint", []string{"other", "1"}},
 		{"/" + theirs + "/test", ``, 404, "no such endpoint", []string{"other", "1"}},
 		{"/" + theirs + "/test", ``, 403, "want the role admin", []string{"role", "member"}},
-		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `"}`, 404, "no such endpoint", []string{"other", "1"}},
+		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `"}`, 404,
+			"no such endpoint", []string{"other", "1"}},
 		{"/elsewhere/test", ``, 404, "no such endpoint", nil},
 		{"/" + theirs + "/redeliver", `{}`, 400, "want either", nil},
 		{"/" + theirs + "/redeliver", `{"since":"2026-01-01"}`, 400, "the body cannot be read", nil},
-		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(-91*24*time.Hour).Format(time.RFC3339) + `"}`, 400, "since: want a time of the last 90 days", nil},
-		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`, 400, "since: want a time of the last 90 days", nil},
-		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `","until":"` + time.Now().Add(-2*time.Hour).Format(time.RFC3339) + `"}`, 400, "until: want a time after since", nil},
+		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(-91*24*time.Hour).Format(time.RFC3339) + `"}`, 400,
+			"since: want a time of the last 90 days", nil},
+		{"/" + theirs + "/redeliver", `{"since":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`, 400,
+			"since: want a time of the last 90 days", nil},
+		{"/" + theirs + "/redeliver",
+			`{"since":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `","until":"` +
+				time.Now().Add(-2*time.Hour).Format(time.RFC3339) + `"}`, 400, "until: want a time after since", nil},
 		{"/" + theirs + "/redeliver", `{"delivery_id":"` + theirs + `"}`, 404, "no such delivery", nil},
 	} {
-		if status, text := e.post(t, c.path, c.body, nil, c.headers...); status != c.status || !strings.Contains(text, `"error":"`) || !strings.Contains(text, c.want) {
+		if status, text := e.post(t, c.path, c.body, nil, c.headers...); status != c.status ||
+			!strings.Contains(text, `"error":"`) || !strings.Contains(text, c.want) {
 			t.Errorf("%s %.80s: %d %s, want %d %q", c.path, c.body, status, text, c.status, c.want)
 		}
 	}
 	e.ring = secret.Ring{}
 	e.url = e.serve(t)
 	for _, path := range []string{"", "/" + theirs + "/rotate"} {
-		if status, text := e.post(t, path, `{}`, nil); status != http.StatusServiceUnavailable || !strings.Contains(text, "ANSWERSCOPE_SECRET_KEYS") {
+		if status, text := e.post(t, path, `{}`, nil); status != http.StatusServiceUnavailable ||
+			!strings.Contains(text, "ANSWERSCOPE_SECRET_KEYS") {
 			t.Errorf("without keys: %d %s", status, text)
 		}
 	}
@@ -296,7 +319,8 @@ func TestASecretIsRotated(t *testing.T) {
 		t.Errorf("after three %s", got)
 	}
 	var logged int
-	e.one(t, &logged, "SELECT count(*) FROM public.audit_log WHERE actor_id = $1 AND action = 'webhook secret rotated' AND subject = 'hooks.example.org'", e.admins[0].UserID)
+	e.one(t, &logged, "SELECT count(*) FROM public.audit_log WHERE actor_id = $1 AND action = 'webhook secret "+
+		"rotated' AND subject = 'hooks.example.org'", e.admins[0].UserID)
 	if logged != 3 {
 		t.Errorf("%d rotations are logged", logged)
 	}
@@ -312,7 +336,8 @@ func TestASecretIsRotated(t *testing.T) {
 		t.Errorf("without its key: %d, %v", n, err)
 	}
 	slack := e.add(t, `{"url":"https://hooks.slack.com/services/T0/B0/x","kind":"slack"}`)
-	if status, text := e.post(t, "/"+slack.ID.String()+"/rotate", "", nil); status != http.StatusConflict || !strings.Contains(text, "its URL") {
+	if status, text := e.post(t, "/"+slack.ID.String()+"/rotate", "", nil); status != http.StatusConflict ||
+		!strings.Contains(text, "its URL") {
 		t.Errorf("Slack: %d %s", status, text)
 	}
 }
@@ -322,7 +347,8 @@ func TestASecretIsRotated(t *testing.T) {
 func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, ringOf(t, "k"))
-	ours, beside := e.add(t, `{"url":"https://hooks.example.org/","events":["brand.created"]}`), e.add(t, `{"url":"https://hooks.example.org/2"}`)
+	ours, beside := e.add(t, `{"url":"https://hooks.example.org/","events":["brand.created"]}`),
+		e.add(t, `{"url":"https://hooks.example.org/2"}`)
 	path := "/" + ours.ID.String()
 	var tested struct {
 		Delivery uuid.UUID `json:"delivery_id"`
@@ -344,7 +370,9 @@ func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 	}
 	set := func(event uuid.UUID, status string) {
 		t.Helper()
-		if _, err := e.pg.Exec(t.Context(), "UPDATE public.webhook_deliveries SET status = $2, attempts = 10 WHERE event_id = $1", event, status); err != nil {
+		if _, err := e.pg.Exec(t.Context(),
+			"UPDATE public.webhook_deliveries SET status = $2, attempts = 10 WHERE event_id = $1", event,
+			status); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -353,35 +381,44 @@ func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 	set(failed, "failed")
 	set(cancelled, "cancelled")
 	set(delivered, "delivered")
-	if _, err := e.pg.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = false WHERE id = $1", ours.ID); err != nil {
+	if _, err := e.pg.Exec(t.Context(),
+		"UPDATE public.webhook_endpoints SET is_active = false WHERE id = $1", ours.ID); err != nil {
 		t.Fatal(err)
 	}
 	missed := emit("brand.created")
 	emit("brand.deleted")
 	// A filter that is widened later adds nothing to what was missed.
-	if _, err := e.pg.Exec(t.Context(), "UPDATE public.webhook_endpoints SET events = '{}' WHERE id = $1", ours.ID); err != nil {
+	if _, err := e.pg.Exec(t.Context(),
+		"UPDATE public.webhook_endpoints SET events = '{}' WHERE id = $1", ours.ID); err != nil {
 		t.Fatal(err)
 	}
 	since := `{"since":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `"}`
 	for _, step := range []string{"/test", "/redeliver"} {
-		if status, text := e.post(t, path+step, since, nil); status != http.StatusConflict || !strings.Contains(text, "switch it on first") {
+		if status, text := e.post(t, path+step, since, nil); status != http.StatusConflict ||
+			!strings.Contains(text, "switch it on first") {
 			t.Errorf("switched off: %d %s", status, text)
 		}
 	}
-	if _, err := e.pg.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = true WHERE id = $1", ours.ID); err != nil {
+	if _, err := e.pg.Exec(t.Context(),
+		"UPDATE public.webhook_endpoints SET is_active = true WHERE id = $1", ours.ID); err != nil {
 		t.Fatal(err)
 	}
 	var repeated struct{ Deliveries int }
-	if status, text := e.post(t, path+"/redeliver", since, &repeated); status != http.StatusAccepted || repeated.Deliveries != 3 {
+	if status, text := e.post(t, path+"/redeliver", since, &repeated); status != http.StatusAccepted ||
+		repeated.Deliveries != 3 {
 		t.Errorf("%d %s", status, text)
 	}
 	var pending, attempts int
-	e.one(t, &pending, "SELECT count(*) FROM public.webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending' AND event_id = ANY ($2)", ours.ID, []uuid.UUID{failed, cancelled, missed})
-	e.one(t, &attempts, "SELECT sum(attempts) FROM public.webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending'", ours.ID)
+	e.one(t, &pending, "SELECT count(*) FROM public.webhook_deliveries WHERE endpoint_id = $1 AND status = "+
+		"'pending' AND event_id = ANY ($2)", ours.ID, []uuid.UUID{failed, cancelled, missed})
+	e.one(t, &attempts,
+		"SELECT sum(attempts) FROM public.webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending'", ours.ID)
 	if pending != 3 || attempts != 0 {
 		t.Errorf("%d are pending, after %d attempts", pending, attempts)
 	}
-	if status, text := e.post(t, path+"/redeliver", `{"delivery_id":"`+tested.Delivery.String()+`"}`, &repeated); status != http.StatusAccepted || repeated.Deliveries != 1 {
+	if status, text := e.post(t, path+"/redeliver",
+		`{"delivery_id":"`+tested.Delivery.String()+`"}`, &repeated); status != http.StatusAccepted ||
+		repeated.Deliveries != 1 {
 		t.Errorf("%d %s", status, text)
 	}
 	if d, err = e.db.WebhookDelivery(t.Context(), ours.ID, tested.Delivery); err != nil || d.Status != "pending" {
@@ -389,7 +426,8 @@ func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 	}
 	// What happened before an endpoint was added was not missed by it.
 	newest := e.add(t, `{"url":"https://hooks.example.org/3"}`)
-	if status, text := e.post(t, "/"+newest.ID.String()+"/redeliver", since, &repeated); status != http.StatusAccepted || repeated.Deliveries != 0 {
+	if status, text := e.post(t, "/"+newest.ID.String()+"/redeliver", since,
+		&repeated); status != http.StatusAccepted || repeated.Deliveries != 0 {
 		t.Errorf("%d %s", status, text)
 	}
 	if err := e.db.RemoveWebhookEndpoint(t.Context(), ours.ID); err != nil {

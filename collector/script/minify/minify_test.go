@@ -33,7 +33,8 @@ func TestServedIsWhatTheSourceMakes(t *testing.T) {
 func TestWhatIsLeftOut(t *testing.T) {
 	want := []string{
 		"bing.com/ck/a", "x.com/i/grok", "edgeservices.bing.com",
-		"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
+		"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai",
+		"app.writesonic.com",
 	}
 	if !slices.Equal(leftOut, want) {
 		t.Errorf("left out are %q, want %q", leftOut, want)

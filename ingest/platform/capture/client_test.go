@@ -75,15 +75,20 @@ func TestAskFailsOver(t *testing.T) {
 		first response
 		class platform.Class // "": the second one answers
 	}{
-		{response{status: 503}, ""}, {response{status: 401}, ""}, {response{status: 403}, ""}, {response{status: 402}, ""},
-		{response{status: 429}, ""}, {response{status: 200, body: status(40100)}, ""}, {response{status: 200, body: status(40200)}, ""},
+		{response{status: 503}, ""}, {response{status: 401}, ""}, {response{status: 403}, ""},
+		{response{status: 402}, ""},
+		{response{status: 429}, ""}, {response{status: 200, body: status(40100)}, ""},
+		{response{status: 200, body: status(40200)}, ""},
 		{response{status: 200, body: status(40202)}, ""}, {response{status: 200, body: status(50000)}, ""},
 		{response{status: 400}, platform.Invalid}, {response{status: 200, body: status(40501)}, platform.Invalid},
-		{response{status: 200, body: `{}`}, platform.ChangedShape}, {response{status: 200, body: `<html>`}, platform.ChangedShape}, {response{}, platform.Timeout},
+		{response{status: 200, body: `{}`}, platform.ChangedShape},
+		{response{status: 200, body: `<html>`}, platform.ChangedShape}, {response{}, platform.Timeout},
 	} {
 		first, asked := answerAll(t, c.first)
 		second, answered := answerAll(t, overviewOf(t, "serpapi"))
-		client, err := Open("google-ai-overview", []Account{accountAt("dataforseo", first), accountAt("serpapi", second)})
+		client, err := Open("google-ai-overview", []Account{
+			accountAt("dataforseo", first), accountAt("serpapi", second),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +120,9 @@ func TestAskReturnsTheLastError(t *testing.T) {
 	}{{[3]string{"90", "7", "30"}, 7}, {[3]string{"", "", "30"}, 30}, {[3]string{"9", "", ""}, 9}, {[3]string{}, 0}} {
 		var accounts []Account
 		for i, provider := range []string{"dataforseo", "serpapi", "brightdata"} {
-			address, _ := answerAll(t, response{status: 503, again: c.again[i], body: `{"error":"` + provider + ` is away"}`})
+			address, _ := answerAll(t, response{
+				status: 503, again: c.again[i], body: `{"error":"` + provider + ` is away"}`,
+			})
 			accounts = append(accounts, accountAt(provider, address))
 		}
 		client, err := Open("google-ai-overview", accounts)
@@ -124,7 +131,8 @@ func TestAskReturnsTheLastError(t *testing.T) {
 		}
 		_, err = client.Ask(t.Context(), platform.Question{Text: "best tent?"})
 		e, ok := errors.AsType[*platform.Error](err)
-		if !ok || e.Class != platform.Unavailable || e.RetryAfter.Seconds() != c.want || !strings.Contains(err.Error(), "brightdata is away") {
+		if !ok || e.Class != platform.Unavailable || e.RetryAfter.Seconds() != c.want ||
+			!strings.Contains(err.Error(), "brightdata is away") {
 			t.Errorf("%q: %v", c.again, err)
 		}
 	}
@@ -142,7 +150,8 @@ func TestLongPrompts(t *testing.T) {
 		asked      int64
 		want       string
 	}{
-		{accounts, 700, 1, ""}, {accounts, 701, 0, ""}, {accounts[:1], 701, 0, "invalid: the prompt has 701 characters: want at most 700"},
+		{accounts, 700, 1, ""}, {accounts, 701, 0, ""},
+		{accounts[:1], 701, 0, "invalid: the prompt has 701 characters: want at most 700"},
 	} {
 		asked.Store(0)
 		answered.Store(0)
@@ -151,7 +160,8 @@ func TestLongPrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = client.Ask(t.Context(), platform.Question{Text: strings.Repeat("ü", c.characters)})
-		if asked.Load() != c.asked || c.want == "" && (err != nil || answered.Load() != 1) || c.want != "" && fmt.Sprint(err) != c.want {
+		if asked.Load() != c.asked || c.want == "" && (err != nil || answered.Load() != 1) ||
+			c.want != "" && fmt.Sprint(err) != c.want {
 			t.Errorf("%d characters: %v, asked %d and %d times", c.characters, err, asked.Load(), answered.Load())
 		}
 	}
@@ -162,7 +172,9 @@ func TestLongPrompts(t *testing.T) {
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	account := func(provider string) Account { return Account{Provider: provider, Zone: "serp1"} }
-	all := []Account{account("cloro"), account("dataforseo"), account("brightdata"), account("oxylabs"), account("serpapi")}
+	all := []Account{
+		account("cloro"), account("dataforseo"), account("brightdata"), account("oxylabs"), account("serpapi"),
+	}
 	withoutZone := []Account{{Provider: "brightdata"}, account("serpapi")}
 	cheap := []Account{{Provider: "cloro", CreditUSD: "0.0001"}, account("oxylabs")}
 	for _, c := range []struct {
@@ -171,11 +183,15 @@ func TestChoose(t *testing.T) {
 		order    string
 		want     string
 	}{
-		{"google-ai-overview", all, "", "brightdata,oxylabs,dataforseo,cloro,serpapi"}, // dataforseo and cloro cost the same
-		{"google-ai-overview", withoutZone, "", "serpapi"}, {"google-ai-overview", withoutZone, "brightdata,serpapi", "serpapi"},
-		{"chatgpt-web", withoutZone, "", "brightdata"}, {"bing-copilot", all, "", "serpapi"}, {"grok-web", withoutZone, "", ""},
+		// dataforseo and cloro cost the same
+		{"google-ai-overview", all, "", "brightdata,oxylabs,dataforseo,cloro,serpapi"},
+		{"google-ai-overview", withoutZone, "", "serpapi"},
+		{"google-ai-overview", withoutZone, "brightdata,serpapi", "serpapi"},
+		{"chatgpt-web", withoutZone, "", "brightdata"},
+		{"bing-copilot", all, "", "serpapi"}, {"grok-web", withoutZone, "", ""},
 		{"perplexity-web", all, "", "oxylabs,cloro,brightdata"}, {"chatgpt-web", cheap, "", "cloro,oxylabs"},
-		{"google-ai-mode", all, "serpapi,oxylabs", "serpapi,oxylabs"}, {"google-ai-mode", withoutZone, "oxylabs,serpapi", "serpapi"}, {"google-ai-mode", withoutZone, "oxylabs", ""},
+		{"google-ai-mode", all, "serpapi,oxylabs", "serpapi,oxylabs"},
+		{"google-ai-mode", withoutZone, "oxylabs,serpapi", "serpapi"}, {"google-ai-mode", withoutZone, "oxylabs", ""},
 	} {
 		var order, names []string
 		if c.order != "" {
@@ -213,13 +229,17 @@ func TestCostOfACapture(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, reply, err := client.Submit(t.Context(), c.provider, platform.Question{Text: "tent", Region: "us"}, uuid.UUID{}, "")
+		_, reply, err := client.Submit(t.Context(), c.provider,
+			platform.Question{Text: "tent", Region: "us"}, uuid.UUID{}, "")
 		if err != nil || reply.Usage.CostUSD != c.want || rest() != 0 {
 			t.Errorf("%s after %d pages: %+v, %v, want %s", c.provider, len(c.steps), reply.Usage, err, c.want)
 		}
 	}
 	for credit, want := range map[string]string{"": "0.004000", "0.0004": "0.002000"} {
-		address, _ := answerAll(t, response{status: 200, body: `{"task":{"status":"COMPLETED"},"response":{"aioverview":{"markdown":"Take it."}},"credits":{"creditsCharged":5}}`})
+		address, _ := answerAll(t, response{
+			status: 200, body: `{"task":{"status":"COMPLETED"},"response":{"aioverview":{"markdown":"Take ` +
+				`it."}},"credits":{"creditsCharged":5}}`,
+		})
 		account := accountAt("cloro", address)
 		account.CreditUSD = credit
 		client, err := Open("google-ai-overview", []Account{account})
@@ -242,12 +262,16 @@ func TestStateOfAnAccount(t *testing.T) {
 		class     platform.Class
 		requests  string
 	}{
-		`{"account_rate_limit_per_hour":6000,"total_searches_left":7}`: {100, "", "GET /account.json " + search + " " + search},
-		`{"account_rate_limit_per_hour":6000,"total_searches_left":0}`: {0, platform.Quota, "GET /account.json " + search},
-		`{"account_rate_limit_per_hour":50,"total_searches_left":7}`:   {1, "", "GET /account.json " + search + " " + search},
-		`{"account_rate_limit_per_hour":-99,"total_searches_left":7}`:  {0, "", "GET /account.json " + search + " " + search},
-		`{"error":"no such page"}`:                                     {0, "", "GET /account.json " + search + " " + search},
-		`<html>`:                                                       {0, "", "GET /account.json " + search + " " + search},
+		`{"account_rate_limit_per_hour":6000,"total_searches_left":7}`: {100, "",
+			"GET /account.json " + search + " " + search},
+		`{"account_rate_limit_per_hour":6000,"total_searches_left":0}`: {0, platform.Quota,
+			"GET /account.json " + search},
+		`{"account_rate_limit_per_hour":50,"total_searches_left":7}`: {1, "",
+			"GET /account.json " + search + " " + search},
+		`{"account_rate_limit_per_hour":-99,"total_searches_left":7}`: {0, "",
+			"GET /account.json " + search + " " + search},
+		`{"error":"no such page"}`: {0, "", "GET /account.json " + search + " " + search},
+		`<html>`:                   {0, "", "GET /account.json " + search + " " + search},
 	} {
 		var requests []string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -259,7 +283,8 @@ func TestStateOfAnAccount(t *testing.T) {
 			_, _ = w.Write([]byte(body))
 		}))
 		t.Cleanup(server.Close)
-		client, err := Open("google-ai-overview", []Account{{Provider: "serpapi", Key: platformtest.Key, BaseURL: server.URL}})
+		client, err := Open("google-ai-overview",
+			[]Account{{Provider: "serpapi", Key: platformtest.Key, BaseURL: server.URL}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +295,8 @@ func TestStateOfAnAccount(t *testing.T) {
 				perMinute, class = 0, ""
 			}
 			failure, _ := errors.AsType[*platform.Error](err)
-			if reply.Allowance.RequestsPerMinute != perMinute || (err == nil) != (class == "") || err != nil && (failure.Class != class || failure.CostUSD != "") {
+			if reply.Allowance.RequestsPerMinute != perMinute || (err == nil) != (class == "") ||
+				err != nil && (failure.Class != class || failure.CostUSD != "") {
 				t.Errorf("%s, %d: %+v, %v", state, i, reply.Allowance, err)
 			}
 		}
@@ -291,12 +317,17 @@ func TestPoll(t *testing.T) {
 	}{
 		{response{status: 200, body: `{"task":{"status":"QUEUED"}}`}, false, false, ""},
 		{response{status: 200, body: `{"task":{"status":"PROCESSING"}}`}, false, true, ""},
-		{response{status: 202, body: `{"message":"not there yet"}`}, false, true, ""}, {response{status: 204}, false, true, ""},
-		{response{status: 200, body: `{"task":{"status":"COMPLETED"},"response":{"text":"Take it."}}`}, true, false, ""},
-		{response{status: 200, body: `{"task":{"status":"COMPLETED"},"response":{}}`}, true, false, platform.ChangedShape},
-		{response{status: 200, body: `{"task":{"status":"FAILED","error":"blocked"}}`}, true, false, platform.Unavailable},
+		{response{status: 202, body: `{"message":"not there yet"}`}, false, true, ""},
+		{response{status: 204}, false, true, ""},
+		{response{status: 200, body: `{"task":{"status":"COMPLETED"},"response":{"text":"Take it."}}`}, true, false,
+			""},
+		{response{status: 200, body: `{"task":{"status":"COMPLETED"},"response":{}}`}, true, false,
+			platform.ChangedShape},
+		{response{status: 200, body: `{"task":{"status":"FAILED","error":"blocked"}}`}, true, false,
+			platform.Unavailable},
 		{response{status: 200, body: `{}`}, false, true, ""}, {response{status: 408}, false, false, ""},
-		{response{status: 429, again: "3"}, false, false, ""}, {response{status: 502, body: "<html>"}, false, false, ""},
+		{response{status: 429, again: "3"}, false, false, ""},
+		{response{status: 502, body: "<html>"}, false, false, ""},
 	} {
 		address, requests := answerAll(t, c.answer)
 		client, err := Open("grok-web", []Account{accountAt("cloro", address)})
@@ -306,7 +337,8 @@ func TestPoll(t *testing.T) {
 		reply, progress, err := client.Poll(t.Context(), Job{"cloro", "j"}, platform.Question{Text: "tent"})
 		e, _ := errors.AsType[*platform.Error](err)
 		isAnswer := c.ended && c.class == ""
-		if progress.Ended != c.ended || progress.Running != c.running || (c.class == "") != (err == nil) || e != nil && e.Class != c.class ||
+		if progress.Ended != c.ended || progress.Running != c.running || (c.class == "") != (err == nil) ||
+			e != nil && e.Class != c.class ||
 			isAnswer != (reply.Text == "Take it.") || requests.Load() != 1 {
 			t.Errorf("%+v: %+v, %+v, %v", c.answer, reply, progress, err)
 		}
@@ -322,15 +354,18 @@ func TestLostPolls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, progress, err := client.Poll(t.Context(), Job{"cloro", "j"}, platform.Question{}); err != nil || progress.Ended {
+	if _, progress, err := client.Poll(t.Context(), Job{"cloro", "j"}, platform.Question{}); err != nil ||
+		progress.Ended {
 		t.Errorf("a refused connection: %+v, %v", progress, err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, progress, err := client.Poll(stopped, Job{"cloro", "j"}, platform.Question{}); err != nil || !errors.Is(progress.Lost, context.Canceled) || progress.Ended {
+	if _, progress, err := client.Poll(stopped, Job{"cloro", "j"}, platform.Question{}); err != nil ||
+		!errors.Is(progress.Lost, context.Canceled) || progress.Ended {
 		t.Errorf("a stopped process: %+v, %v", progress, err)
 	}
-	if _, progress, err := client.Poll(t.Context(), Job{"oxylabs", "j"}, platform.Question{}); err == nil || !progress.Ended {
+	if _, progress, err := client.Poll(t.Context(), Job{"oxylabs", "j"}, platform.Question{}); err == nil ||
+		!progress.Ended {
 		t.Errorf("a removed key: %+v, %v", progress, err)
 	}
 }
@@ -338,7 +373,9 @@ func TestLostPolls(t *testing.T) {
 // The first poll comes after two seconds, later ones after up to ten, each a fifth earlier or later by chance.
 func TestPollDelay(t *testing.T) {
 	t.Parallel()
-	for polls, want := range map[int]time.Duration{0: 2 * time.Second, 1: 3 * time.Second, 3: 6750 * time.Millisecond, 4: 10 * time.Second, 1000: 10 * time.Second} {
+	for polls, want := range map[int]time.Duration{
+		0: 2 * time.Second, 1: 3 * time.Second, 3: 6750 * time.Millisecond, 4: 10 * time.Second, 1000: 10 * time.Second,
+	} {
 		var delays []time.Duration
 		for range 200 {
 			delays = append(delays, PollDelay(polls, Progress{}))
@@ -373,7 +410,8 @@ func TestAskEndsAtItsTimeLimit(t *testing.T) {
 	limited, done := context.WithTimeout(t.Context(), askInterval+askInterval/4)
 	defer done()
 	_, err = client.Ask(limited, platform.Question{Text: "best tent?"})
-	if e, ok := errors.AsType[*platform.Error](err); !ok || e.Class != platform.Timeout || polls.Load() != 1 || cancelled.Load() != 1 {
+	if e, ok := errors.AsType[*platform.Error](err); !ok || e.Class != platform.Timeout || polls.Load() != 1 ||
+		cancelled.Load() != 1 {
 		t.Errorf("%v after %d polls, cancelled %d times", err, polls.Load(), cancelled.Load())
 	}
 }
@@ -384,7 +422,8 @@ func TestAskAfterAFailedJob(t *testing.T) {
 	var submitted atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := map[string]string{
-			"POST /v1/queries": `{"id":"j"}`, "GET /v1/queries/j": `{"status":"faulted"}`, "POST /v1/async/task": `{"task":{"id":"k"}}`,
+			"POST /v1/queries": `{"id":"j"}`, "GET /v1/queries/j": `{"status":"faulted"}`,
+			"POST /v1/async/task":  `{"task":{"id":"k"}}`,
 			"GET /v1/async/task/k": `{"task":{"status":"COMPLETED"},"response":{"text":"Take it."}}`,
 		}[r.Method+" "+r.URL.Path]
 		if r.Method == http.MethodPost {

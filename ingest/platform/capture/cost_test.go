@@ -46,32 +46,59 @@ func openCapture(t *testing.T, slug, provider string, list responses) *Client {
 
 // A failure costs the pages that were delivered, and one whose delivery is not known. What is refused costs nothing.
 func TestFailuresSayWhatTheyCost(t *testing.T) {
-	const deferred = `{"search_metadata":{"status":"Success"},"search_parameters":{"engine":"google"},"ai_overview":{"page_token":"a"}}`
+	const deferred = `{"search_metadata":{"status":"Success"},"search_parameters":{"engine":"google"},` +
+		`"ai_overview":{"page_token":"a"}}`
 	for name, c := range map[string]struct {
 		surface, provider string
 		list              responses
 		class             platform.Class
 		cost              string
 	}{
-		"an overview was begun":         {overview, "serpapi", responses{{"engine=google&", 200, strings.Replace(deferred, `"page_token":"a"`, `"error":"no"`, 1)}}, platform.Unavailable, "0.025"},
-		"a second page is refused":      {overview, "serpapi", responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 503, ""}}, platform.Unavailable, "0.025"},
-		"a second page has no answer":   {overview, "serpapi", responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 200, deferred}}, platform.Unavailable, "0.05"},
-		"a second page is rate limited": {overview, "serpapi", responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 429, ""}}, platform.RateLimited, "0.025"},
-		"the first page is refused":     {overview, "serpapi", responses{{"engine=google&", 429, ""}}, platform.RateLimited, ""},
-		"a page is no JSON":             {"bing-copilot", "serpapi", responses{{"GET", 200, "<html>"}}, platform.ChangedShape, "0.025"},
-		"a second page has failed":      {overview, "serpapi", responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 200, `{"search_metadata":{"status":"Error"},"error":"no"}`}}, platform.Unavailable, "0.025"},
-		"a search has failed":           {"bing-copilot", "serpapi", responses{{"GET", 200, `{"search_metadata":{"status":"Error"},"error":"no"}`}}, platform.Unavailable, ""},
-		"a search has no results":       {"bing-copilot", "serpapi", responses{{"GET", 200, `{"search_metadata":{"status":"Success"},"error":"Bing hasn't returned any results"}`}}, platform.Unavailable, "0.025"},
-		"a record is an error":          {overview, "brightdata", responses{{"POST", 200, `{"error":"blocked"}`}}, platform.Unavailable, "0.0015"},
-		"a task is refused":             {"chatgpt-web", "dataforseo", responses{{"POST", 200, `{"tasks":[{"status_code":40200}]}`}}, platform.Quota, ""},
-		"a task has failed":             {"chatgpt-web", "dataforseo", responses{{"POST", 200, `{"tasks":[{"status_code":50000,"cost":0}]}`}}, platform.Unavailable, ""},
-		"a failed task is billed":       {"google-ai-mode", "dataforseo", responses{{"POST", 200, `{"tasks":[{"status_code":40102,"cost":0.002}]}`}}, platform.Unavailable, "0.002"},
-		"a refused task is billed":      {"chatgpt-web", "dataforseo", responses{{"POST", 200, `{"tasks":[{"status_code":40501,"cost":0.002}]}`}}, platform.Invalid, "0.002"},
-		"a task names no sum":           {"chatgpt-web", "dataforseo", responses{{"POST", 200, `{"tasks":[{"status_code":50000,"cost":-1}]}`}}, platform.Unavailable, "0.004"},
-		"an idempotency key is used":    {"chatgpt-web", "cloro", responses{{"POST", 409, `{"error":{"code":"RESOURCE_ALREADY_EXISTS"}}`}}, platform.Timeout, "0.0056"},
-		"a job has no id":               {"chatgpt-web", "oxylabs", responses{{"POST", 202, `{}`}}, platform.ChangedShape, "0.0016"},
-		"a job's id has a zero":         {"chatgpt-web", "oxylabs", responses{{"POST", 202, `{"id":"a\u0000"}`}}, platform.ChangedShape, "0.0016"},
-		"a job's id is long":            {"chatgpt-web", "oxylabs", responses{{"POST", 202, `{"id":"` + strings.Repeat("a", 513) + `"}`}}, platform.ChangedShape, "0.0016"},
+		"an overview was begun": {overview, "serpapi",
+			responses{{"engine=google&", 200, strings.Replace(deferred, `"page_token":"a"`, `"error":"no"`, 1)}},
+			platform.Unavailable, "0.025"},
+		"a second page is refused": {overview, "serpapi",
+			responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 503, ""}}, platform.Unavailable, "0.025"},
+		"a second page has no answer": {overview, "serpapi",
+			responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 200, deferred}},
+			platform.Unavailable, "0.05"},
+		"a second page is rate limited": {overview, "serpapi",
+			responses{{"engine=google&", 200, deferred}, {"engine=google_ai", 429, ""}}, platform.RateLimited, "0.025"},
+		"the first page is refused": {overview, "serpapi", responses{{"engine=google&", 429, ""}},
+			platform.RateLimited, ""},
+		"a page is no JSON": {"bing-copilot", "serpapi", responses{{"GET", 200, "<html>"}},
+			platform.ChangedShape, "0.025"},
+		"a second page has failed": {overview, "serpapi",
+			responses{
+				{"engine=google&", 200, deferred},
+				{"engine=google_ai", 200, `{"search_metadata":{"status":"Error"},"error":"no"}`},
+			}, platform.Unavailable, "0.025"},
+		"a search has failed": {"bing-copilot", "serpapi",
+			responses{{"GET", 200, `{"search_metadata":{"status":"Error"},"error":"no"}`}}, platform.Unavailable, ""},
+		"a search has no results": {"bing-copilot", "serpapi",
+			responses{{"GET", 200,
+				`{"search_metadata":{"status":"Success"},"error":"Bing hasn't returned any results"}`}},
+			platform.Unavailable, "0.025"},
+		"a record is an error": {overview, "brightdata", responses{{"POST", 200, `{"error":"blocked"}`}},
+			platform.Unavailable, "0.0015"},
+		"a task is refused": {"chatgpt-web", "dataforseo",
+			responses{{"POST", 200, `{"tasks":[{"status_code":40200}]}`}}, platform.Quota, ""},
+		"a task has failed": {"chatgpt-web", "dataforseo",
+			responses{{"POST", 200, `{"tasks":[{"status_code":50000,"cost":0}]}`}}, platform.Unavailable, ""},
+		"a failed task is billed": {"google-ai-mode", "dataforseo",
+			responses{{"POST", 200, `{"tasks":[{"status_code":40102,"cost":0.002}]}`}}, platform.Unavailable, "0.002"},
+		"a refused task is billed": {"chatgpt-web", "dataforseo",
+			responses{{"POST", 200, `{"tasks":[{"status_code":40501,"cost":0.002}]}`}}, platform.Invalid, "0.002"},
+		"a task names no sum": {"chatgpt-web", "dataforseo",
+			responses{{"POST", 200, `{"tasks":[{"status_code":50000,"cost":-1}]}`}}, platform.Unavailable, "0.004"},
+		"an idempotency key is used": {"chatgpt-web", "cloro",
+			responses{{"POST", 409, `{"error":{"code":"RESOURCE_ALREADY_EXISTS"}}`}}, platform.Timeout, "0.0056"},
+		"a job has no id": {"chatgpt-web", "oxylabs", responses{{"POST", 202, `{}`}},
+			platform.ChangedShape, "0.0016"},
+		"a job's id has a zero": {"chatgpt-web", "oxylabs", responses{{"POST", 202, `{"id":"a\u0000"}`}},
+			platform.ChangedShape, "0.0016"},
+		"a job's id is long": {"chatgpt-web", "oxylabs",
+			responses{{"POST", 202, `{"id":"` + strings.Repeat("a", 513) + `"}`}}, platform.ChangedShape, "0.0016"},
 	} {
 		client := openCapture(t, c.surface, c.provider, c.list)
 		_, _, err := client.Submit(t.Context(), c.provider, platform.Question{Text: "best tent"}, uuid.Nil, "")
@@ -102,16 +129,19 @@ func TestWhatEndsAJob(t *testing.T) {
 		lost  platform.Class
 		cost  string
 	}{
-		"not found":       {responses{{"GET", 404, ""}}, false, platform.Invalid, ""},
-		"redirected":      {responses{{"GET", 302, ""}}, false, platform.Invalid, ""},
-		"refused":         {responses{{"GET", 401, ""}}, false, platform.Auth, ""},
-		"no money":        {responses{{"GET", 402, ""}}, false, platform.Quota, ""},
-		"a page":          {responses{{"GET", 200, "<html>"}}, false, platform.ChangedShape, ""},
-		"busy":            {responses{{"GET", 429, ""}}, false, platform.RateLimited, ""},
-		"no result":       {responses{{"/results", 500, ""}, {"GET", 200, done}}, false, platform.Unavailable, ""},
-		"failed":          {responses{{"GET", 200, `{"status":"faulted"}`}}, true, "", ""},
-		"an error result": {responses{{"/results", 200, `{"results":[{"content":{},"status_code":613}]}`}, {"GET", 200, done}}, true, "", ""}, // 5xx and 6xx are not billed
-		"a page is gone":  {responses{{"/results", 200, `{"results":[{"content":{},"status_code":404}]}`}, {"GET", 200, done}}, true, "", "0.0016"},
+		"not found":  {responses{{"GET", 404, ""}}, false, platform.Invalid, ""},
+		"redirected": {responses{{"GET", 302, ""}}, false, platform.Invalid, ""},
+		"refused":    {responses{{"GET", 401, ""}}, false, platform.Auth, ""},
+		"no money":   {responses{{"GET", 402, ""}}, false, platform.Quota, ""},
+		"a page":     {responses{{"GET", 200, "<html>"}}, false, platform.ChangedShape, ""},
+		"busy":       {responses{{"GET", 429, ""}}, false, platform.RateLimited, ""},
+		"no result":  {responses{{"/results", 500, ""}, {"GET", 200, done}}, false, platform.Unavailable, ""},
+		"failed":     {responses{{"GET", 200, `{"status":"faulted"}`}}, true, "", ""},
+		// 5xx and 6xx are not billed
+		"an error result": {responses{{"/results", 200, `{"results":[{"content":{},"status_code":613}]}`},
+			{"GET", 200, done}}, true, "", ""},
+		"a page is gone": {responses{{"/results", 200, `{"results":[{"content":{},"status_code":404}]}`},
+			{"GET", 200, done}}, true, "", "0.0016"},
 	} {
 		client := openCapture(t, "chatgpt-web", "oxylabs", c.list)
 		_, progress, err := client.Poll(t.Context(), Job{"oxylabs", "1"}, platform.Question{Text: "best tent"})
@@ -120,21 +150,25 @@ func TestWhatEndsAJob(t *testing.T) {
 			class = progress.Lost.Class
 		}
 		failure, failed := errors.AsType[*platform.Error](err)
-		if progress.Ended != c.ended || failed != c.ended || class != c.lost || failed && !sameAmount(failure.CostUSD, c.cost) {
+		if progress.Ended != c.ended || failed != c.ended || class != c.lost ||
+			failed && !sameAmount(failure.CostUSD, c.cost) {
 			t.Errorf("%s: %+v, %+v", name, progress, err)
 		}
 		if delay := PollDelay(0, progress); delay <= 0 || delay > 10*time.Minute {
 			t.Errorf("%s: the next poll is after %s", name, delay)
 		}
 	}
-	client := openCapture(t, "chatgpt-web", "cloro", responses{{"GET", 200, `{"task":{"status":"COMPLETED"},"response":{"error":{"code":"TIMEOUT"}},"credits":{"creditsCharged":0}}`}})
+	client := openCapture(t, "chatgpt-web", "cloro",
+		responses{{"GET", 200, `{"task":{"status":"COMPLETED"},"response":{"error":{"code":"TIMEOUT"}},` +
+			`"credits":{"creditsCharged":0}}`}})
 	_, _, err := client.Poll(t.Context(), Job{"cloro", "1"}, platform.Question{})
 	if failure, ok := errors.AsType[*platform.Error](err); !ok || failure.CostUSD != "" {
 		t.Errorf("an error without credits: %+v", err)
 	}
 	client = openCapture(t, "chatgpt-web", "oxylabs", nil)
 	_, progress, err := client.Poll(t.Context(), Job{"cloro", "1"}, platform.Question{})
-	if failure, ok := errors.AsType[*platform.Error](err); !ok || !progress.Ended || !sameAmount(failure.CostUSD, "0.0056") {
+	if failure, ok := errors.AsType[*platform.Error](err); !ok || !progress.Ended ||
+		!sameAmount(failure.CostUSD, "0.0056") {
 		t.Errorf("without a key: %+v, %+v", progress, err)
 	}
 }

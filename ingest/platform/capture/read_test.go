@@ -2,7 +2,9 @@ package capture
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -37,8 +39,10 @@ var overviews = []string{"ai_overview", "results.content.results.ai_overviews", 
 
 // unseen are the fields that say which pages are cited, and which cards are the same. Some answers have none.
 var unseen = []string{
-	"citations.cited", "text_blocks.reference_indexes", "text_blocks.list.reference_indexes", "ai_overview.text_blocks.reference_indexes",
-	"ai_overview.text_blocks.list.reference_indexes", "response.inlineProducts.id", "response.shoppingCards.products.id",
+	"citations.cited", "text_blocks.reference_indexes", "text_blocks.list.reference_indexes",
+	"ai_overview.text_blocks.reference_indexes",
+	"ai_overview.text_blocks.list.reference_indexes", "response.inlineProducts.id",
+	"response.shoppingCards.products.id",
 }
 
 // Every reader reads the cases of its surface, and loses no part of an answer to a change of its shape unnoticed.
@@ -58,11 +62,14 @@ func TestReadersConform(t *testing.T) {
 
 // In every reader what a page adds to a text is removed, and a page in place of a text or a payload is no answer.
 func TestPagesAreNoAnswers(t *testing.T) {
-	const added = "\n\nAI responses may include mistakes. Learn more\n\nThank you\n\nYour feedback helps Google improve. See our Privacy Policy."
+	const added = "\n\nAI responses may include mistakes. Learn more\n\nThank you\n\nYour feedback helps Google " +
+		"improve. See our Privacy Policy."
 	for _, s := range surfaces {
 		for _, o := range s.offers {
 			name, read := o.provider+"/"+s.slug, reader(t, s.slug, o.provider)
-			for _, payload := range []string{"<!doctype html><html></html>", "", "null", "{}", "[]", "[null]", `"text"`} {
+			for _, payload := range []string{
+				"<!doctype html><html></html>", "", "null", "{}", "[]", "[null]", `"text"`,
+			} {
 				if _, err := read([]byte(payload)); !strings.HasPrefix(fmt.Sprint(err), string(platform.ChangedShape)) {
 					t.Errorf("%s, %s: %v", name, payload, err)
 				}
@@ -77,7 +84,8 @@ func TestPagesAreNoAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				eachText(payload, func(text string, set func(string)) {
-					if text = strings.TrimSpace(text); text == "" || !strings.HasSuffix(c.Want.Text, text) && !strings.HasPrefix(text, c.Want.Text) {
+					if text = strings.TrimSpace(text); text == "" ||
+						!strings.HasSuffix(c.Want.Text, text) && !strings.HasPrefix(text, c.Want.Text) {
 						return
 					}
 					set(text + added)
@@ -148,8 +156,36 @@ func TestPageToSignIn(t *testing.T) {
 func TestDeepLists(t *testing.T) {
 	const depth = 3000
 	list := strings.Repeat(`[{"snippet":"a","list":`, depth) + `[]` + strings.Repeat(`}]`, depth)
-	reply, err := reader(t, "bing-copilot", "serpapi")([]byte(`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"list","list":` + list + `}]}`))
+	reply, err := reader(t, "bing-copilot",
+		"serpapi")([]byte(`{"search_metadata":{"status":"Success"},"text_blocks":[{"type":"list","list":` + list +
+		`}]}`))
 	if err != nil || strings.Count(reply.Text, "a") != depth || len(reply.Text) > depth*40 {
 		t.Errorf("%d bytes, %v", len(reply.Text), err)
 	}
+}
+
+// Any payload gives an answer that conforms, or an error with a class. A failure costs more than nothing, or "".
+func FuzzReaders(f *testing.F) {
+	var names [][2]string
+	for _, s := range surfaces {
+		for _, o := range s.offers {
+			for _, c := range platformtest.Cases(f, o.provider+"/"+s.slug) {
+				f.Add(len(names), c.Response)
+			}
+			names = append(names, [2]string{s.slug, o.provider})
+		}
+	}
+	f.Fuzz(func(t *testing.T, i int, payload []byte) {
+		name := names[max(i, -(i+1))%len(names)]
+		got, err := reader(t, name[0], name[1])(payload)
+		platformtest.Outcome(t, got, err)
+		if e, ok := errors.AsType[*platform.Error](err); ok && e.CostUSD != "" {
+			if cost, ok := new(big.Rat).SetString(e.CostUSD); !ok || cost.Sign() <= 0 {
+				t.Errorf("it costs %q", e.CostUSD)
+			}
+		}
+		if _, err := json.Marshal(got); err != nil {
+			t.Error(err)
+		}
+	})
 }

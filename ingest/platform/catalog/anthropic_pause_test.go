@@ -25,7 +25,10 @@ func pausing(t *testing.T, pauses int) (url string, bodies *[]map[string]any) {
 		if n > pauses {
 			stop = "end_turn"
 		}
-		fmt.Fprintf(w, `{"type":"message","model":"claude-sonnet-5-5","content":[{"type":"text","text":"Part %d.","a_new_field":%d}],"stop_reason":%q,
+		fmt.Fprintf(w,
+			`{"type":"message","model":"claude-sonnet-5-5",
+			"content":[{"type":"text","text":"Part %d.","a_new_field":%d}],
+			"stop_reason":%q,
 			"usage":{"input_tokens":10,"output_tokens":5,"server_tool_use":{"web_search_requests":1}}}`, n, n, stop)
 	}))
 	t.Cleanup(server.Close)
@@ -49,7 +52,8 @@ func askPaused(t *testing.T, url string) platform.Reply {
 func TestPauseIsContinued(t *testing.T) {
 	url, bodies := pausing(t, 2)
 	reply := askPaused(t, url)
-	if reply.Text != "Part 1.Part 2.Part 3." || reply.Finish != event.FinishComplete || strings.Count(string(reply.Raw), "pause_turn") != 2 {
+	if reply.Text != "Part 1.Part 2.Part 3." || reply.Finish != event.FinishComplete ||
+		strings.Count(string(reply.Raw), "pause_turn") != 2 {
 		t.Errorf("%+v", reply)
 	}
 	if u := *reply.Usage; u.InputTokens != 30 || u.OutputTokens != 15 || u.Searches != 3 {
@@ -64,7 +68,8 @@ func TestPauseIsContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"content":[{"text":"best tent?","type":"text"}],"role":"user"},` +
-		`{"content":[{"a_new_field":1,"text":"Part 1.","type":"text"}],"role":"assistant"},{"content":[{"a_new_field":2,"text":"Part 2.","type":"text"}],"role":"assistant"}]`
+		`{"content":[{"a_new_field":1,"text":"Part 1.","type":"text"}],"role":"assistant"},` +
+		`{"content":[{"a_new_field":2,"text":"Part 2.","type":"text"}],"role":"assistant"}]`
 	if string(messages) != want || last["tool_choice"] != nil || (*bodies)[0]["tool_choice"] == nil {
 		t.Errorf("sent %s, want %s; tool_choice %v", messages, want, last["tool_choice"])
 	}

@@ -27,7 +27,8 @@ func sentAnthropic(t *testing.T, body map[string]any, region string) {
 	}
 	want := map[string]any{
 		"model": "model-of-choice", "max_tokens": 8192.0, "tools": []any{search},
-		"messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "best tent?"}}}},
+		"messages": []any{map[string]any{"role": "user",
+			"content": []any{map[string]any{"type": "text", "text": "best tent?"}}}},
 	}
 	if !reflect.DeepEqual(body, want) {
 		t.Errorf("sent %v, want %v", body, want)
@@ -36,8 +37,12 @@ func sentAnthropic(t *testing.T, body map[string]any, region string) {
 
 // A model of which a search can be forced has to search; the others refuse a request that forces one.
 func TestSearchIsForcedWhereItCanBe(t *testing.T) {
-	for model, forced := range map[string]bool{"claude-haiku-4-5": true, "claude-opus-4-7": true, "": false, "claude-opus-5-5": false, "model-of-choice": false} {
-		if got := anthropicRequest(platform.Question{Text: "best tent?", Model: model})["tool_choice"] != nil; got != forced {
+	for model, forced := range map[string]bool{
+		"claude-haiku-4-5": true, "claude-opus-4-7": true, "": false, "claude-opus-5-5": false,
+		"model-of-choice": false,
+	} {
+		request := anthropicRequest(platform.Question{Text: "best tent?", Model: model})
+		if got := request["tool_choice"] != nil; got != forced {
 			t.Errorf("%q: forced %t", model, got)
 		}
 	}

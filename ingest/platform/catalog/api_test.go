@@ -15,7 +15,8 @@ func TestAllowanceOfResponses(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Ratelimit-Limit-Requests", "70")
 			w.WriteHeader(status)
-			_, _ = w.Write([]byte(`{"output":[{"type":"message","content":[{"type":"output_text","text":"Fernwood","annotations":[]}]}]}`))
+			_, _ = w.Write([]byte(`{"output":[{"type":"message","content":[{"type":"output_text","text":"Fernwood",` +
+				`"annotations":[]}]}]}`))
 		}))
 		t.Cleanup(server.Close)
 		client, err := opener(openAI)("key", server.URL)
@@ -24,7 +25,8 @@ func TestAllowanceOfResponses(t *testing.T) {
 		}
 		reply, err := client.Ask(t.Context(), platform.Question{Text: "best tent?"})
 		failure := &platform.Error{Allowance: reply.Allowance}
-		if (err != nil) != (status != 200) || err != nil && !errors.As(err, &failure) || failure.Allowance.RequestsPerMinute != want {
+		if (err != nil) != (status != 200) || err != nil && !errors.As(err, &failure) ||
+			failure.Allowance.RequestsPerMinute != want {
 			t.Errorf("%d: %+v, %v", status, failure.Allowance, err)
 		}
 	}

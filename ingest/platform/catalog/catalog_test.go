@@ -18,8 +18,10 @@ func opener(a api) func(key, baseURL string) (platform.Platform, error) {
 
 // A slug never changes: records and the names of environment variables have it.
 func TestSlugsAreStable(t *testing.T) {
-	if got, want := Slugs(), "openai, anthropic, gemini, perplexity, xai, mistral, google-ai-overview, google-ai-mode, bing-copilot, "+
-		"chatgpt-web, chatgpt-shopping, perplexity-web, gemini-web, copilot-web, grok-web, simulator, simulator-shopping, simulator-overview"; got != want {
+	if got, want := Slugs(),
+		"openai, anthropic, gemini, perplexity, xai, mistral, google-ai-overview, google-ai-mode, bing-copilot, "+
+			"chatgpt-web, chatgpt-shopping, perplexity-web, gemini-web, copilot-web, grok-web, simulator, "+
+			"simulator-shopping, simulator-overview"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, e := range All() {

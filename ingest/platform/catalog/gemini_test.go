@@ -11,13 +11,17 @@ import (
 
 func TestGeminiConforms(t *testing.T) {
 	platformtest.Suite{
-		Description: gemini.Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
+		Description: gemini.Description, Path: "/v1beta/models/{model}:generateContent",
+		KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
 		Open:     opener(gemini),
 		Optional: []string{"candidates.groundingMetadata", "candidates.groundingMetadata.groundingSupports"},
-		Unseen:   []string{"candidates.content.parts.thought", "candidates.groundingMetadata.groundingChunks.web.title", "candidates.groundingMetadata.groundingChunks.web.domain"},
-		Request:  sentGemini,
-		Lists:    []string{"candidates.content.parts", "candidates.groundingMetadata.groundingChunks"},
-		Sole:     []string{"candidates.content.parts.text", "candidates.groundingMetadata.groundingChunks.web"},
+		Unseen: []string{
+			"candidates.content.parts.thought", "candidates.groundingMetadata.groundingChunks.web.title",
+			"candidates.groundingMetadata.groundingChunks.web.domain",
+		},
+		Request: sentGemini,
+		Lists:   []string{"candidates.content.parts", "candidates.groundingMetadata.groundingChunks"},
+		Sole:    []string{"candidates.content.parts.text", "candidates.groundingMetadata.groundingChunks.web"},
 	}.Run(t)
 }
 

@@ -22,7 +22,8 @@ func TestMistralConforms(t *testing.T) {
 func sentMistral(t *testing.T, body map[string]any, _ string) {
 	t.Helper()
 	want := map[string]any{
-		"model": "model-of-choice", "inputs": "best tent?", "stream": false, "store": false, "tools": []any{map[string]any{"type": "web_search"}},
+		"model": "model-of-choice", "inputs": "best tent?", "stream": false, "store": false,
+		"tools": []any{map[string]any{"type": "web_search"}},
 	}
 	if !reflect.DeepEqual(body, want) {
 		t.Errorf("sent %v, want %v", body, want)
@@ -30,5 +31,7 @@ func sentMistral(t *testing.T, body map[string]any, _ string) {
 }
 
 func FuzzMistral(f *testing.F) {
-	platformtest.Fuzz(f, "mistral", func(raw []byte) (platform.Reply, error) { return readMistral(wire.Account{}, raw) })
+	platformtest.Fuzz(f, "mistral", func(raw []byte) (platform.Reply, error) {
+		return readMistral(wire.Account{}, raw)
+	})
 }

@@ -37,5 +37,7 @@ func sentOpenAI(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzOpenAI(f *testing.F) {
-	platformtest.Fuzz(f, "openai", func(raw []byte) (platform.Reply, error) { return readOpenAI.read(wire.Account{}, raw) })
+	platformtest.Fuzz(f, "openai", func(raw []byte) (platform.Reply, error) {
+		return readOpenAI.read(wire.Account{}, raw)
+	})
 }

@@ -31,5 +31,7 @@ func sentPerplexity(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzPerplexity(f *testing.F) {
-	platformtest.Fuzz(f, "perplexity", func(raw []byte) (platform.Reply, error) { return readPerplexity(wire.Account{}, raw) })
+	platformtest.Fuzz(f, "perplexity", func(raw []byte) (platform.Reply, error) {
+		return readPerplexity(wire.Account{}, raw)
+	})
 }

@@ -16,8 +16,12 @@ var today = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 func open(t testing.TB, slug string) *Simulator {
 	t.Helper()
 	s, err := New(Config{Seed: 7, Slug: slug, Cast: Cast{
-		Brand:       event.Entity{Name: "Fernwood", Aliases: []string{"Fernwood Outdoor"}, Domains: []string{"fernwood.example"}},
-		Competitors: []event.Entity{{Name: "Altrek", Domains: []string{"altrek.example"}}, {Name: "Vandrå"}, {Name: "Kestrel & Co"}},
+		Brand: event.Entity{
+			Name: "Fernwood", Aliases: []string{"Fernwood Outdoor"}, Domains: []string{"fernwood.example"},
+		},
+		Competitors: []event.Entity{
+			{Name: "Altrek", Domains: []string{"altrek.example"}}, {Name: "Vandrå"}, {Name: "Kestrel & Co"},
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +32,9 @@ func open(t testing.TB, slug string) *Simulator {
 func TestConformance(t *testing.T) {
 	for _, slug := range []string{platform.Simulator, platform.SimulatorShopping, platform.SimulatorOverview} {
 		s := open(t, slug)
-		platformtest.Conform(t, s, platform.Question{Text: "best tent?", Region: "us", Language: "en", Model: Models[0], Sample: 1, Due: today})
+		platformtest.Conform(t, s, platform.Question{
+			Text: "best tent?", Region: "us", Language: "en", Model: Models[0], Sample: 1, Due: today,
+		})
 	}
 }
 
@@ -37,7 +43,9 @@ func TestEveryLanguageBeginsWithTheLabel(t *testing.T) {
 	s := open(t, "")
 	for _, language := range []string{"en", "de", "fr", "es", "ja", "ko", "zh", "ar", "de-AT", "xx"} {
 		for sample := range int64(40) {
-			reply, err := s.Ask(t.Context(), platform.Question{Text: "a?", Language: language, Sample: sample + 1, Due: today})
+			reply, err := s.Ask(t.Context(), platform.Question{
+				Text: "a?", Language: language, Sample: sample + 1, Due: today,
+			})
 			if err != nil {
 				continue
 			}
@@ -76,7 +84,9 @@ func TestRetrySucceeds(t *testing.T) {
 	s := open(t, "")
 	classes := map[platform.Class]int{}
 	for sample := range int64(6000) {
-		q := platform.Question{Text: "best tent?", Sample: sample%3 + 1, Due: today.Add(time.Duration(sample) * time.Hour), Attempt: 1}
+		q := platform.Question{
+			Text: "best tent?", Sample: sample%3 + 1, Due: today.Add(time.Duration(sample) * time.Hour), Attempt: 1,
+		}
 		_, err := s.Ask(t.Context(), q)
 		failure, failed := errors.AsType[*platform.Error](err)
 		if !failed {
@@ -102,12 +112,16 @@ func TestAnOverviewIsNotAlwaysShown(t *testing.T) {
 		due := today.AddDate(0, 0, day)
 		var finish event.Finish
 		for sample := range int64(3) {
-			q := platform.Question{Text: "best tent?", Model: Models[sample], Sample: sample + 1, Due: due.Add(time.Duration(sample) * time.Hour), Attempt: 2}
+			q := platform.Question{
+				Text: "best tent?", Model: Models[sample], Sample: sample + 1,
+				Due: due.Add(time.Duration(sample) * time.Hour), Attempt: 2,
+			}
 			r, err := s.Ask(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (r.Finish == event.FinishNotShown) != (r.Text == "") || r.Usage.CostUSD == "" || r.Surface != event.SurfaceConsumer || sample > 0 && r.Finish != finish {
+			if (r.Finish == event.FinishNotShown) != (r.Text == "") || r.Usage.CostUSD == "" ||
+				r.Surface != event.SurfaceConsumer || sample > 0 && r.Finish != finish {
 				t.Errorf("%s, sample %d: %+v after %s", due, sample, r, finish)
 			}
 			finish = r.Finish

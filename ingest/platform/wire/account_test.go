@@ -25,7 +25,8 @@ func TestKeyIsSent(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			user, password, _ := r.BasicAuth()
 			if key := r.URL.Query().Get("api_key"); key != c.want[4:] && r.Header.Get("Authorization") != c.want ||
-				name == "basic" && user+":"+password != secretKey || r.URL.Query().Get("q") != "a b" || r.Method != http.MethodGet {
+				name == "basic" && user+":"+password != secretKey || r.URL.Query().Get("q") != "a b" ||
+				r.Method != http.MethodGet {
 				t.Errorf("%s: %s %s, %s", name, r.Method, r.URL, r.Header)
 			}
 			_, _ = w.Write([]byte("{}"))
@@ -46,20 +47,24 @@ func TestErrorsShowNoKey(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		_, password, _ := r.BasicAuth()
-		_, _ = w.Write([]byte(r.URL.String() + " " + r.URL.Query().Get("api_key") + " " + r.Header.Get("Authorization") + " " + password))
+		_, _ = w.Write([]byte(r.URL.String() + " " + r.URL.Query().Get("api_key") + " " +
+			r.Header.Get("Authorization") + " " + password))
 	}))
 	away := httptest.NewServer(http.NotFoundHandler())
 	away.Close()
 	t.Cleanup(server.Close)
 	for _, authorize := range []Authorization{Bearer, Basic, InQuery("api_key")} {
-		for address, class := range map[string]platform.Class{server.URL: platform.Auth, away.URL: platform.Unavailable} {
+		for address, class := range map[string]platform.Class{
+			server.URL: platform.Auth, away.URL: platform.Unavailable,
+		} {
 			account, err := NewAccount(secretKey, address, "", authorize)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = account.Get(t.Context(), "/search")
 			e, ok := errors.AsType[*platform.Error](err)
-			if !ok || e.Class != class || strings.Contains(err.Error(), "0123456789") || strings.Contains(err.Error(), "dXNlc") {
+			if !ok || e.Class != class || strings.Contains(err.Error(), "0123456789") ||
+				strings.Contains(err.Error(), "dXNlc") {
 				t.Errorf("%v", err)
 			}
 		}
@@ -72,8 +77,11 @@ func TestQuotedAnswersShowNoSecret(t *testing.T) {
 	token := strings.Repeat("4f", 32)
 	for before := 480; before < 510; before++ {
 		quote := strings.Repeat("x", before) + secretKey + token + strings.Repeat("y", 1<<20)
-		for _, e := range []*platform.Error{account.Unavailable("it says %s", quote), account.Failed([]byte(`{"error":"` + quote + `"}`))} {
-			if text := e.Error(); e.Class != platform.Unavailable || strings.Contains(text, "user") || strings.Contains(text, "4f4f") || len(text) > maxText+50 {
+		for _, e := range []*platform.Error{
+			account.Unavailable("it says %s", quote), account.Failed([]byte(`{"error":"` + quote + `"}`)),
+		} {
+			if text := e.Error(); e.Class != platform.Unavailable || strings.Contains(text, "user") ||
+				strings.Contains(text, "4f4f") || len(text) > maxText+50 {
 				t.Errorf("after %d bytes: %s", before, text)
 			}
 		}

@@ -38,7 +38,8 @@ func TestCitedURLsComeFirstAndOnce(t *testing.T) {
 		}
 		got += " "
 	}
-	if want := "https://c.example/C! https://b.example/B! https://a.example/A "; got != want || err != nil || reply.Citations[0].End != 4 || reply.Citations[1].End != 0 {
+	if want := "https://c.example/C! https://b.example/B! https://a.example/A "; got != want || err != nil ||
+		reply.Citations[0].End != 4 || reply.Citations[1].End != 0 {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }

@@ -15,9 +15,11 @@ func TestShape(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"items":[]}`: "",
-		`{"items":[{"type":"text","text":"","notes":[{"type":"page","url":"u","title":null,"at":3}]},{"type":"empty"}]}`:       "",
-		`{"items":[{"type":"result","pages":[],"found":[]},{"type":"result","pages":[{"url":"u"}],"found":{"type":"empty"}}]}`: "",
-		`{"items":[],"more":{"sources":null},"status":null}`:                                                                   "",
+		`{"items":[{"type":"text","text":"","notes":[{"type":"page","url":"u","title":null,"at":3}]},` +
+			`{"type":"empty"}]}`: "",
+		`{"items":[{"type":"result","pages":[],"found":[]},{"type":"result","pages":[{"url":"u"}],` +
+			`"found":{"type":"empty"}}]}`: "",
+		`{"items":[],"more":{"sources":null},"status":null}`: "",
 		`{}`:                          "the answer has no field items",
 		`{"Items":[]}`:                "the answer has no field items",
 		`{"items":null}`:              "the answer has no field items",
@@ -26,11 +28,16 @@ func TestShape(t *testing.T) {
 		`{"items":[7]}`:               "items[0] is no object",
 		`{"items":[{"text":"a"}]}`:    "items[0] has no type",
 		`{"items":[{"type":"text"}]}`: "items[0] has no field text",
-		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","title":""}]}]}`:                    "items[0].notes[0] has no field url",
-		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","url":"u"}]}]}`:                     "items[0].notes[0] has no field title",
-		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","url":"u","title":"","at":1.5}]}]}`: "items[0].notes[0].at has not the form number",
-		`{"items":[{"type":"text","text":"a","remarks":[{"type":"page"}]}]}`:                             "items[0] has no field notes?, but page in another field",
-		`{"items":[],"more":{"pages":[[{"type":"source"}]]}}`:                                            "more has no field sources?, but source in another field",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page",` +
+			`"title":""}]}]}`: "items[0].notes[0] has no field url",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page",` +
+			`"url":"u"}]}]}`: "items[0].notes[0] has no field title",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","url":"u","title":"",` +
+			`"at":1.5}]}]}`: "items[0].notes[0].at has not the form number",
+		`{"items":[{"type":"text","text":"a","remarks":[{"type":"page"}]}]}`: "items[0] has no field notes?, " +
+			"but page in another field",
+		`{"items":[],"more":{"pages":[[{"type":"source"}]]}}`: "more has no field sources?, " +
+			"but source in another field",
 		`{"items":[],"more":[]}`: "more is no object",
 		`{"items":[{"type":"result","pages":[{"url":"u"},{}],"found":[]}]}`: "items[0].pages[1] has no field url",
 		`{"items":[{"type":"result","pages":[],"found":{}}]}`:               "items[0].found[0] has no type",
@@ -53,7 +60,8 @@ func TestUnknownItemsAreCountedAndSkipped(t *testing.T) {
 	known := Shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
 	for text, want := range map[string]string{
 		`{"items":[{"type":"new","url":7,"below":{"type":"page"}},{"type":"page","url":"u","a_new_field":1}]}`: "new",
-		`{"items":[],"parts":[{"signature":"s"},{"text":"a","signature":"s"},{"call":{}},{"b":1,"a":2},{}]}`:   "signature, a+b, ",
+		`{"items":[],"parts":[{"signature":"s"},{"text":"a","signature":"s"},{"call":{}},` +
+			`{"b":1,"a":2},{}]}`: "signature, a+b, ",
 		`{"items":[],"parts":[]}`:                         "",
 		`{"items":[],"parts":[{"text":7}]}`:               "changed_shape: parts[0].text has not the form text",
 		`{"items":[],"parts":[{"a":1},{}]}`:               "changed_shape: parts has no item of a known kind",

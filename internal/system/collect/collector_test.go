@@ -31,14 +31,18 @@ func TestABeaconIsAFigure(t *testing.T) {
 	h := run.Installed(t, "ANSWERSCOPE_SITE_LIMIT=100000")
 	brand := h.AddBrands(t, h.Organization.ID, run.BrandsFile)
 	first := run.BeaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, h.URL, first); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool {
+		status, _ := run.Post(t, h.URL, first)
+		return status == 204
+	})
 	for body, headers := range map[string][]string{
 		run.BeaconOf(brand, "/b", `,"s":"chatgpt"`):                                                              nil,
 		run.BeaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
 		run.BeaconOf(brand, "/reset/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.sQqXgZ8/new", `,"s":"chatgpt"`):      nil,
-		run.BeaconOf(brand, "/c", `,"n":1`):                                                                      nil, // no platform sent it
-		run.BeaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`):                                               {"Origin: https://acme.example.evil.example"},
-		run.BeaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`):                                               {"User-Agent: GPTBot/1.2"},
+		// no platform sent it
+		run.BeaconOf(brand, "/c", `,"n":1`):                        nil,
+		run.BeaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`): {"Origin: https://acme.example.evil.example"},
+		run.BeaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`): {"User-Agent: GPTBot/1.2"},
 	} {
 		run.Post(t, h.URL, body, headers...)
 	}
@@ -49,13 +53,16 @@ func TestABeaconIsAFigure(t *testing.T) {
 		}
 		return got
 	}
-	want := run.Traffic{Visits: 3, Sessions: 1, Goals: []run.Reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}},
+	want := run.Traffic{Visits: 3, Sessions: 1,
+		Goals:    []run.Reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}},
 		TopPages: []run.Viewed{{URL: "/a", Visits: 1}, {URL: "/b", Visits: 1}, {URL: "/reset/{masked}/new", Visits: 1}}}
 	wait.For(t, "three views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.URL), want) })
 
 	accepted := 3 + beaconsUntilStopped(t, h, first)
 	h.Start(t)
-	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(h.URL).Visits >= accepted })
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool {
+		return counted(h.URL).Visits >= accepted
+	})
 	if got := counted(h.URL).Visits; got != accepted {
 		t.Errorf("%d visits, want %d", got, accepted)
 	}
@@ -99,8 +106,10 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	control := store.ControlPlane(t)
 	brand := acmeOf(t, control)
 	here := []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + prefix}
-	with := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN="+control.DSN, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","))
-	without := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN=postgres://app:secret@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1")
+	with := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN="+control.DSN,
+		"ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","))
+	without := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN=postgres://app:secret@127.0.0.1:1/none",
+		"ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1")
 	view := run.BeaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1`)
 	send := func(s *run.Server, n int) {
 		t.Helper()
@@ -113,7 +122,9 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 
 	// Without PostgreSQL ever seen there is no site, and it says so instead of refusing.
 	unready := run.Launch(t, without, "collector")
-	wait.For(t, "the collector to listen", func() bool { return strings.Contains(unready.Log.String(), "admin listener") })
+	wait.For(t, "the collector to listen", func() bool {
+		return strings.Contains(unready.Log.String(), "admin listener")
+	})
 	wait.Until(t, func() string {
 		status, body := run.Fetch(t, unready.Admin(t)+"/readyz", "")
 		if status == 503 && strings.Contains(body, `"sites"`) {
@@ -137,7 +148,9 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	s.Stop(t, syscall.SIGKILL)
 	s = run.Serve(t, with, "collector")
 	send(s, 1)
-	wait.For(t, "72 visits on the log", func() bool { return len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)) >= 72 })
+	wait.For(t, "72 visits on the log", func() bool {
+		return len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)) >= 72
+	})
 	if n := len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)); n != 72 {
 		t.Errorf("%d visits are on the log, want 72", n)
 	}
@@ -177,7 +190,9 @@ func visitsOn(t *testing.T, brokers []string, topic string, partitions int) map[
 			t.Fatal(err)
 		}
 		conn.Close()
-		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond})
+		reader := kafka.NewReader(kafka.ReaderConfig{
+			Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond,
+		})
 		for at := int64(-1); at < last-1; {
 			m, err := reader.ReadMessage(ctx)
 			if err != nil {

@@ -23,13 +23,20 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	agent := func(name string) string { return "Mozilla/5.0 (compatible; " + name + "/1.0)" }
 	var log strings.Builder
 	for n := range 30 {
-		fmt.Fprintf(&log, "192.0.2.%d - - [%02d/Mar/2026:12:00:00 +0000] \"GET /p/%d?q=1 HTTP/1.1\" 200 10 \"-\" \"%s\"\n", 1+n%2*100, n%28+1, n%3, agent([]string{"GPTBot", "Claude-User", "Firefox"}[n%3]))
+		fmt.Fprintf(&log,
+			"192.0.2.%d - - [%02d/Mar/2026:12:00:00 +0000] \"GET /p/%d?q=1 HTTP/1.1\" 200 10 \"-\" \"%s\"\n", 1+n%2*100,
+			n%28+1, n%3, agent([]string{"GPTBot", "Claude-User", "Firefox"}[n%3]))
 	}
-	log.WriteString("- - - [02/Mar/2026:12:00:00 +0000] \"CONNECT * HTTP/1.1\" 400 0 \"-\" \"" + agent("GPTBot") + "\"\n")
-	file, ranges := run.Written(t, "access.log", []byte(log.String())), run.Written(t, "gptbot.json", []byte(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/28"}]}`))
-	importing := []string{"crawlers", "import", file, "--org", "acme", "--brand", "lumen", "--ranges", "GPTBot=" + ranges}
+	log.WriteString("- - - [02/Mar/2026:12:00:00 +0000] \"CONNECT * HTTP/1.1\" 400 0 \"-\" \"" +
+		agent("GPTBot") + "\"\n")
+	file, ranges := run.Written(t, "access.log", []byte(log.String())),
+		run.Written(t, "gptbot.json", []byte(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/28"}]}`))
+	importing := []string{
+		"crawlers", "import", file, "--org", "acme", "--brand", "lumen", "--ranges", "GPTBot=" + ranges,
+	}
 
-	if r := run.ToEnd(t, h.Env, "", importing...); r.Status != run.ExitRefused || r.Stdout != `{"imported":20,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.Stderr, "line 31: path") {
+	if r := run.ToEnd(t, h.Env, "", importing...); r.Status != run.ExitRefused ||
+		r.Stdout != `{"imported":20,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.Stderr, "line 31: path") {
 		t.Fatalf("import: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	figures := func() string {
@@ -47,20 +54,25 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		return ""
 	}
 	wait.Until(t, arrived)
-	if r := run.ToEnd(t, h.Env, log.String(), append([]string{"crawlers", "import", "-"}, importing[3:]...)...); r.Stdout != `{"imported":0,"skipped":20,"refused":1}`+"\n" {
+	if r := run.ToEnd(t, h.Env, log.String(),
+		append([]string{"crawlers", "import", "-"},
+			importing[3:]...)...); r.Stdout != `{"imported":0,"skipped":20,"refused":1}`+"\n" {
 		t.Errorf("import again: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	if wrong := arrived(); wrong != "" {
 		t.Error(wrong)
 	}
-	if r := run.ToEnd(t, h.Env, "", "export", "--org", "acme", "--brand", "lumen", "--what", "crawls"); r.Status != run.ExitDone || strings.Count(r.Stdout, "\n") != 20 || strings.Contains(r.Stdout, "192.0.2.") {
+	if r := run.ToEnd(t, h.Env, "", "export", "--org", "acme", "--brand", "lumen",
+		"--what", "crawls"); r.Status != run.ExitDone || strings.Count(r.Stdout, "\n") != 20 ||
+		strings.Contains(r.Stdout, "192.0.2.") {
 		t.Errorf("export: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	if r := run.ToEnd(t, h.Env, "", "reconcile", "--json"); r.Status != run.ExitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	misfit := run.ToEnd(t, h.Env, "", append(importing, "--format", "cloudflare")...)
-	if misfit.Status != run.ExitRefused || strings.Count(misfit.Stderr, "\nline ") > 1 || !strings.Contains(misfit.Stderr, "None of 31 lines is in the format cloudflare: choose another by --format") {
+	if misfit.Status != run.ExitRefused || strings.Count(misfit.Stderr, "\nline ") > 1 ||
+		!strings.Contains(misfit.Stderr, "None of 31 lines is in the format cloudflare: choose another by --format") {
 		t.Errorf("import in another format: status %d, %s", misfit.Status, misfit.Stderr)
 	}
 	for flags, want := range map[string]struct {
@@ -73,7 +85,8 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		"--ranges GPTBott=" + ranges:            {run.ExitUsage, "want one that is known"},
 		"--ranges GPTBot=" + filepath.Dir(file): {run.ExitFailed, "is a directory"},
 	} {
-		given := append([]string{"crawlers", "import"}, append(strings.Fields(flags), "--org", "acme", "--brand", "lumen")...)
+		given := append([]string{"crawlers", "import"},
+			append(strings.Fields(flags), "--org", "acme", "--brand", "lumen")...)
 		if !strings.HasSuffix(flags, " -") {
 			given = append(given, file)
 		}
@@ -98,7 +111,8 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 			t.Fatal(err)
 		}
 		for end := wrote + 10; wrote < end; wrote++ {
-			fmt.Fprintf(log, "192.0.2.7 - - [02/Mar/2026:12:00:%02d +0000] \"GET / HTTP/1.1\" 200 10 \"-\" \"GPTBot\"\n", wrote)
+			fmt.Fprintf(log,
+				"192.0.2.7 - - [02/Mar/2026:12:00:%02d +0000] \"GET / HTTP/1.1\" 200 10 \"-\" \"GPTBot\"\n", wrote)
 		}
 		if err := log.Close(); err != nil {
 			t.Fatal(err)
@@ -106,14 +120,16 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	}
 	counted := func(want int) {
 		wait.Until(t, func() string {
-			if _, body := run.Fetch(t, h.URL+"/api/v1/ai-crawlers"+run.Window(brand), h.Key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
+			if _, body := run.Fetch(t, h.URL+"/api/v1/ai-crawlers"+run.Window(brand),
+				h.Key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
 				return fmt.Sprintf("%d lines are written, and the figures are %s", want, body)
 			}
 			return ""
 		})
 	}
 	var log, result logbuffer.Buffer
-	follower := run.Command(t.Context(), t, h.Env, "crawlers", "import", file, "--org", "acme", "--brand", "acme", "--follow")
+	follower := run.Command(t.Context(), t, h.Env, "crawlers", "import", file, "--org", "acme", "--brand", "acme",
+		"--follow")
 	follower.Stderr, follower.Stdout = &log, &result
 	if err := follower.Start(); err != nil {
 		t.Fatal(err)
@@ -134,7 +150,8 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	writeMore()
 	kafka.StartKafka(t)
 	counted(30)
-	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil || !strings.HasPrefix(result.String(), `{"imported":30,`) {
+	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil ||
+		!strings.HasPrefix(result.String(), `{"imported":30,`) {
 		t.Errorf("the follower ended with %v, %s%s", err, &result, &log)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
+const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},` +
+	`{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
 
 // The snippet that is printed, on a shop's pages, in real browsers: a visitor who comes from an AI platform, looks at
 // two pages of an application, goes back to the first page and orders is in the figures; another visitor is not, and a
@@ -27,14 +28,18 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	env, key := s.Env, s.Key
 	for _, kind := range webbrowser.Kinds {
 		t.Run(kind, func(t *testing.T) {
-			snippet := run.Must(t, env, "pixel", kind, "--org", "acme", "--url", "http://collector.example", "--as", "html-pinned")
+			snippet := run.Must(t, env, "pixel", kind, "--org", "acme", "--url", "http://collector.example",
+				"--as", "html-pinned")
 			var shown struct {
 				BrandID  string `json:"brand_id"`
 				Domains  []string
 				Snippets map[string]string
 			}
-			if err := json.Unmarshal([]byte(run.Must(t, env, "pixel", kind, "--org", "acme", "--url", "http://collector.example", "--json")), &shown); err != nil ||
-				shown.Snippets["html-pinned"] != snippet || len(shown.Domains) != 1 || shown.Domains[0] != "shop.example" {
+			if err := json.Unmarshal(
+				[]byte(run.Must(t, env, "pixel", kind, "--org", "acme", "--url", "http://collector.example", "--json")),
+				&shown); err != nil ||
+				shown.Snippets["html-pinned"] != snippet || len(shown.Domains) != 1 ||
+				shown.Domains[0] != "shop.example" {
 				t.Fatalf("pixel --json: %v, %+v; --as html-pinned: %s", err, shown, snippet)
 			}
 			b := webbrowser.Start(t, kind, startProxy(t, s.URL, snippet))
@@ -45,7 +50,8 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	if r := run.ToEnd(t, env, "", "pixel", "none", "--org", "acme"); r.Status != run.ExitFailed || r.Stdout != "" {
 		t.Errorf("pixel of no brand: status %d, %q", r.Status, r.Stdout)
 	}
-	if r := run.ToEnd(t, env, "", "pixel", "chromium", "--org", "acme", "--url", "collector.example"); r.Status != run.ExitUsage {
+	if r := run.ToEnd(t, env, "", "pixel", "chromium", "--org", "acme",
+		"--url", "collector.example"); r.Status != run.ExitUsage {
 		t.Errorf("pixel at no address: status %d, %q", r.Status, r.Stderr)
 	}
 }
@@ -110,7 +116,8 @@ func visitsShop(t *testing.T, b *webbrowser.Browser) {
 // be among them.
 func awaitTraffic(t *testing.T, url, key, brand string) {
 	t.Helper()
-	want := `{"total_visits":5,"platform_breakdown":[{"platform":"deepseek","visits":4},{"platform":"chatgpt","visits":1}],` +
+	want := `{"total_visits":5,"platform_breakdown":[{"platform":"deepseek","visits":4},{"platform":"chatgpt",` +
+		`"visits":1}],` +
 		`"sessions":2,"goals":[{"name":"order","count":1,"value":49.9,"currency":"EUR"}],` +
 		`"landing_pages":[{"url":"/asked","sessions":1},{"url":"/bought","sessions":1}]}`
 	wait.For(t, "the figures to be "+want, func() bool {

@@ -248,7 +248,8 @@ func (c *clusterTest) taken(t *testing.T) {
 			}
 			for i, p := range at {
 				if p.Committed < ends[group][i].End && ends[group][i].End > 0 {
-					return fmt.Sprintf("group %s is at %d of %d in partition %d", group, p.Committed, ends[group][i].End, p.Partition)
+					return fmt.Sprintf("group %s is at %d of %d in partition %d", group, p.Committed,
+						ends[group][i].End, p.Partition)
 				}
 			}
 			return ""

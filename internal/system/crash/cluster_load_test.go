@@ -89,7 +89,9 @@ func (c *clusterTest) bring(t *testing.T) {
 	t.Helper()
 	from, to := c.lines, c.lines+linesAPortion
 	file := run.CapturedFrom(t, from, to)
-	c.accepted(t, "an import", func() error { return c.command(t, "import", file, "--org", "acme", "--create", c.create) })
+	c.accepted(t, "an import", func() error {
+		return c.command(t, "import", file, "--org", "acme", "--create", c.create)
+	})
 	c.accepted(t, "visits and crawls", func() error {
 		return c.append(t.Context(), t, 30*time.Second, c.portions(t, from, to)...)
 	})

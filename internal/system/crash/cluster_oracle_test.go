@@ -168,7 +168,8 @@ func (p *polls) String() string {
 const slowestAnswer = 10 * time.Second
 
 var figureClient = &http.Client{
-	Timeout: 2 * slowestAnswer, Transport: &http.Transport{DisableKeepAlives: true}, // a connection each, to be balanced
+	// a connection each, to be balanced
+	Timeout: 2 * slowestAnswer, Transport: &http.Transport{DisableKeepAlives: true},
 }
 
 // figure asks for the count in a body: that of answers, visits or crawls.
@@ -319,7 +320,8 @@ func (c *clusterTest) judge(t *testing.T) {
 	if runs != c.runs || ids != uint64(c.runs) || dead > 0 {
 		t.Errorf("%d answers of %d tracked runs, want %d; %d dead letters", runs, ids, c.runs, dead)
 	}
-	if said := run.Must(t, c.env, "reconcile"); strings.Contains(said, "\n") || !strings.Contains(said, "repaired 0, left 0") {
+	if said := run.Must(t, c.env, "reconcile"); strings.Contains(said, "\n") ||
+		!strings.Contains(said, "repaired 0, left 0") {
 		t.Errorf("reconcile found:\n%s", said)
 	}
 	for _, n := range c.Nodes("pipeline") {
@@ -337,7 +339,8 @@ func (c *clusterTest) replicasAreEqual(t *testing.T) {
 		SELECT toString(arraySort(groupArray((table, name, rows, hash_of_uncompressed_files))))
 		FROM system.parts
 		WHERE active AND database = currentDatabase()
-			AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%')`
+			AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase()
+				AND engine LIKE 'Replicated%')`
 	for shard := range strings.SplitSeq(c.ShardDSNs(), ";") {
 		a, b, _ := strings.Cut(shard, ",")
 		parts := func(dsn string) func() string {

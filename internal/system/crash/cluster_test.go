@@ -41,7 +41,8 @@ func TestClusterLosesAndDoublesNothing(t *testing.T) {
 	c.judge(t)
 	endPolls()
 	if !t.Failed() {
-		t.Logf("%d faults, %d kills, 0 lost, 0 doubled; %s; %d lines imported for each of %d brands, %d tracked runs; %s",
+		t.Logf("%d faults, %d kills, 0 lost, 0 doubled; %s; %d lines imported for each of %d brands, "+
+			"%d tracked runs; %s",
 			c.faults, c.kills, c.beacons, c.lines, len(c.brands), c.runs, &c.polls)
 	}
 }
@@ -113,7 +114,9 @@ func (c *clusterTest) populate(t *testing.T) {
 	t.Helper()
 	control, warehouse := postgres.DefaultConfig(), clickhouse.DefaultConfig()
 	control.DSN, warehouse.Shards = c.PostgresDSN("answerscope"), c.ShardDSNs()
-	c.Installation = &run.Installation{DB: store.OpenControlPlane(t, control), Warehouse: store.OpenWarehouse(t, warehouse)}
+	c.Installation = &run.Installation{
+		DB: store.OpenControlPlane(t, control), Warehouse: store.OpenWarehouse(t, warehouse),
+	}
 	c.Installation.Organization, c.Installation.Key = c.Organize(t, "acme")
 	c.killing = &killing{
 		env: c.env, key: c.Installation.Key, organization: c.Installation.Organization.ID,

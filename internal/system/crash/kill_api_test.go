@@ -62,9 +62,11 @@ func (k *killing) summarized(t *testing.T, s *run.Server, b int, id string) {
 	}
 	named := run.OwnNames(k.lines, b)
 	want := summary
-	want.Totals.ResultCount, want.Totals.TotalMentions, want.Totals.TotalCitations, want.Totals.MentionAnswers = uint64(k.lines), named, ownPages(k.lines, b), named
+	want.Totals.ResultCount, want.Totals.TotalMentions, want.Totals.TotalCitations, want.Totals.MentionAnswers = uint64(
+		k.lines), named, ownPages(k.lines, b), named
 	if summary.Totals != want.Totals || summary.TopCompetitors[0].Mentions != rivalNames(k.lines, b) {
-		t.Errorf("summary of %s: %s, want %+v and %d of the competitor", run.Lamps[b], body, want.Totals, rivalNames(k.lines, b))
+		t.Errorf("summary of %s: %s, want %+v and %d of the competitor", run.Lamps[b], body, want.Totals,
+			rivalNames(k.lines, b))
 	}
 }
 
@@ -136,7 +138,10 @@ func (k *killing) responses(t *testing.T, s *run.Server) map[string]string {
 	for _, id := range k.brands {
 		trend := "/api/v1/visibility-trend" + run.Window(id)
 		paths = append(paths, trend, trend+"&granularity=week")
-		for _, endpoint := range []string{"visibility-summary", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "ai-traffic", "ai-crawlers"} {
+		for _, endpoint := range []string{
+			"visibility-summary", "competitor-comparison", "citations", "prompt-performance",
+			"shopping-cards", "ai-traffic", "ai-crawlers",
+		} {
 			paths = append(paths, "/api/v1/"+endpoint+run.Window(id))
 		}
 	}
@@ -154,14 +159,17 @@ func (k *killing) responses(t *testing.T, s *run.Server) map[string]string {
 func lags(t *testing.T, warehouse *clickhouse.Conn, table string) string {
 	t.Helper()
 	sql := `SELECT
-    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(last_offset) AS last FROM log_progress WHERE endsWith(log_topic, '` + table + `') GROUP BY ALL ORDER BY ALL)),
-    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(log_offset) AS last FROM ` + table + ` GROUP BY ALL ORDER BY ALL))`
+    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(last_offset) AS last
+        FROM log_progress WHERE endsWith(log_topic, '` + table + `') GROUP BY ALL ORDER BY ALL)),
+    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(log_offset) AS last FROM ` +
+		table + ` GROUP BY ALL ORDER BY ALL))`
 	var reached, landed string
 	if err := warehouse.QueryRow(t.Context(), sql).Scan(&reached, &landed); err != nil {
 		t.Fatal(err)
 	}
 	if reached != landed || strings.Count(landed, "(") != run.Partitions {
-		return fmt.Sprintf("log_progress is at %s, table %s at %s; want the same of %d partitions", reached, table, landed, run.Partitions)
+		return fmt.Sprintf("log_progress is at %s, table %s at %s; want the same of %d partitions", reached, table,
+			landed, run.Partitions)
 	}
 	return ""
 }

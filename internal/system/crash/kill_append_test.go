@@ -34,7 +34,8 @@ func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
 	t.Helper()
 	return k.facts(t, from*visitsALine, to*visitsALine, func(n int, at time.Time, brand uuid.UUID) ([]byte, error) {
 		return event.EncodeVisit(nil, &event.Visit{
-			V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}), OrganizationID: k.organization, BrandID: brand,
+			V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}),
+			OrganizationID: k.organization, BrandID: brand,
 			At: event.At(at), Event: event.VisitView, Platform: "chatgpt", Host: "lamp.example", Path: "/",
 		})
 	})
@@ -45,14 +46,17 @@ func (k *killing) crawls(t *testing.T, from, to int) []producer.Record {
 	t.Helper()
 	return k.facts(t, from*crawlsALine, to*crawlsALine, func(n int, at time.Time, brand uuid.UUID) ([]byte, error) {
 		return event.EncodeCrawl(nil, &event.Crawl{
-			V: event.Version, ID: event.CrawlID(brand.String(), nil, n, at), OrganizationID: k.organization, BrandID: brand, At: event.At(at),
-			Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lamp.example", Path: "/", Status: 200,
+			V: event.Version, ID: event.CrawlID(brand.String(), nil, n, at), OrganizationID: k.organization,
+			BrandID: brand, At: event.At(at),
+			Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining,
+			Host: "lamp.example", Path: "/", Status: 200,
 		})
 	})
 }
 
 // facts makes those from one number to another of each brand's site, a second apart.
-func (k *killing) facts(t *testing.T, from, to int, fact func(n int, at time.Time, brand uuid.UUID) ([]byte, error)) []producer.Record {
+func (k *killing) facts(t *testing.T, from, to int,
+	fact func(n int, at time.Time, brand uuid.UUID) ([]byte, error)) []producer.Record {
 	t.Helper()
 	var records []producer.Record
 	for n := from; n < to; n++ {
@@ -63,7 +67,8 @@ func (k *killing) facts(t *testing.T, from, to int, fact func(n int, at time.Tim
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, producer.Record{Key: event.BrandKey(brand), Value: value}) // every topic's key is the brand's id
+			// every topic's key is the brand's id
+			records = append(records, producer.Record{Key: event.BrandKey(brand), Value: value})
 		}
 	}
 	return records
@@ -87,12 +92,18 @@ func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Du
 	cfg := producer.DefaultConfig()
 	cfg.Brokers = k.brokers
 	if cfg.Brokers == nil {
-		set, err := engine.Open(t.Context(), engine.Options{DataDir: strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), Kafka: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+		set, err := engine.Open(t.Context(), engine.Options{
+			DataDir: strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), Kafka: true, Owner: "test",
+			Log: slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
-		cfg.Connection = producer.Connection{Brokers: set.Kafka, Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser, Password: config.NewSecret(set.KafkaPassword)}
+		cfg.Connection = producer.Connection{
+			Brokers: set.Kafka, Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser,
+			Password: config.NewSecret(set.KafkaPassword),
+		}
 	}
 	cfg.AckTimeout = pointTimeout
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -151,11 +162,14 @@ func (k *killing) appendAll(t *testing.T) {
 func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
 	var largest uint64
-	if err := warehouse.QueryRow(t.Context(), "SELECT max(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND level = 0").Scan(&largest); err != nil {
+	if err := warehouse.QueryRow(t.Context(),
+		"SELECT max(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND level = 0").
+		Scan(&largest); err != nil {
 		t.Fatal(err)
 	}
 	if largest <= clickhouse.RowsPerFlush {
-		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, clickhouse.RowsPerFlush)
+		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest,
+			clickhouse.RowsPerFlush)
 	}
 	return ""
 }

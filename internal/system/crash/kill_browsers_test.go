@@ -47,7 +47,10 @@ func browsing(brand string, of *run.Server, each int) *browserLoad {
 	b := &browserLoad{
 		brand: brand, each: each, answers: make([]answered, mostRequests),
 		// One that got no answer is not asked again: it would be two visits.
-		client: fasthttp.Client{MaxIdemponentCallAttempts: 1, MaxConnsPerHost: 1000, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second},
+		client: fasthttp.Client{
+			MaxIdemponentCallAttempts: 1, MaxConnsPerHost: 1000, ReadTimeout: 10 * time.Second,
+			WriteTimeout: 10 * time.Second,
+		},
 	}
 	b.url.Store(&of.URL)
 	return b
@@ -91,7 +94,8 @@ func (b *browserLoad) send(n int) answered {
 	defer fasthttp.ReleaseResponse(response)
 	request.SetRequestURI(*b.url.Load() + collector.Path)
 	request.Header.SetMethod(fasthttp.MethodPost)
-	request.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36")
+	request.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, "+
+		"like Gecko) Chrome/150.0.0.0 Safari/537.36")
 	request.Header.SetContentType("text/plain;charset=UTF-8")
 	origin, brand := "https://www.acme.example", b.brand
 	switch b.want(n) {
@@ -103,7 +107,9 @@ func (b *browserLoad) send(n int) answered {
 	request.Header.Set("Origin", origin)
 	var views []string
 	for i := range b.each {
-		views = append(views, fmt.Sprintf(`{"b":"%s","u":"https://www.acme.example/","r":"https://chatgpt.com/","i":"%s","n":1}`, brand, b.session(n, i)))
+		views = append(views,
+			fmt.Sprintf(`{"b":"%s","u":"https://www.acme.example/","r":"https://chatgpt.com/","i":"%s","n":1}`, brand,
+				b.session(n, i)))
 	}
 	body := strings.Join(views, ",")
 	if b.each > 1 {
@@ -131,7 +137,8 @@ func (b *browserLoad) await(t *testing.T, status, more int) {
 		select {
 		case <-look.C:
 		case <-late:
-			t.Fatalf("%d more requests were answered %d within %s, want %d; %s", b.count(status)-before, status, run.Timeout, more, b)
+			t.Fatalf("%d more requests were answered %d within %s, want %d; %s",
+				b.count(status)-before, status, run.Timeout, more, b)
 		}
 	}
 }
@@ -194,7 +201,8 @@ func (b *browserLoad) judge(t *testing.T, found map[string]uint64) {
 		t.Errorf("%d requests were answered otherwise than a collector should; %s", odd, b)
 	}
 	if lost+doubled+refused > 0 || known != len(found) {
-		t.Errorf("%d beacons answered 204 are not counted, %d are counted twice, %d refused ones are counted, and %d visits are of no beacon; %s",
+		t.Errorf("%d beacons answered 204 are not counted, %d are counted twice, %d refused ones are counted, "+
+			"and %d visits are of no beacon; %s",
 			lost, doubled, refused, len(found)-known, b)
 	}
 }

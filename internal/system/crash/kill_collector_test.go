@@ -109,7 +109,8 @@ func newCollectorTest(t *testing.T, kind string) *collectorTest {
 	c.all = run.Install(t, c.Brokers)
 	c.brand = c.all.AddBrands(t, c.all.Organization.ID, run.BrandsFile)
 	c.all.Start(t)
-	c.env = append(slices.Clone(c.all.Env), "ANSWERSCOPE_DATA_DIR="+filepath.Join(c.Dir, "collector"), "ANSWERSCOPE_SITE_LIMIT=1000000")
+	c.env = append(slices.Clone(c.all.Env), "ANSWERSCOPE_DATA_DIR="+filepath.Join(c.Dir, "collector"),
+		"ANSWERSCOPE_SITE_LIMIT=1000000")
 	return c
 }
 
@@ -155,7 +156,8 @@ func (c *collectorTest) counted(t *testing.T) {
 		Visits   uint64 `json:"total_visits"`
 		Sessions uint64 `json:"sessions"`
 	}
-	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Visits != landed || traffic.Sessions != landed {
+	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Visits != landed ||
+		traffic.Sessions != landed {
 		t.Errorf("ai-traffic: %.300s, %v, want %d visits and sessions", body, err, landed)
 	}
 }
@@ -163,7 +165,8 @@ func (c *collectorTest) counted(t *testing.T) {
 // behind says where the sink of visits is, unless that is the log's end.
 func (c *collectorTest) behind(t *testing.T) string {
 	t.Helper()
-	all, err := consume.Positions(t.Context(), producer.Connection{Brokers: c.Brokers}, run.GroupOfVisits, event.TopicVisits)
+	all, err := consume.Positions(t.Context(), producer.Connection{Brokers: c.Brokers}, run.GroupOfVisits,
+		event.TopicVisits)
 	if err != nil || len(all) != run.Partitions {
 		return fmt.Sprintf("positions %v, %v", all, err)
 	}

@@ -80,7 +80,9 @@ func shot(err error) bool {
 func (k *killing) batches(t *testing.T, s *run.Server) int {
 	t.Helper()
 	_, text := run.Fetch(t, s.Admin(t)+"/metrics", "")
-	_, after, found := strings.Cut(text, fmt.Sprintf("answerscope_consume_batch_records_count{group=%q,topic=%q} ", run.GroupOfAnswers, event.TopicAnswers))
+	_, after, found := strings.Cut(text,
+		fmt.Sprintf("answerscope_consume_batch_records_count{group=%q,topic=%q} ", run.GroupOfAnswers,
+			event.TopicAnswers))
 	figure, _, _ := strings.Cut(after, "\n")
 	n, err := strconv.Atoi(figure)
 	if !found || err != nil {

@@ -60,7 +60,8 @@ func newTroubledPlatforms(t *testing.T, longest time.Duration) *troubledPlatform
 		}
 		_, answer, _ := bytes.Cut(text, []byte("-- response --\n"))
 		answer, _, _ = bytes.Cut(answer, []byte("\n-- "))
-		p.answers[slug] = tokens.ReplaceAll(answer, []byte(`$1": 10`)) // else their limits bind, which are of tokens, too
+		// else their limits bind, which are of tokens, too
+		p.answers[slug] = tokens.ReplaceAll(answer, []byte(`$1": 10`))
 	}
 	p.hangs.Store(true)
 	p.Server = httptest.NewServer(p)

@@ -36,7 +36,8 @@ func (k *killing) writtenOtherwise(t *testing.T, warehouse *clickhouse.Conn) str
 	err := run.InPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, `
 			SELECT id::text, prompt_id || ' ' || platform, created_at AT TIME ZONE 'UTC',
-				concat_ws(' ', revision, extract_version, mention_count, citation_count, coalesce(mention_position, 0), visibility_score, sentiment)
+				concat_ws(' ', revision, extract_version, mention_count, citation_count,
+					coalesce(mention_position, 0), visibility_score, sentiment)
 			FROM public.prompt_results`)
 		if err != nil {
 			return err
@@ -68,7 +69,8 @@ func (k *killing) standing(t *testing.T, warehouse *clickhouse.Conn) map[string]
 	t.Helper()
 	rows, err := warehouse.Query(t.Context(), `
 		SELECT toString(id), concat(toString(prompt_id), ' ', platform), answered_at,
-			concatWithSeparator(' ', toString(revision), toString(extract_version), toString(mention_count), toString(citation_count), toString(position), toString(visibility_score), toString(sentiment))
+			concatWithSeparator(' ', toString(revision), toString(extract_version), toString(mention_count),
+				toString(citation_count), toString(position), toString(visibility_score), toString(sentiment))
 		FROM answers
 		WHERE sign = 1 AND NOT given_up
 		ORDER BY revision DESC, extract_version DESC

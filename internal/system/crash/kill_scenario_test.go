@@ -36,7 +36,9 @@ func scenarios(kind string) []scenario {
 		{name: "at a random moment", strike: (*killing).wait},
 		{name: "second pipeline", strike: (*killing).rebalance},
 		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).awaitImport},
-		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *run.Server) { k.killEngine(t, s, "clickhouse") }},
+		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *run.Server) {
+			k.killEngine(t, s, "clickhouse")
+		}},
 		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *run.Server) { k.killEngine(t, s, "postgres") }},
 	}
 	if kind == "apache" {
@@ -168,7 +170,10 @@ func (k *killing) inherit(t *testing.T, s *run.Server, from int) {
 	more := k.importing(t, s, "")
 	defer more.finish(true)
 	wait.Until(t, func() string {
-		for _, of := range [][2]string{{run.GroupOfAnswers, event.TopicAnswers}, {run.GroupOfVisits, event.TopicVisits}, {run.GroupOfResults, event.TopicAnswers}} {
+		for _, of := range [][2]string{
+			{run.GroupOfAnswers, event.TopicAnswers}, {run.GroupOfVisits, event.TopicVisits},
+			{run.GroupOfResults, event.TopicAnswers},
+		} {
 			group := of[0] + " topic=" + of[1]
 			if !hasAll(s.Log.String()[from:], group) {
 				return "not all partitions are those of the survivor in " + group
@@ -185,7 +190,8 @@ func (k *killing) inherit(t *testing.T, s *run.Server, from int) {
 // hasAll says whether a log says that a member of a group was assigned all partitions.
 func hasAll(log, group string) bool {
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, `msg="partitions assigned" group=`+group+" ") && strings.HasSuffix(line, fmt.Sprintf(" partitions=%d\n", run.Partitions)) {
+		if strings.Contains(line, `msg="partitions assigned" group=`+group+" ") &&
+			strings.HasSuffix(line, fmt.Sprintf(" partitions=%d\n", run.Partitions)) {
 			return true
 		}
 	}
@@ -239,7 +245,8 @@ func (k *killing) startApache(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), "..", "apache")
 	var err error
-	k.apache, err = engine.StartApacheKafka(context.WithoutCancel(t.Context()), engine.ApacheKafkaConfig{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	k.apache, err = engine.StartApacheKafka(context.WithoutCancel(t.Context()),
+		engine.ApacheKafkaConfig{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,9 +269,11 @@ func (k *killing) killApache(t *testing.T, s *run.Server) {
 
 // editings change how a brand's answers are read: a name of its own, which is in every text, and a competitor.
 var editings = []string{
-	`UPDATE public.brands SET aliases = CASE WHEN aliases = '{}' THEN '{"a fine one"}'::text[] ELSE '{}' END WHERE id = $1`,
+	`UPDATE public.brands SET aliases = CASE WHEN aliases = '{}' THEN '{"a fine one"}'::text[] ELSE '{}' END ` +
+		`WHERE id = $1`,
 	`WITH gone AS (DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Other' RETURNING id)
-	INSERT INTO public.competitors (brand_id, name, aliases) SELECT $1, 'Other', '{"fine one"}' WHERE NOT EXISTS (SELECT FROM gone)`,
+	INSERT INTO public.competitors (brand_id, name, aliases) SELECT $1, 'Other', '{"fine one"}'
+		WHERE NOT EXISTS (SELECT FROM gone)`,
 }
 
 // edit edits brands, each at random.
@@ -286,7 +295,9 @@ func (k *killing) edit(t *testing.T, brands []string) {
 func (k *killing) settleNames(t *testing.T) {
 	t.Helper()
 	if err := run.InPostgres(t, k.env, func(ctx context.Context, conn *pgx.Conn) error {
-		for _, statement := range []string{`UPDATE public.brands SET aliases = '{}'`, `DELETE FROM public.competitors WHERE name = 'Other'`} {
+		for _, statement := range []string{
+			`UPDATE public.brands SET aliases = '{}'`, `DELETE FROM public.competitors WHERE name = 'Other'`,
+		} {
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return err
 			}
@@ -323,7 +334,8 @@ func (k *killing) stale(t *testing.T, warehouse *clickhouse.Conn) string {
 	const question = `
 		SELECT toInt64(sum(answers.sign))
 		FROM answers
-		INNER JOIN (SELECT id, argMax(revision, version) AS newest FROM dimension_brands GROUP BY id) AS brands ON brands.id = answers.brand_id
+		INNER JOIN (SELECT id, argMax(revision, version) AS newest FROM dimension_brands GROUP BY id) AS brands
+			ON brands.id = answers.brand_id
 		WHERE answers.revision < brands.newest`
 	var n int64
 	if err := warehouse.QueryRow(t.Context(), question).Scan(&n); err != nil {

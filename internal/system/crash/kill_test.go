@@ -81,7 +81,8 @@ func killedUnderImport(t *testing.T, kind string) {
 
 	responses := k.responses(t, s)
 	var again struct{ Imported, Skipped int }
-	if err := json.Unmarshal([]byte(run.Must(t, k.env, "import", file, "--org", "acme", "--create", k.create)), &again); err != nil {
+	if err := json.Unmarshal([]byte(run.Must(t, k.env, "import", file, "--org", "acme", "--create", k.create)),
+		&again); err != nil {
 		t.Fatal(err)
 	}
 	if all := k.lines * len(k.brands); again.Imported != 0 || again.Skipped != all {
@@ -139,7 +140,8 @@ type killing struct {
 	brokers      []string            // nil: embedded
 	scenarios    []scenario
 
-	start, landing time.Duration // how long a round takes undisturbed until its first answer lands, and from then to the last
+	// how long a round takes undisturbed until its first answer lands, and from then to the last
+	start, landing time.Duration
 
 	imports *importers           // of the present round
 	turns   map[string]turnCount // by name of the scenario
@@ -158,7 +160,9 @@ func newKilling(t *testing.T, kind string) *killing {
 	}
 	rest := k.scenarios[2:] // the first two, a random moment and a second pipeline, happen in every run of the tests
 	k.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-	k.env = []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", run.Partitions)}
+	k.env = []string{
+		"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", run.Partitions),
+	}
 	if kind == "apache" {
 		k.startApache(t)
 		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(k.brokers, ","))
@@ -193,9 +197,11 @@ func (k *killing) undisturbedRound(t *testing.T) {
 	k.appendAll(t)
 	wait.Until(t, func() string { return onlySmall(t, warehouse) })
 	batches := k.batches(t, s)
-	t.Logf("a round undisturbed: its first answer lands after %s, its last %s later, in %d batches", k.start, k.landing, batches)
+	t.Logf("a round undisturbed: its first answer lands after %s, its last %s later, in %d batches", k.start, k.landing,
+		batches)
 	if batches <= run.Partitions {
-		t.Errorf("the answers of a round were %d batches of %d partitions, want several of each", batches, run.Partitions)
+		t.Errorf("the answers of a round were %d batches of %d partitions, want several of each", batches,
+			run.Partitions)
 	}
 	if status := s.Stop(t, syscall.SIGTERM); status != run.ExitDone {
 		t.Errorf("all ended with status %d", status)
@@ -244,7 +250,8 @@ func replaysOf(s *run.Server) int {
 // landed is how many answers of the present round are in the landing table.
 func (k *killing) landed(t *testing.T, warehouse *clickhouse.Conn) (n uint64) {
 	t.Helper()
-	if err := warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(sign)) FROM answers WHERE sample > ?", k.lines-linesARound).Scan(&n); err != nil {
+	if err := warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(sign)) FROM answers WHERE sample > ?",
+		k.lines-linesARound).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -275,8 +282,9 @@ func (k *killing) counted(t *testing.T, s *run.Server) {
 	for _, tableCheck := range tableChecks {
 		wait.Until(t, func() string { return k.differs(t, warehouse, tableCheck, true) })
 	}
-	wait.Until(t, func() string { return k.stale(t, warehouse) }) // what was on its way with older names has come by now
-	for _, tableCheck := range tableChecks {                      // an insert reaches the targets of views after the landing table
+	// what was on its way with older names has come by now
+	wait.Until(t, func() string { return k.stale(t, warehouse) })
+	for _, tableCheck := range tableChecks { // an insert reaches the targets of views after the landing table
 		wait.Until(t, func() string { return k.differs(t, warehouse, tableCheck, false) })
 	}
 	for _, table := range []string{"answers", "visits", "crawls"} {

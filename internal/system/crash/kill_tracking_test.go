@@ -40,7 +40,8 @@ func TestKilledTrackingAsksOnce(t *testing.T) {
 	k.checkJob(t, j)
 	repeats, answers := k.checkRuns(t, j)
 	k.checkAnswers(t, answers)
-	t.Logf("%d runs, %d kills of tracking (%d by themselves), %d requests, %d repeats; the job went on after %s at most",
+	t.Logf(
+		"%d runs, %d kills of tracking (%d by themselves), %d requests, %d repeats; the job went on after %s at most",
 		j.Progress.Total, k.kills, k.own, k.platforms.requests(), repeats, k.slowest.Round(100*time.Millisecond))
 	if !t.Failed() {
 		summed.Add(int64(k.kills))
@@ -134,7 +135,10 @@ type trackingKill struct {
 
 func newTrackingKill(t *testing.T, prompts int, longest time.Duration, commands []string) *trackingKill {
 	t.Helper()
-	k := &trackingKill{platforms: newTroubledPlatforms(t, longest), kafka: run.NewOwnKafka(t, "kafka"), commands: commands, prompts: prompts}
+	k := &trackingKill{
+		platforms: newTroubledPlatforms(t, longest), kafka: run.NewOwnKafka(t, "kafka"), commands: commands,
+		prompts: prompts,
+	}
 	k.parts = make([]atomic.Pointer[run.Server], len(commands))
 	k.Tracker = run.TrackerOf(t, run.Install(t, k.kafka.Brokers, k.platforms.settings()...), prompts)
 	return k
@@ -222,8 +226,9 @@ func (k *trackingKill) watch(t *testing.T) (end func() run.Job) {
 			if now == nil {
 				continue // none of them is there
 			}
-			if before != nil && (now.Progress.Completed < before.Progress.Completed || now.Progress.Total != before.Progress.Total ||
-				slices.Index(phases, now.Progress.Phase) < slices.Index(phases, before.Progress.Phase)) {
+			if before != nil &&
+				(now.Progress.Completed < before.Progress.Completed || now.Progress.Total != before.Progress.Total ||
+					slices.Index(phases, now.Progress.Phase) < slices.Index(phases, before.Progress.Phase)) {
 				t.Errorf("the job went from %+v to %+v", before.Progress, now.Progress)
 			}
 			k.last.Store(now)
@@ -281,8 +286,10 @@ func (k *trackingKill) poll(t *testing.T) *run.Job {
 func (k *trackingKill) checkJob(t *testing.T, j run.Job) {
 	t.Helper()
 	total := k.prompts * troubledRuns
-	if j.Status != "completed" || j.Progress.Phase != "done" || j.Progress.Total != total || j.Progress.Completed != total ||
-		j.Result.Answered != total-1 || !maps.Equal(j.Result.GaveUp, map[string]int{"unavailable": 1}) || j.Result.Cancelled != 0 {
+	if j.Status != "completed" || j.Progress.Phase != "done" || j.Progress.Total != total ||
+		j.Progress.Completed != total ||
+		j.Result.Answered != total-1 || !maps.Equal(j.Result.GaveUp, map[string]int{"unavailable": 1}) ||
+		j.Result.Cancelled != 0 {
 		t.Errorf("the job is %+v with the result %+v, want all %d runs but one answered", j, j.Result, total)
 	}
 }
@@ -291,7 +298,8 @@ func (k *trackingKill) checkJob(t *testing.T, j run.Job) {
 // and the ids of the answers.
 func (k *trackingKill) checkRuns(t *testing.T, j run.Job) (repeats int, answers map[string]bool) {
 	t.Helper()
-	rows, err := k.DB.Query(t.Context(), `SELECT platform, model, substring(prompt->>'text' FROM 'room (\d+)'), state, attempts, repeats, answer_id
+	rows, err := k.DB.Query(t.Context(),
+		`SELECT platform, model, substring(prompt->>'text' FROM 'room (\d+)'), state, attempts, repeats, answer_id
 		FROM tracking_runs WHERE job_id = $1`, *k.job.Load())
 	if err != nil {
 		t.Fatal(err)
@@ -314,14 +322,16 @@ func (k *trackingKill) checkRuns(t *testing.T, j run.Job) (repeats int, answers 
 		}
 		of := k.platforms.of(q)
 		if of.all > attempts || of.all > 1+of.failed+again || of.paid > 1+again || (state == "done") != (of.paid > 0) {
-			t.Errorf("%+v is %s after %d attempts of which %d repeat one of unknown outcome; the platform has counted %+v", q, state, attempts, again, of)
+			t.Errorf("%+v is %s after %d attempts of which %d repeat one of unknown outcome; "+
+				"the platform has counted %+v", q, state, attempts, again, of)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
 	if len(questions) != j.Progress.Total || repeats != j.Result.Repeats {
-		t.Errorf("%d questions and %d repeats, want %d and %d", len(questions), repeats, j.Progress.Total, j.Result.Repeats)
+		t.Errorf("%d questions and %d repeats, want %d and %d", len(questions), repeats, j.Progress.Total,
+			j.Result.Repeats)
 	}
 	return repeats, answers
 }

@@ -58,7 +58,9 @@ func (k *killing) met(t *testing.T, rounds int) {
 	t.Helper()
 	long := run.LongRun() && rounds >= manyTurns*len(k.scenarios)
 	var shots []string
-	for _, b := range slices.SortedFunc(slices.Values(k.scenarios), func(a, b scenario) int { return strings.Compare(a.name, b.name) }) {
+	for _, b := range slices.SortedFunc(slices.Values(k.scenarios), func(a, b scenario) int {
+		return strings.Compare(a.name, b.name)
+	}) {
 		of := k.turns[b.name]
 		if b.armedAt() == "" || of.turns == 0 {
 			continue
@@ -68,7 +70,8 @@ func (k *killing) met(t *testing.T, rounds int) {
 			t.Errorf("%s: nothing died there by itself in %d rounds", b.name, of.turns)
 		}
 	}
-	t.Logf("died by themselves: %s; %d killed when a part of a round had landed; %d times a second pipeline died, and %d times its partitions were inherited",
+	t.Logf("died by themselves: %s; %d killed when a part of a round had landed; %d times a second pipeline died, "+
+		"and %d times its partitions were inherited",
 		strings.Join(shots, ", "), k.partial, k.rebalances, k.inherited)
 	if long && (k.partial == 0 || k.inherited == 0) {
 		t.Error("no round was killed when a part of it had landed, or no partitions were inherited")

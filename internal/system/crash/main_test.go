@@ -1,5 +1,5 @@
-// Package crash proves that nothing is lost and nothing doubled when processes are killed, the power is cut and, with the
-// tag crash, a cluster is broken at random.
+// Package crash proves that nothing is lost and nothing doubled when processes are killed, the power is cut and, with
+// the tag crash, a cluster is broken at random.
 package crash
 
 import (

@@ -90,8 +90,11 @@ func newPowerTest(t *testing.T) *powerTest {
 	if err := os.MkdirAll(filepath.Dir(quick), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const settings = `<clickhouse><merge_tree><cleanup_delay_period>1</cleanup_delay_period><cleanup_delay_period_random_add>0</cleanup_delay_period_random_add>
-		<max_cleanup_delay_period>1</max_cleanup_delay_period></merge_tree></clickhouse>`
+	const settings = `<clickhouse><merge_tree>
+		<cleanup_delay_period>1</cleanup_delay_period>
+		<cleanup_delay_period_random_add>0</cleanup_delay_period_random_add>
+		<max_cleanup_delay_period>1</max_cleanup_delay_period>
+	</merge_tree></clickhouse>`
 	if err := os.WriteFile(quick, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +109,8 @@ func (p *powerTest) prepare(t *testing.T, cuts int) {
 	s := run.Serve(t, p.env, "all")
 	var specs []string
 	for n := range cuts {
-		specs = append(specs, fmt.Sprintf(`{"name":"Doomed %d","slug":"doomed-%[1]d","domains":["doomed%[1]d.example"]}`, n))
+		specs = append(specs,
+			fmt.Sprintf(`{"name":"Doomed %d","slug":"doomed-%[1]d","domains":["doomed%[1]d.example"]}`, n))
 	}
 	nothing := run.Written(t, "none.ndjson", nil)
 	for _, file := range []string{run.BrandsFile, `{"brands":[` + strings.Join(specs, ",") + `]}`} {
@@ -117,7 +121,8 @@ func (p *powerTest) prepare(t *testing.T, cuts int) {
 		if err := conn.QueryRow(ctx, "SELECT id::text FROM public.brands WHERE slug = 'acme'").Scan(&site); err != nil {
 			return err
 		}
-		return conn.QueryRow(ctx, "SELECT array_agg(id::text ORDER BY slug) FROM public.brands WHERE slug LIKE 'doomed-%'").Scan(&p.doomed)
+		return conn.QueryRow(ctx,
+			"SELECT array_agg(id::text ORDER BY slug) FROM public.brands WHERE slug LIKE 'doomed-%'").Scan(&p.doomed)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +237,14 @@ func (p *powerTest) isWhole(t *testing.T) {
 	p.beacons.judge(t, found)
 	nothingIsLeft(t, warehouse, p.doomed)
 	var detached []string
-	if err := warehouse.QueryRow(t.Context(), "SELECT groupArray(table || ' ' || name || ' ' || reason) FROM system.detached_parts").Scan(&detached); err != nil {
+	if err := warehouse.QueryRow(t.Context(),
+		"SELECT groupArray(table || ' ' || name || ' ' || reason) FROM system.detached_parts").
+		Scan(&detached); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("detached parts: %q", detached)
-	if said := run.Must(t, p.env, "reconcile"); strings.Contains(said, "\n") || !strings.Contains(said, "repaired 0, left 0") {
+	if said := run.Must(t, p.env, "reconcile"); strings.Contains(said, "\n") ||
+		!strings.Contains(said, "repaired 0, left 0") {
 		t.Errorf("reconcile found:\n%s", said)
 	}
 }

@@ -69,7 +69,9 @@ func (d *dashboard) isAccessible(t *testing.T) {
 		}
 		if first.width < 500 {
 			var seen bool
-			if d.page.Eval(t, `(() => { const at = document.querySelector("nav [aria-current]")?.getBoundingClientRect(); return !at?.width || at.left >= 0 && at.right <= innerWidth })()`, &seen); !seen {
+			if d.page.Eval(t, `(() => { const at = document.querySelector("nav `+
+				`[aria-current]")?.getBoundingClientRect(); return !at?.width || at.left >= 0 && `+
+				`at.right <= innerWidth })()`, &seen); !seen {
 				t.Errorf("%s: the list of screens does not show the current one", screen.path)
 			}
 		}
@@ -91,10 +93,12 @@ func (d *dashboard) isAccessible(t *testing.T) {
 func (d *dashboard) isAccessibleWithoutFigures(t *testing.T) {
 	for state, is := range map[string]struct{ answer, shown string }{
 		"loading": {"new Promise(() => {})", `document.querySelector("main .skeleton")`},
-		"failed":  {`Promise.resolve(new Response("{}", { status: 503 }))`, `document.querySelector("main [role=alert]") && !document.querySelector("main .skeleton")`},
+		"failed": {`Promise.resolve(new Response("{}", { status: 503 }))`,
+			`document.querySelector("main [role=alert]") && !document.querySelector("main .skeleton")`},
 	} {
 		d.at(t, "/brands/fernwood/prompts", "Prompts")
-		d.page.Eval(t, fmt.Sprintf(`void ((ask) => window.fetch = (url, options) => url.includes("/app/api/v1/") ? %s : ask(url, options))(fetch)`, is.answer), nil)
+		d.page.Eval(t, fmt.Sprintf(`void ((ask) => window.fetch = (url, options) => url.includes("/app/api/v1/") ? `+
+			`%s : ask(url, options))(fetch)`, is.answer), nil)
 		for i, screen := range []string{"Sources", "Overview"} {
 			d.click(t, screen)
 			d.page.Await(t, fmt.Sprintf(`document.querySelector("h1").textContent == %q && %s`, screen, is.shown))
@@ -127,8 +131,11 @@ func (d *dashboard) hasNoFindings(t *testing.T, what string, first, second look)
 		d.page.Show(t, run.width, 900, run.scheme)
 		var findings []string
 		d.page.Eval(t, fmt.Sprintf(`new Promise((done) => requestAnimationFrame(() => done()))
-			.then(() => axe.run(document.querySelector("dialog[open], .panel:not([hidden])") ?? { exclude: ["tbody tr:nth-child(n+4)", "svg :nth-child(n+4 of a)"] }, Object.assign({ resultTypes: ["violations"], preload: false }, %s)))
-			.then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary)))`, run.options), &findings)
+			.then(() => axe.run(document.querySelector("dialog[open], .panel:not([hidden])") ??
+				{ exclude: ["tbody tr:nth-child(n+4)", "svg :nth-child(n+4 of a)"] },
+				Object.assign({ resultTypes: ["violations"], preload: false }, %s)))
+			.then((r) => r.violations.flatMap((v) => v.nodes.map((n) =>
+				v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary)))`, run.options), &findings)
 		for _, f := range findings {
 			t.Errorf("%s, %s, %d px: %s", what, run.scheme, run.width, f)
 		}
@@ -159,14 +166,18 @@ func (d *dashboard) opensDialogs(t *testing.T) {
 	} {
 		d.page.Show(t, looks[i%4].width, 900, looks[i%4].scheme)
 		d.at(t, dialog.path, dialog.screen)
-		opener := fmt.Sprintf(`[...document.querySelectorAll("main button")].find((b) => (b.ariaLabel || b.textContent) == %q)`, dialog.opener)
+		opener := fmt.Sprintf(
+			`[...document.querySelectorAll("main button")].find((b) => (b.ariaLabel || b.textContent) == %q)`,
+			dialog.opener)
 		d.page.Await(t, opener)
 		d.page.Eval(t, "void "+opener+".focus()", nil)
 		d.page.Press(t, "Enter")
 		d.page.Await(t, `document.querySelector("dialog[open]")?.contains(document.activeElement)`)
 		for range 8 {
 			d.page.Press(t, "Tab")
-			if inside := d.text(t, `document.activeElement == document.body || document.querySelector("dialog[open]").contains(document.activeElement) ? "" : document.activeElement.outerHTML`); inside != "" {
+			if inside := d.text(t, `document.activeElement == document.body || `+
+				`document.querySelector("dialog[open]").contains(document.activeElement) ? "" : `+
+				`document.activeElement.outerHTML`); inside != "" {
 				t.Errorf("from %s Tab leads to %.100s", dialog.opener, inside)
 			}
 		}

@@ -39,17 +39,21 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 	d.ask(t, "brands-overview", &before)
 	send := func(method, filter, body string) {
 		var status int
-		d.page.Eval(t, fmt.Sprintf(`fetch("/app/api/rest/v1/brands%s", { method: %q, headers: { "X-Answerscope": "1", "Content-Type": "application/json" }, body: %s }).then((r) => r.status)`, filter, method, body), &status)
+		d.page.Eval(t, fmt.Sprintf(`fetch("/app/api/rest/v1/brands%s", { method: %q, headers: { "X-Answerscope": `+
+			`"1", "Content-Type": "application/json" }, body: %s }).then((r) => r.status)`, filter, method, body),
+			&status)
 		if status >= 300 {
 			t.Fatalf("%s of brands: %d", method, status)
 		}
 	}
 	var who struct{ OrganizationID string }
 	d.ask(t, "whoami", &who)
-	send("POST", "", fmt.Sprintf(`JSON.stringify(Array.from({ length: %d }, (_, i) => ({ organization_id: %q, name: "Client " + i, slug: "client-" + i })))`, 30-len(before.Brands), who.OrganizationID))
+	send("POST", "", fmt.Sprintf(`JSON.stringify(Array.from({ length: %d }, (_, i) => ({ organization_id: %q, name: `+
+		`"Client " + i, slug: "client-" + i })))`, 30-len(before.Brands), who.OrganizationID))
 	defer send("DELETE", "?slug=like.client-*", "undefined")
 	var body overviewList
-	wait.For(t, "the list to have the brands", func() bool { // bodies are cached until an edit has reached the warehouse
+	// bodies are cached until an edit has reached the warehouse
+	wait.For(t, "the list to have the brands", func() bool {
 		d.ask(t, "brands-overview", &body)
 		return len(body.Brands) == 30
 	})
@@ -58,15 +62,19 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 	}
 	d.at(t, "/", "Brands")
 	var requests []string
-	d.page.Eval(t, `performance.getEntriesByType("resource").map((r) => r.name).filter((name) => name.includes("/app/api"))`, &requests)
+	d.page.Eval(t,
+		`performance.getEntriesByType("resource").map((r) => r.name).filter((name) => name.includes("/app/api"))`,
+		&requests)
 	if len(requests) > 5 {
 		t.Errorf("%d requests: %q", len(requests), requests)
 	}
 	d.listsBrands(t, body.Brands)
-	if got, want := d.text(t, `document.querySelector(".headline h2").textContent`), fmt.Sprintf("%d of 30 brands moved down", body.Counts.MovedDown); !strings.HasPrefix(got, want) {
+	if got, want := d.text(t, `document.querySelector(".headline h2").textContent`),
+		fmt.Sprintf("%d of 30 brands moved down", body.Counts.MovedDown); !strings.HasPrefix(got, want) {
 		t.Errorf("the headline is %q, want %q", got, want)
 	}
-	if got, want := d.saved(t, "Download CSV: Brands"), "text/csv;charset=utf-8: "+d.csv(t, "brands-overview?table=brands"); got != want {
+	if got, want := d.saved(t, "Download CSV: Brands"),
+		"text/csv;charset=utf-8: "+d.csv(t, "brands-overview?table=brands"); got != want {
 		t.Errorf("saved are\n%.300s\nwant\n%.300s", got, want)
 	}
 	d.page.Eval(t, `void document.querySelector('table[aria-label="Brands"] tbody th a').focus()`, nil)
@@ -77,10 +85,12 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 		t.Errorf("the arrows lead to %q, want %q", at, body.Brands[1].Name)
 	}
 	d.click(t, fmt.Sprintf("▼ Moved down %d", body.Counts.MovedDown))
-	d.page.Await(t, fmt.Sprintf(`location.search == "?show=down" && document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d`, body.Counts.MovedDown))
+	d.page.Await(t, fmt.Sprintf(`location.search == "?show=down" && `+
+		`document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d`, body.Counts.MovedDown))
 	d.page.Visit(t, d.URL+"/")
 	d.settled(t, "Brands")
-	d.page.Eval(t, `void [...document.querySelectorAll("th button")].find((b) => b.textContent.startsWith("Visibility rate")).click()`, nil)
+	d.page.Eval(t, `void [...document.querySelectorAll("th button")].find((b) => `+
+		`b.textContent.startsWith("Visibility rate")).click()`, nil)
 	d.page.Await(t, `location.search == "?sort_by=rate&order=desc"`)
 	d.settled(t, "Brands")
 	d.ask(t, "brands-overview?sort_by=rate", &body)
@@ -99,14 +109,16 @@ type brandMark struct {
 func (d *dashboard) listsBrands(t *testing.T, brands []overviewRow) {
 	t.Helper()
 	var rows [][]string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Brands"] tbody tr')].map((tr) => [...tr.cells].map((c) => c.textContent))`, &rows)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Brands"] tbody tr')].map((tr) => `+
+		`[...tr.cells].map((c) => c.textContent))`, &rows)
 	var marks []brandMark
 	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Brands"] [data-key]')].map((e) => {
 		const optional = (text) => text === undefined || text === null ? null : Number(text)
 		const { key, x, value, low, high, n } = e.dataset
 		const range = e.querySelector(".range")
 		return { Key: key, X: x, Value: Number(value), Low: optional(low), High: optional(high), N: optional(n),
-			Place: x == "rate" ? optional(e.querySelector("circle")?.getAttribute("cx")) : null, From: optional(range?.getAttribute("x1")), To: optional(range?.getAttribute("x2")) }
+			Place: x == "rate" ? optional(e.querySelector("circle")?.getAttribute("cx")) : null,
+			From: optional(range?.getAttribute("x1")), To: optional(range?.getAttribute("x2")) }
 	})`, &marks)
 	if len(rows) != len(brands) {
 		t.Fatalf("%d rows of %d brands", len(rows), len(brands))
@@ -135,7 +147,9 @@ func (d *dashboard) listsBrands(t *testing.T, brands []overviewRow) {
 		}
 		whole := bucketBody{Date: "rate", Rate: b.Rate, RateInterval: b.Interval, Count: b.Count}
 		figures := append([]bucketBody{whole}, b.Buckets[max(0, len(b.Buckets)-1):]...)
-		for _, w := range marksOf(b.Slug, figures, func(b bucketBody) (*float64, *interval) { return b.Rate, b.RateInterval }) {
+		for _, w := range marksOf(b.Slug, figures, func(b bucketBody) (*float64, *interval) {
+			return b.Rate, b.RateInterval
+		}) {
 			at := slices.IndexFunc(marks, func(m brandMark) bool { return m.Key == w.Key && m.X == w.X })
 			if at < 0 {
 				t.Errorf("no mark is %s", w)

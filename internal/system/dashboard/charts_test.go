@@ -27,7 +27,8 @@ type drawnMark struct {
 
 // drawnMarks reads the marks of a figure. A circle stands at its value, a rectangle is as long as it is.
 const drawnMarks = `((figure) => {
-	const ticksOf = (svg) => [...(svg.querySelector("[data-tick]") ? svg : figure).querySelectorAll("[data-tick]")].map((tick) => {
+	const ticksOf = (svg) => [...(svg.querySelector("[data-tick]") ? svg :
+		figure).querySelectorAll("[data-tick]")].map((tick) => {
 		const box = tick.querySelector("line").getBoundingClientRect()
 		return { value: Number(tick.dataset.tick), x: box.x, y: box.y }
 	})
@@ -43,7 +44,8 @@ const drawnMarks = `((figure) => {
 		const unit = (last.value - first.value) / (last[along] - first[along])
 		const box = shape.getBoundingClientRect()
 		const size = along == "y" ? "height" : "width"
-		const inverted = shape.tagName == "rect" ? shape[size].baseVal.value * Math.abs(unit) : first.value + (box[along] + box[size] / 2 - first[along]) * unit
+		const inverted = shape.tagName == "rect" ? shape[size].baseVal.value * Math.abs(unit) :
+			first.value + (box[along] + box[size] / 2 - first[along]) * unit
 		return { ...mark, Inverted: inverted, Half: Math.abs(unit) / 2 }
 	})
 })(document.querySelector('figure[aria-label=%q]'))`
@@ -68,7 +70,8 @@ func (d *dashboard) showsMarks(t *testing.T, chart, unit string, want []mark) {
 	}
 	for i, w := range want {
 		m := drawn[i]
-		if m.Key != w.Key || m.X != w.X || m.Value != w.Value || !same(m.Low, w.Low) || !same(m.High, w.High) || !same(m.N, w.N) {
+		if m.Key != w.Key || m.X != w.X || m.Value != w.Value || !same(m.Low, w.Low) || !same(m.High, w.High) ||
+			!same(m.N, w.N) {
 			t.Errorf("a mark of %q is %s, want %s", chart, m.mark, w)
 		}
 		if math.Abs(m.Inverted-m.Value) > m.Half {
@@ -79,7 +82,8 @@ func (d *dashboard) showsMarks(t *testing.T, chart, unit string, want []mark) {
 			t.Errorf("the table behind %q has %q for %s", chart, row, w)
 		}
 	}
-	const strange = `[...document.querySelectorAll('figure[aria-label=%q] svg *')].filter((e) => [...e.attributes].some((a) => /NaN|Infinity|undefined/.test(a.value))).length + ""`
+	const strange = `[...document.querySelectorAll('figure[aria-label=%q] svg *')].filter((e) => ` +
+		`[...e.attributes].some((a) => /NaN|Infinity|undefined/.test(a.value))).length + ""`
 	if n := d.text(t, fmt.Sprintf(strange, chart)); n != "0" {
 		t.Errorf("%s elements of %q have no number", n, chart)
 	}
@@ -90,17 +94,20 @@ const walk = `((figure) => {
 	const wrong = []
 	const stops = figure.querySelectorAll('[data-at][tabindex="0"]')
 	if (stops.length != 1) wrong.push(stops.length + " tab stops")
-	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
+	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+		key, bubbles: true, cancelable: true }))
 	const left = new Set([...figure.querySelectorAll("[data-at]")].map((mark) => mark.dataset.at))
 	const at = () => document.activeElement.dataset.at
 	const go = (key, visit) => { for (let before; before != at(); ) { visit(); before = at(); press(key) } }
 	stops[0].focus()
 	go("ArrowUp", () => {})
 	go("ArrowDown", () => { press("Home"); go("ArrowRight", () => left.delete(at())) })
-	for (const mark of left) wrong.push("no arrow leads to " + figure.querySelector('[data-at="' + mark + '"]').ariaLabel)
+	for (const mark of left) wrong.push("no arrow leads to " + figure.querySelector('[data-at="' + mark + '"]')
+		.ariaLabel)
 	const { key, value, n } = document.activeElement.dataset
 	const name = document.activeElement.ariaLabel
-	if (!name.includes(Number(value).toLocaleString("en-US")) || (n && !name.includes("n = " + Number(n).toLocaleString("en-US")))) wrong.push(key + " is called " + name)
+	if (!name.includes(Number(value).toLocaleString("en-US")) || (n &&
+		!name.includes("n = " + Number(n).toLocaleString("en-US")))) wrong.push(key + " is called " + name)
 	return wrong
 })(document.querySelector('figure[aria-label=%q]'))`
 
@@ -118,7 +125,9 @@ func (d *dashboard) walksMarks(t *testing.T, chart string) {
 
 // A tip says what is under the pointer, until Escape. Of a finger the first tap shows a mark, the second one opens it.
 func (d *dashboard) tapsCharts(t *testing.T) {
-	for _, at := range [][3]string{{"", "Overview", "Visibility trend"}, {"/prompts", "Prompts", "Prompts by platform"}} {
+	for _, at := range [][3]string{
+		{"", "Overview", "Visibility trend"}, {"/prompts", "Prompts", "Prompts by platform"},
+	} {
 		d.at(t, "/brands/fernwood"+at[0], at[1])
 		marks := fmt.Sprintf(`document.querySelectorAll('figure[aria-label=%q] a[data-n]')`, at[2])
 		d.page.Await(t, marks+".length > 2")
@@ -130,11 +139,14 @@ func (d *dashboard) tapsCharts(t *testing.T) {
 		})(`+marks+`[2])`, &place)
 		tap := func() {
 			finger := []any{map[string]any{"x": place.X, "y": place.Y}}
-			d.page.Command(t, "Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": finger}, nil)
-			d.page.Command(t, "Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []any{}}, nil)
+			d.page.Command(t, "Input.dispatchTouchEvent",
+				map[string]any{"type": "touchStart", "touchPoints": finger}, nil)
+			d.page.Command(t, "Input.dispatchTouchEvent",
+				map[string]any{"type": "touchEnd", "touchPoints": []any{}}, nil)
 		}
 		const tip = `document.querySelector(".tip .active")?.textContent.includes(" n = ")`
-		d.page.Command(t, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": place.X, "y": place.Y}, nil)
+		d.page.Command(t, "Input.dispatchMouseEvent",
+			map[string]any{"type": "mouseMoved", "x": place.X, "y": place.Y}, nil)
 		d.page.Await(t, tip)
 		d.page.Press(t, "Escape")
 		d.page.Await(t, "!"+tip)
@@ -151,7 +163,8 @@ func (d *dashboard) tapsCharts(t *testing.T) {
 func (d *dashboard) rowsBehind(t *testing.T, chart string) map[string][]string {
 	t.Helper()
 	var cells [][]string
-	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody tr')].map((tr) => [...tr.cells].map((c) => c.textContent.trim()))`, chart), &cells)
+	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody tr')].map((tr) => `+
+		`[...tr.cells].map((c) => c.textContent.trim()))`, chart), &cells)
 	rows := map[string][]string{}
 	for _, row := range cells {
 		rows[row[0]] = row[1:]

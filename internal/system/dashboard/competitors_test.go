@@ -79,7 +79,8 @@ func (d *dashboard) comparesCompetitors(t *testing.T) {
 	const chart = `figure[aria-label="Visibility rate over time"]`
 	keys := `[...new Set([...document.querySelectorAll('` + chart + ` [data-key]')].map((m) => m.dataset.key))].join()`
 	shown := d.text(t, keys)
-	if lines := strings.Count(shown, ",") + 1; lines != min(4, len(trend.Entities)) || !strings.Contains(shown, d.brand) {
+	if lines := strings.Count(shown, ",") + 1; lines != min(4, len(trend.Entities)) ||
+		!strings.Contains(shown, d.brand) {
 		t.Errorf("%d lines are drawn of %d", lines, len(trend.Entities))
 	}
 	marks = nil
@@ -112,10 +113,12 @@ func (d *dashboard) comparesCompetitors(t *testing.T) {
 	d.page.Eval(t, `void ((ask) => {
 		window.heal = () => window.fetch = ask
 		const alone = async (response) => new Response(JSON.stringify({ ...(await response.json()), competitors: [] }))
-		window.fetch = (url, options) => url.includes("/competitor-comparison") ? ask(url, options).then(alone) : ask(url, options)
+		window.fetch = (url, options) => url.includes("/competitor-comparison") ? ask(url, options).then(alone) :
+			ask(url, options)
 	})(window.fetch)`, nil)
 	d.click(t, "Competitors")
-	d.page.Await(t, `document.querySelector('main a[href*="/brands/fernwood/settings"].button')?.textContent == "Add a competitor"`)
+	d.page.Await(t, `document.querySelector('main a[href*="/brands/fernwood/settings"].button')?.textContent == `+
+		`"Add a competitor"`)
 	d.page.Eval(t, "void heal()", nil)
 }
 
@@ -124,7 +127,8 @@ func (d *dashboard) saysWhoIsAhead(t *testing.T, comparison comparisonFigures) {
 	rows := comparison.rows()
 	slices.SortStableFunc(rows, func(a, b comparedBody) int { return a.Rank - b.Rank })
 	var shown [][]string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Ranking"] tbody tr')].map((tr) => [tr.cells[0].textContent, tr.cells[3].textContent, tr.querySelector("svg").getAttribute("class")])`, &shown)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Ranking"] tbody tr')].map((tr) => `+
+		`[tr.cells[0].textContent, tr.cells[3].textContent, tr.querySelector("svg").getAttribute("class")])`, &shown)
 	var ahead []string
 	for i, row := range rows {
 		slot, verdict := 0, fmt.Sprintf("of %d", len(rows))
@@ -135,7 +139,8 @@ func (d *dashboard) saysWhoIsAhead(t *testing.T, comparison comparisonFigures) {
 			}
 		}
 		class := fmt.Sprintf("slot-%d", slot)
-		if i >= len(shown) || shown[i][0] != row.Name || !strings.Contains(shown[i][1], verdict) || shown[i][2] != class {
+		if i >= len(shown) || shown[i][0] != row.Name || !strings.Contains(shown[i][1], verdict) ||
+			shown[i][2] != class {
 			t.Errorf("row %d is not %s, %s, %s: %q", i, row.Name, verdict, class, shown)
 		}
 	}
@@ -147,7 +152,8 @@ func (d *dashboard) saysWhoIsAhead(t *testing.T, comparison comparisonFigures) {
 		}
 	}
 	finding := d.text(t, `document.querySelector("main section.card h2").textContent`)
-	if len(ahead) > 0 != strings.HasPrefix(finding, "Ahead of you: ") || len(ahead) > 0 && !strings.Contains(finding, ahead[0]) {
+	if len(ahead) > 0 != strings.HasPrefix(finding, "Ahead of you: ") || len(ahead) > 0 &&
+		!strings.Contains(finding, ahead[0]) {
 		t.Errorf("the finding is %q, ahead are %q", finding, ahead)
 	}
 }
@@ -177,7 +183,8 @@ func (d *dashboard) comparesPlaces(t *testing.T, window string) {
 		"Share of voice": func(c comparedBody) (*float64, *interval) { return c.Voice, nil },
 	} {
 		d.click(t, name)
-		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll('nav[aria-label="Cells"] [aria-current]')].some((a) => a.textContent == %q)`, name))
+		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll('nav[aria-label="Cells"] `+
+			`[aria-current]')].some((a) => a.textContent == %q)`, name))
 		var want []mark
 		for _, group := range body.Groups {
 			for _, row := range group.rows() {
@@ -192,7 +199,8 @@ func (d *dashboard) comparesPlaces(t *testing.T, window string) {
 		}
 		for _, w := range want {
 			same := func(m mark) bool {
-				return m.Key == w.Key && m.X == w.X && m.Value == w.Value && same(m.Low, w.Low) && same(m.High, w.High) &&
+				return m.Key == w.Key && m.X == w.X &&
+					m.Value == w.Value && same(m.Low, w.Low) && same(m.High, w.High) &&
 					*m.N == *w.N
 			}
 			if !slices.ContainsFunc(drawn, same) {
@@ -202,8 +210,10 @@ func (d *dashboard) comparesPlaces(t *testing.T, window string) {
 	}
 	group := body.Groups[0]
 	rival := group.Competitors[0]
-	d.page.Eval(t, fmt.Sprintf(`void document.querySelector('figure[aria-label="By platform"] [data-key=%q]').click()`, rival.Competitor), nil)
+	d.page.Eval(t, fmt.Sprintf(`void document.querySelector('figure[aria-label="By platform"] [data-key=%q]').click()`,
+		rival.Competitor), nil)
 	d.settled(t, "Answers")
 	want := d.total(t, window+"&platform="+group.Key+"&competitor_id="+rival.Competitor)
-	d.page.Await(t, fmt.Sprintf(`document.querySelector("main .card")?.innerText.includes("%s answer")`, number(float64(want))))
+	d.page.Await(t, fmt.Sprintf(`document.querySelector("main .card")?.innerText.includes("%s answer")`,
+		number(float64(want))))
 }

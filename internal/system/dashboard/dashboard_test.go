@@ -34,11 +34,13 @@ type dashboard struct {
 	strange []string // requests to other hosts
 }
 
-var signInLine = regexp.MustCompile(`\n  see    (http://\S+/)\n +the dashboard; sign in as (\S+) with the password (\S+)\n`)
+var signInLine = regexp.MustCompile(
+	`\n  see    (http://\S+/)\n +the dashboard; sign in as (\S+) with the password (\S+)\n`)
 
 func TestTheDashboard(t *testing.T) {
 	t.Parallel()
-	d := &dashboard{env: []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_PUBLIC_URL=http://127.0.0.1", "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32"}}
+	d := &dashboard{env: []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_PUBLIC_URL=http://127.0.0.1",
+		"ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32"}}
 	d.Server = run.Serve(t, d.env, "demo")
 	d.key = strings.TrimSpace(d.Stdout)
 	d.brand = run.OnlyBrand(t, d.URL, d.key)
@@ -154,20 +156,25 @@ func (d *dashboard) at(t *testing.T, path, name string) {
 
 func (d *dashboard) settled(t *testing.T, name string) {
 	t.Helper()
-	d.page.Await(t, fmt.Sprintf(`document.querySelector("h1")?.textContent == %q && !document.querySelector(".skeleton, .stale, dialog")`, name))
+	d.page.Await(t, fmt.Sprintf(
+		`document.querySelector("h1")?.textContent == %q && !document.querySelector(".skeleton, .stale, dialog")`,
+		name))
 }
 
 // fill types into the text box of a label.
 func (d *dashboard) fill(t *testing.T, label, text string) {
 	t.Helper()
-	d.page.Eval(t, fmt.Sprintf(`void ((box) => { box.focus(); box.select() })([...document.querySelectorAll("label")].find((l) => l.textContent == %q).control)`, label), nil)
+	d.page.Eval(t, fmt.Sprintf(`void ((box) => { box.focus(); `+
+		`box.select() })([...document.querySelectorAll("label")].find((l) => l.textContent == %q).control)`, label),
+		nil)
 	d.page.Insert(t, text)
 }
 
 // click clicks what has that text or name: the last one, since a dialog stands behind what it covers.
 func (d *dashboard) click(t *testing.T, name string) {
 	t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll("button, a")].findLast((b) => (b.ariaLabel || b.textContent) == %q && !b.disabled)`, name)
+	find := fmt.Sprintf(`[...document.querySelectorAll("button, a")].findLast((b) => (b.ariaLabel || `+
+		`b.textContent) == %q && !b.disabled)`, name)
 	d.page.Await(t, find)
 	d.page.Eval(t, "void ((b) => { b.focus(); b.click() })("+find+")", nil)
 }
@@ -175,7 +182,8 @@ func (d *dashboard) click(t *testing.T, name string) {
 // loses loses the next request of the page whose address has that.
 func (d *dashboard) loses(t *testing.T, address string) {
 	t.Helper()
-	d.page.Eval(t, fmt.Sprintf(`void ((ask, left) => { window.fetch = (url, init) => url.includes(%q) && left-- > 0 ? Promise.reject(new TypeError("lost")) : ask(url, init) })(fetch, 1)`, address), nil)
+	d.page.Eval(t, fmt.Sprintf(`void ((ask, left) => { window.fetch = (url, init) => url.includes(%q) && `+
+		`left-- > 0 ? Promise.reject(new TypeError("lost")) : ask(url, init) })(fetch, 1)`, address), nil)
 }
 
 func (d *dashboard) text(t *testing.T, expression string) (text string) {
@@ -231,7 +239,10 @@ func (d *dashboard) findsNothingOfOthers(t *testing.T) {
 	var found struct{ Answers []struct{ ID string } }
 	d.ask(t, "answers?limit=1&brand_id="+d.brand, &found)
 	answers := "/brands/fernwood/answers/"
-	for _, path := range []string{"/brands/fernwood", answers + found.Answers[0].ID, "/brands/demo-page", "/brands/nothing", "/brands/fernwood/nothing", "/brands/%ff", answers + d.brand, answers + "x"} {
+	for _, path := range []string{
+		"/brands/fernwood", answers + found.Answers[0].ID, "/brands/demo-page", "/brands/nothing",
+		"/brands/fernwood/nothing", "/brands/%ff", answers + d.brand, answers + "x",
+	} {
 		var status int
 		d.page.Eval(t, fmt.Sprintf("fetch(%q).then((r) => r.status)", path), &status)
 		statuses = append(statuses, status)
@@ -241,12 +252,17 @@ func (d *dashboard) findsNothingOfOthers(t *testing.T) {
 	}
 	cookie := d.stranger(t)
 	d.answersNothingTo(t, cookie)
-	for _, path := range []string{"/app/api/rest/v1/brands", "/app/api/keys"} { // a page of another site has the cookie at best
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+path, strings.NewReader(`{"name":"x"}`))
+	// a page of another site has the cookie at best
+	for _, path := range []string{"/app/api/rest/v1/brands", "/app/api/keys"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+path,
+			strings.NewReader(`{"name":"x"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header = http.Header{"Cookie": {cookie}, "Content-Type": {"application/json"}, "Sec-Fetch-Site": {"cross-site"}, "X-Answerscope": {"1"}}
+		request.Header = http.Header{
+			"Cookie": {cookie}, "Content-Type": {"application/json"}, "Sec-Fetch-Site": {"cross-site"},
+			"X-Answerscope": {"1"},
+		}
 		if status, _, body := run.Exchange(t, request); status != http.StatusForbidden {
 			t.Errorf("from another site POST %s is %d %s", path, status, body)
 		}
@@ -257,10 +273,12 @@ func (d *dashboard) findsNothingOfOthers(t *testing.T) {
 func (d *dashboard) stranger(t *testing.T) (cookie string) {
 	t.Helper()
 	run.ToEnd(t, d.env, d.password+"\n", "org", "add", "Other")
-	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add", "eve@other.example", "--org", "other", "--role", "owner"); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add",
+		"eve@other.example", "--org", "other", "--role", "owner"); r.Status != run.ExitDone {
 		t.Fatal(r.Stderr)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+"/app/api/session", strings.NewReader(`{"email":"eve@other.example","password":"`+d.password+`"}`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+"/app/api/session",
+		strings.NewReader(`{"email":"eve@other.example","password":"`+d.password+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,8 +294,15 @@ func (d *dashboard) stranger(t *testing.T) (cookie string) {
 // answersNothingTo asks all that the page asks about fernwood, with another organization's cookie and without one.
 func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
 	t.Helper()
-	wanted := map[string]int{"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK, "/v1/brands-overview": http.StatusOK, "/v1/verdict-checks": http.StatusOK}
-	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/rest/v1/events", "/rest/v1/subscriptions", "/rest/v1/webhook_endpoints", "/rest/v1/webhook_deliveries", "/rest/v1/invitations", "/keys", "/members", "/providers", "/tracking/budgets"} {
+	wanted := map[string]int{
+		"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK, "/v1/brands-overview": http.StatusOK,
+		"/v1/verdict-checks": http.StatusOK,
+	}
+	for _, path := range []string{
+		"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/rest/v1/events",
+		"/rest/v1/subscriptions", "/rest/v1/webhook_endpoints", "/rest/v1/webhook_deliveries",
+		"/rest/v1/invitations", "/keys", "/members", "/providers", "/tracking/budgets",
+	} {
 		wanted[path] = http.StatusOK
 	}
 	description := struct{ Paths map[string]any }{}
@@ -289,7 +314,8 @@ func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
 		}
 	}
 	for path, want := range wanted {
-		if status, body := d.get(t, "/app/api"+path, cookie); status != want || strings.Contains(body, "ernwood") || strings.Contains(body, d.email) {
+		if status, body := d.get(t, "/app/api"+path, cookie); status != want || strings.Contains(body, "ernwood") ||
+			strings.Contains(body, d.email) {
 			t.Errorf("with another organization's cookie %s is %d %s", path, status, body)
 		}
 		if status, body := d.get(t, "/app/api"+path, ""); status != http.StatusUnauthorized {
@@ -313,7 +339,8 @@ func (d *dashboard) signsOut(t *testing.T) {
 	d.click(t, "Sign out")
 	d.page.Await(t, `location.pathname == "/signin" && document.querySelector("h1")?.textContent == "Sign in"`)
 	d.page.Eval(t, "void history.back()", nil)
-	d.page.Await(t, `location.pathname == "/signin" && document.querySelector("h1")?.textContent == "Sign in" && !document.body.innerText.includes("Fernwood")`)
+	d.page.Await(t, `location.pathname == "/signin" && document.querySelector("h1")?.textContent == "Sign in" && `+
+		`!document.body.innerText.includes("Fernwood")`)
 	var status int
 	if d.page.Eval(t, `fetch("/app/api/session").then((r) => r.status)`, &status); status != http.StatusUnauthorized {
 		t.Errorf("signed out, the cookie is answered with %d", status)
@@ -336,11 +363,13 @@ func (d *dashboard) isLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+	const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; " +
+		"form-action 'self'"
 	if got := response.Header.Get("Content-Security-Policy"); got != policy {
 		t.Errorf("the policy is %q", got)
 	}
-	if bytes.Contains(document, []byte("<style")) || bytes.Contains(document, []byte("style=")) || regexp.MustCompile(`<script[^>]*>[^<]`).Match(document) {
+	if bytes.Contains(document, []byte("<style")) || bytes.Contains(document, []byte("style=")) ||
+		regexp.MustCompile(`<script[^>]*>[^<]`).Match(document) {
 		t.Errorf("something is inline: %s", document)
 	}
 	scripts := regexp.MustCompile(`(?:src|modulepreload" href)="([^"]+\.js)"`).FindAllSubmatch(document, -1)
@@ -359,7 +388,8 @@ func (d *dashboard) isLight(t *testing.T) {
 		}
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if _, unpacked := gzip.NewReader(bytes.NewReader(body)); err != nil || unpacked != nil || response.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		if _, unpacked := gzip.NewReader(bytes.NewReader(body)); err != nil || unpacked != nil ||
+			response.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: %v %v %v", m[1], err, unpacked, response.Header)
 		}
 	}
@@ -370,7 +400,8 @@ func (d *dashboard) loadsItsParts(t *testing.T) {
 	d.page.Command(t, "Network.enable", nil, nil)
 	d.page.Command(t, "Network.setBlockedURLs", map[string]any{"urls": []string{"*/look.js"}}, nil)
 	d.page.Visit(t, d.URL+"/brands/fernwood/sources")
-	d.page.Await(t, `performance.getEntriesByType("navigation")[0].type == "reload" && `+alert+`?.startsWith("A part of the page could not be loaded.")`)
+	d.page.Await(t, `performance.getEntriesByType("navigation")[0].type == "reload" && `+alert+
+		`?.startsWith("A part of the page could not be loaded.")`)
 	d.at(t, "/brands/fernwood", "Overview")
 	d.page.Command(t, "Network.setBlockedURLs", map[string]any{"urls": []string{}}, nil)
 	d.at(t, "/brands/fernwood/sources", "Sources")

@@ -24,7 +24,8 @@ func (d *dashboard) choosesWindow(t *testing.T, days string) {
 func (d *dashboard) strikes(t *testing.T, character string) {
 	t.Helper()
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		d.page.Command(t, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": character, "text": character}, nil)
+		d.page.Command(t, "Input.dispatchKeyEvent",
+			map[string]any{"type": kind, "key": character, "text": character}, nil)
 	}
 }
 
@@ -32,17 +33,21 @@ func (d *dashboard) strikes(t *testing.T, character string) {
 func (d *dashboard) filtersInAPopover(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	d.opensFilter(t)
-	d.page.Await(t, `(([button, panel]) => Math.abs(panel.top - button.bottom - 4) < 1 && Math.abs(panel.right - button.right) < 1)([...document.querySelectorAll("[aria-label=Filter]")].map((e) => e.getBoundingClientRect()))`)
+	d.page.Await(t, `(([button, panel]) => Math.abs(panel.top - button.bottom - 4) < 1 && Math.abs(panel.right - `+
+		`button.right) < 1)([...document.querySelectorAll("[aria-label=Filter]")].map((e) => `+
+		`e.getBoundingClientRect()))`)
 	d.hasNoFindings(t, "Filter", looks[0], looks[1])
 	d.hasNoFindings(t, "Filter", looks[2], looks[3])
 	d.page.Show(t, 1280, 900, "light")
 	var labels []string
-	d.page.Eval(t, `[...document.querySelectorAll("[aria-label=Filter] label")].map((l) => l.firstChild.textContent)`, &labels)
+	d.page.Eval(t, `[...document.querySelectorAll("[aria-label=Filter] label")].map((l) => l.firstChild.textContent)`,
+		&labels)
 	if got := strings.Join(labels, ", "); got != "Platform, Model, Region, Topic, Prompts, From, To" {
 		t.Errorf("Filter has %s", got)
 	}
 	d.pick(t, "Platform", "chatgpt-web")
-	d.page.Await(t, `location.search == "?platform=chatgpt-web" && document.querySelector("[aria-label=Filters] li")?.textContent == "Platform: chatgpt-web"`)
+	d.page.Await(t, `location.search == "?platform=chatgpt-web" && `+
+		`document.querySelector("[aria-label=Filters] li")?.textContent == "Platform: chatgpt-web"`)
 	d.page.Press(t, "Escape")
 	d.page.Await(t, `!document.querySelector(".panel:not([hidden])") && `+focused+` == "Filter"`)
 	d.click(t, "Remove Platform: chatgpt-web")
@@ -84,7 +89,8 @@ func (d *dashboard) answersSingleKeys(t *testing.T) {
 	d.click(t, "Close")
 	for _, search := range []string{"", "?compare=none"} {
 		d.click(t, "Account: "+d.email)
-		d.page.Eval(t, `void [...document.querySelectorAll(".panel label")].find((l) => l.textContent.trim() == "Single keys").control.click()`, nil)
+		d.page.Eval(t, `void [...document.querySelectorAll(".panel label")].find((l) => l.textContent.trim() == `+
+			`"Single keys").control.click()`, nil)
 		d.page.Press(t, "Escape")
 		d.strikes(t, "x")
 		d.page.Await(t, fmt.Sprintf("location.search == %q", search))
@@ -121,7 +127,8 @@ func (d *dashboard) opensItsMenu(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	const shown = `document.querySelector("header nav").getBoundingClientRect().height > 0`
 	d.page.Await(t, "!("+shown+")")
-	d.page.Eval(t, `void [...document.querySelectorAll("button")].find((b) => b.textContent.trim() == "Menu").click()`, nil)
+	d.page.Eval(t, `void [...document.querySelectorAll("button")].find((b) => b.textContent.trim() == "Menu").click()`,
+		nil)
 	d.page.Await(t, shown)
 	d.hasNoFindings(t, "Menu", looks[1], looks[2])
 	d.page.Show(t, 375, 800, "dark")
@@ -136,29 +143,35 @@ func (d *dashboard) printsAReport(t *testing.T) {
 	const chapters = `[...document.querySelectorAll(".chapter > h2")].map((h) => h.textContent).join()`
 	d.at(t, "/brands/fernwood", "Overview")
 	d.click(t, "More")
-	d.page.Eval(t, `void [...document.querySelectorAll("a")].find((a) => a.textContent.trim() == "Print report").click()`, nil)
+	d.page.Eval(t,
+		`void [...document.querySelectorAll("a")].find((a) => a.textContent.trim() == "Print report").click()`, nil)
 	d.settled(t, "Report")
 	if got := d.text(t, chapters); got != "Overview,Competitors,Prompts,Sources,Traffic" {
 		t.Errorf("the report has %s", got)
 	}
 	d.at(t, "/brands/fernwood/report?parts=Traffic&platform=chatgpt-web&by=region&cursor=x&sort_by=visits", "Report")
 	d.page.Await(t, `location.search == "?parts=Traffic&platform=chatgpt-web"`) // parts mean other things by one name
-	d.page.Eval(t, `void [...document.querySelectorAll("label")].find((l) => l.textContent.trim() == "Competitors").control.click()`, nil)
+	d.page.Eval(t, `void [...document.querySelectorAll("label")].find((l) => l.textContent.trim() == `+
+		`"Competitors").control.click()`, nil)
 	d.page.Await(t, chapters+` == "Traffic,Competitors"`)
 	d.settled(t, "Report")
 	d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
 	var shown []string
-	d.page.Eval(t, `["header.side", ".toolbar .button", ".toolbar .printed", "main fieldset", "main .card"].filter((s) => document.querySelector(s).checkVisibility())`, &shown)
+	d.page.Eval(t, `["header.side", ".toolbar .button", ".toolbar .printed", "main fieldset", `+
+		`"main .card"].filter((s) => document.querySelector(s).checkVisibility())`, &shown)
 	if got := strings.Join(shown, " "); got != ".toolbar .printed main .card" {
 		t.Errorf("on paper are %s", got)
 	}
-	if text := d.text(t, `document.querySelector(".printed").textContent`); !strings.HasPrefix(text, "Fernwood · ") || !strings.HasSuffix(text, " · Platform: chatgpt-web") {
+	if text := d.text(t, `document.querySelector(".printed").textContent`); !strings.HasPrefix(text, "Fernwood · ") ||
+		!strings.HasSuffix(text, " · Platform: chatgpt-web") {
 		t.Errorf("on paper the filters are %q", text)
 	}
 	d.page.Eval(t, `void dispatchEvent(new Event("beforeprint"))`, nil)
 	d.page.Await(t, `document.querySelectorAll(".footnotes li").length > 5`)
 	var wrong []string
-	d.page.Eval(t, `[...document.querySelectorAll("a[data-note]")].filter((a) => !decodeURIComponent(a.href).endsWith(document.querySelectorAll(".footnotes li")[a.dataset.note - 1].textContent.replace("…", ""))).map((a) => a.href + " has " + a.dataset.note)`, &wrong)
+	d.page.Eval(t, `[...document.querySelectorAll("a[data-note]")].filter((a) => `+
+		`!decodeURIComponent(a.href).endsWith(document.querySelectorAll(".footnotes li")[a.dataset.note - `+
+		`1].textContent.replace("…", ""))).map((a) => a.href + " has " + a.dataset.note)`, &wrong)
 	if len(wrong) > 0 {
 		t.Errorf("footnotes are of other addresses: %q", wrong)
 	}

@@ -14,7 +14,8 @@ func (d *dashboard) isSetUpByKeys(t *testing.T, kind string) {
 	visitor := &dashboard{Server: d.Server, password: d.password, email: "ann@" + kind + ".example"}
 	visitor.open(t, kind)
 	organization := strings.TrimSpace(run.ToEnd(t, d.env, "", "org", "add", kind).Stdout)
-	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add", visitor.email, "--org", kind, "--role", "owner"); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add", visitor.email, "--org", kind,
+		"--role", "owner"); r.Status != run.ExitDone {
 		t.Fatalf("%s: %s", organization, r.Stderr)
 	}
 	visitor.page.Visit(t, d.URL+"/signin")
@@ -48,7 +49,8 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 			}
 			d.page.Insert(t, text)
 			d.page.Press(t, "Enter")
-			d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".added li")].some((li) => li.textContent == %q) && document.querySelector("main input").value == ""`, text))
+			d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".added li")].some((li) => li.textContent == `+
+				`%q) && document.querySelector("main input").value == ""`, text))
 		}
 		d.reach(t, act) // for those who look for it
 	}
@@ -68,12 +70,15 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	on("Continue", "Enter")
 	at("Prompts")
 	add("Prompt", "Add prompt", "best desk lamp", "lamp for reading", "is Lumen good?", "lamp that dims")
-	d.page.Await(t, `[...document.querySelectorAll(".added [type=search]")].map((box) => box.value).join() == "desk lamp,,,"`)
+	d.page.Await(t,
+		`[...document.querySelectorAll(".added [type=search]")].map((box) => box.value).join() == "desk lamp,,,"`)
 	d.page.Eval(t, `void document.querySelector("main input").focus()`, nil)
 	d.page.Insert(t, "cheap lamp") // which Continue adds, with its topic
 	on("Continue", "Enter")
 	at("Platforms")
-	d.page.Await(t, `[...document.querySelectorAll("label.check")].some((l) => l.textContent == "simulator") && !document.querySelector("main form button[aria-disabled=true], main form button:disabled")`) // all has come: what comes later ends a scroll
+	// all has come: what comes later ends a scroll
+	d.page.Await(t, `[...document.querySelectorAll("label.check")].some((l) => l.textContent == "simulator") && `+
+		`!document.querySelector("main form button[aria-disabled=true], main form button:disabled")`)
 	on("simulator", "Space")
 	on("Continue", "Enter")
 	at("Run")
@@ -82,16 +87,20 @@ func (d *dashboard) setsUp(t *testing.T, at func(step string)) {
 	if at := d.text(t, "location.pathname"); at != "/brands/lumen" {
 		t.Errorf("it ends at %s", at)
 	}
-	if topics := d.text(t, `fetch("/app/api/rest/v1/topics?select=name,prompts(count)&order=name").then((r) => r.json()).then((all) => all.map((t) => t.prompts[0].count + " " + t.name).join())`); topics != "1 desk lamp,3 lamp" {
+	const counts = `fetch("/app/api/rest/v1/topics?select=name,prompts(count)&order=name").then((r) => r.json())` +
+		`.then((all) => all.map((t) => t.prompts[0].count + " " + t.name).join())`
+	if topics := d.text(t, counts); topics != "1 desk lamp,3 lamp" {
 		t.Errorf("its topics are %s", topics)
 	}
-	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) && document.querySelector('figure[aria-label="Beside the leader"]')`)
+	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent) `+
+		`&& document.querySelector('figure[aria-label="Beside the leader"]')`)
 }
 
 // A set-up goes back, and on after a reload; what is typed is kept, and its prompts are asked once.
 func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	run.ToEnd(t, d.env, "", "org", "add", "later")
-	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add", "lea@later.example", "--org", "later", "--role", "owner"); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add",
+		"lea@later.example", "--org", "later", "--role", "owner"); r.Status != run.ExitDone {
 		t.Fatal(r.Stderr)
 	}
 	d.at(t, "/signin", "Sign in")
@@ -102,11 +111,13 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	on := func(act, step string) {
 		t.Helper()
 		d.click(t, act)
-		d.page.Await(t, fmt.Sprintf(`document.querySelector("h2")?.textContent == %q && !document.querySelector(".skeleton")`, step))
+		d.page.Await(t, fmt.Sprintf(
+			`document.querySelector("h2")?.textContent == %q && !document.querySelector(".skeleton")`, step))
 	}
 	added := func(want string) {
 		t.Helper()
-		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".added li")].map((li) => li.textContent).join() == %q`, want))
+		d.page.Await(t, fmt.Sprintf(
+			`[...document.querySelectorAll(".added li")].map((li) => li.textContent).join() == %q`, want))
 	}
 	d.fill(t, "Brand name", "Halo")
 	d.fill(t, "Domain", "https://halo.exmaple/")
@@ -131,25 +142,31 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	}
 	d.click(t, "Continue")
 	d.page.Await(t, alert+`?.startsWith("Choose a platform first")`)
-	d.page.Eval(t, `void [...document.querySelectorAll("label.check")].find((l) => l.textContent == "simulator").click()`, nil)
+	d.page.Eval(t,
+		`void [...document.querySelectorAll("label.check")].find((l) => l.textContent == "simulator").click()`, nil)
 	on("Continue", "Run")
 	d.click(t, "Run now")
 	d.settled(t, "Overview")
 	var jobs int
-	if d.page.Eval(t, `fetch("/app/api/tracking/jobs").then((r) => r.json()).then((page) => page.jobs.length)`, &jobs); jobs != 1 {
+	if d.page.Eval(t, `fetch("/app/api/tracking/jobs").then((r) => r.json()).then((page) => page.jobs.length)`,
+		&jobs); jobs != 1 {
 		t.Errorf("its prompts are asked by %d jobs", jobs)
 	}
-	if domains := d.text(t, `fetch("/app/api/rest/v1/brand_domains?select=domain,is_primary").then((r) => r.text())`); domains != `[{"domain":"halo.example","is_primary":true}]` {
+	const corrected = `fetch("/app/api/rest/v1/brand_domains?select=domain,is_primary").then((r) => r.text())`
+	if domains := d.text(t, corrected); domains != `[{"domain":"halo.example","is_primary":true}]` {
 		t.Errorf("a domain that was corrected leaves %s", domains)
 	}
 }
 
 // focused is the name of what has the focus.
-const focused = `(document.activeElement.ariaLabel || document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent).trim()`
+const focused = `(document.activeElement.ariaLabel || document.activeElement.labels?.[0]?.textContent || ` +
+	`document.activeElement.textContent).trim()`
 
 // visible says whether one sees where the focus is: an outline, or in the chart the ring of a point, within the window.
-const visible = `(() => { const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at), dot = at.querySelector("circle, rect")
-	const ring = style.outlineStyle != "none" && parseFloat(style.outlineWidth) >= 2 || dot && parseFloat(getComputedStyle(dot).strokeWidth) >= 2
+const visible = `(() => { const at = document.activeElement, box = at.getBoundingClientRect(),
+	style = getComputedStyle(at), dot = at.querySelector("circle, rect")
+	const ring = style.outlineStyle != "none" && parseFloat(style.outlineWidth) >= 2 || dot &&
+		parseFloat(getComputedStyle(dot).strokeWidth) >= 2
 	return !!ring && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth })()`
 
 // reach presses Tab until what has that name has the focus.
@@ -187,7 +204,10 @@ func (d *dashboard) isReachedByKeys(t *testing.T) {
 		d.page.Await(t, visible)
 		reached[at] = true
 	}
-	for _, name := range []string{"Notify me", "Weeks", "Show table: Visibility trend", "More: Visibility trend", "All competitors", "Download CSV: Beside the leader"} {
+	for _, name := range []string{
+		"Notify me", "Weeks", "Show table: Visibility trend", "More: Visibility trend", "All competitors",
+		"Download CSV: Beside the leader",
+	} {
 		if !reached[name] {
 			t.Errorf("Tab does not reach %s", name)
 		}
@@ -199,10 +219,16 @@ func (d *dashboard) isReachedByKeys(t *testing.T) {
 
 // With reduced motion nothing moves, and without it what is awaited does.
 func (d *dashboard) standsStill(t *testing.T) {
-	const moves = `(() => { const box = document.createElement("div"); box.className = "skeleton"; document.body.append(box)
-		const { animationName, transitionProperty } = getComputedStyle(box); box.remove(); return animationName + " " + transitionProperty })()`
-	for preference, want := range map[string]string{"reduce": "none color, background-color, opacity", "no-preference": "breathe all"} {
-		d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-reduced-motion", "value": preference}}}, nil)
+	const moves = `(() => { const box = document.createElement("div"); box.className = "skeleton";
+		document.body.append(box)
+		const { animationName, transitionProperty } = getComputedStyle(box); box.remove();
+			return animationName + " " + transitionProperty })()`
+	for preference, want := range map[string]string{
+		"reduce": "none color, background-color, opacity", "no-preference": "breathe all",
+	} {
+		d.page.Command(t, "Emulation.setEmulatedMedia",
+			map[string]any{"features": []map[string]string{{"name": "prefers-reduced-motion", "value": preference}}},
+			nil)
 		if got := d.text(t, moves); got != want {
 			t.Errorf("with %s it has %q, want %q", preference, got, want)
 		}

@@ -50,7 +50,8 @@ func (d *dashboard) decides(t *testing.T) {
 
 	d.at(t, path, "Opportunities")
 	for _, active := range []string{"false", "true"} { // taking it back activates no prompt that was not active
-		d.change(t, "UPDATE public.prompts SET is_active = $1::text::bool WHERE brand_id = $2 AND text = 'a tent for the moon'", active, d.brand)
+		d.change(t, "UPDATE public.prompts SET is_active = $1::text::bool WHERE brand_id = $2 AND text = 'a tent "+
+			"for the moon'", active, d.brand)
 		d.click(t, "We do not sell this")
 		d.page.Await(t, row+`.join() == "Shelter" && document.activeElement.textContent == "Undo"`)
 		d.hasRow(t, "prompts?text=eq.a tent for the moon&is_active=eq.false")
@@ -59,20 +60,24 @@ func (d *dashboard) decides(t *testing.T) {
 		d.hasRow(t, "prompts?text=eq.a tent for the moon&is_active=eq."+active)
 	}
 	d.click(t, "Make brief")
-	d.page.Await(t, `document.querySelector("main .markdown")?.parentElement.querySelector("h2").textContent == "Altrek is named more."`)
+	d.page.Await(t, `document.querySelector("main .markdown")?.parentElement.querySelector("h2").textContent == `+
+		`"Altrek is named more."`)
 	d.click(t, "Mark as sent")
 	d.page.Await(t, `[...document.querySelectorAll("main button")].some((b) => b.textContent == "Mark as done")`)
 	var file string
-	d.page.Eval(t, `fetch([...document.querySelectorAll("main a")].find((a) => a.textContent == "Download").href).then((r) => r.text())`, &file)
+	d.page.Eval(t, `fetch([...document.querySelectorAll("main a")].find((a) => a.textContent == `+
+		`"Download").href).then((r) => r.text())`, &file)
 	if !strings.HasPrefix(file, "# Altrek is named more.\n") {
 		t.Errorf("the brief is downloaded as %q", file)
 	}
 	d.hasNoFindings(t, "a brief", looks[0], looks[3])
 	d.page.Show(t, 1280, 900, "light")
 	d.click(t, "All briefs")
-	d.page.Await(t, `document.querySelector('table[aria-label="Briefs"]')?.tBodies[0].rows[0].cells[1].textContent == "sent"`)
+	d.page.Await(t,
+		`document.querySelector('table[aria-label="Briefs"]')?.tBodies[0].rows[0].cells[1].textContent == "sent"`)
 	d.at(t, path+"?kind=source", "Opportunities") // a person's, whose evidence is of no form
-	d.page.Await(t, `document.querySelector('table[aria-label="Sources"]')?.tBodies[0].rows[0].cells[0].textContent == "Write to Quora."`)
+	d.page.Await(t, `document.querySelector('table[aria-label="Sources"]')?.tBodies[0].rows[0].cells[0].textContent `+
+		`== "Write to Quora."`)
 
 	d.at(t, path, "Opportunities")
 	d.saves(t, map[string]string{"Prompts you lose": "suggestions?kind=gap&status=new&limit=200&table=suggestions"})
@@ -104,7 +109,8 @@ func (d *dashboard) decides(t *testing.T) {
 		d.fill(t, add.field, add.text)
 		d.page.Press(t, "Enter")
 		d.settled(t, "Opportunities")
-		d.page.Await(t, `document.querySelector("main").textContent.includes("Nothing sure yet") || document.querySelector("main").textContent.includes("Not computed yet")`)
+		d.page.Await(t, `document.querySelector("main").textContent.includes("Nothing sure yet") || `+
+			`document.querySelector("main").textContent.includes("Not computed yet")`)
 		d.at(t, path+"?status=added&kind="+kind, "Opportunities")
 		d.page.Await(t, `document.querySelector("main tbody th")`)
 		d.hasRow(t, add.table+"?"+add.list+"=eq."+add.text)
@@ -120,7 +126,8 @@ func (d *dashboard) decides(t *testing.T) {
 func (d *dashboard) hasRow(t *testing.T, question string) {
 	t.Helper()
 	var rows int
-	d.page.Eval(t, fmt.Sprintf(`fetch(encodeURI("/app/api/rest/v1/" + %q)).then((r) => r.json()).then((r) => r.length)`, question), &rows)
+	d.page.Eval(t, fmt.Sprintf(`fetch(encodeURI("/app/api/rest/v1/" + %q)).then((r) => r.json()).then((r) => r.length)`,
+		question), &rows)
 	if rows != 1 {
 		t.Errorf("%s has %d rows, want 1", question, rows)
 	}
@@ -131,33 +138,40 @@ func (d *dashboard) suggest(t *testing.T) {
 	t.Helper()
 	const suggested = `
 		INSERT INTO public.suggestions (brand_id, kind, key, text, score, origin, evidence, computed_at)
-		SELECT $1::uuid, s.kind, CASE s.kind WHEN 'page' THEN 'domain:' ELSE 'test ' END || s.n, s.text, s.score, 'computed', s.evidence || jsonb_build_object(
-			'v', 1, 'window', jsonb_build_object('date_from', (now() - INTERVAL '90 days')::date, 'date_to', (now() - INTERVAL '1 day')::date)), now()
+		SELECT $1::uuid, s.kind, CASE s.kind WHEN 'page' THEN 'domain:' ELSE 'test ' END || s.n, s.text, s.score,
+			'computed', s.evidence || jsonb_build_object('v', 1, 'window', jsonb_build_object(
+				'date_from', (now() - INTERVAL '90 days')::date, 'date_to', (now() - INTERVAL '1 day')::date)), now()
 		FROM (VALUES
-			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1, 'rival_answers', 9, 'topic', '', 'prompt_id', $3::uuid,
-				'rival', '{"name": "Altrek"}'::jsonb, 'brand_interval', '{"low": 2, "high": 40}'::jsonb, 'rival_interval', '{"low": 60, "high": 98}'::jsonb,
+			(1, 'gap', 'Altrek is named more.', 2.5, jsonb_build_object('answers', 10, 'brand_answers', 1,
+				'rival_answers', 9, 'topic', '', 'prompt_id', $3::uuid,
+				'rival', '{"name": "Altrek"}'::jsonb, 'brand_interval', '{"low": 2, "high": 40}'::jsonb,
+				'rival_interval', '{"low": 60, "high": 98}'::jsonb,
 				'listed_answers', $2::bigint, 'open', 'mentioned=false')),
 			(2, 'gap', 'Tents by Altrek', 3, '{"topic": "Shelter"}'),
 			(3, 'gap', 'Tarps by Altrek', 3, '{"topic": "Shelter"}'),
 			(4, 'prompt', 'Platforms search for tents in snow.', 1, '{"name": "tent snow"}'),
 			(5, 'competitor', 'Norrfel is named.', 1, '{"name": "Norrfel"}'),
-			(6, 'page', 'Your home page has another address.', NULL, '{"name": "norrfel.example"}')) AS s (n, kind, text, score, evidence)`
+			(6, 'page', 'Your home page has another address.', NULL, '{"name": "norrfel.example"}'))
+			AS s (n, kind, text, score, evidence)`
 	var unnamed struct{ Total int }
 	now := time.Now().UTC()
 	d.ask(t, fmt.Sprintf("answers?mentioned=false&limit=1&date_from=%s&date_to=%s&brand_id=%s",
 		now.AddDate(0, 0, -90).Format(time.DateOnly), now.AddDate(0, 0, -1).Format(time.DateOnly), d.brand), &unnamed)
 	d.change(t, "DELETE FROM public.suggestions WHERE brand_id = $1", d.brand)
 	const prompt = "01890a5d-ac96-774b-bcce-b302099a8057"
-	d.change(t, "INSERT INTO public.prompts (id, prompt_set_id, text) SELECT $2, id, 'a tent for the moon' FROM public.prompt_sets WHERE brand_id = $1 LIMIT 1", d.brand, prompt)
+	d.change(t, "INSERT INTO public.prompts (id, prompt_set_id, text) SELECT $2, id, 'a tent for the moon' FROM "+
+		"public.prompt_sets WHERE brand_id = $1 LIMIT 1", d.brand, prompt)
 	d.change(t, suggested, d.brand, unnamed.Total, prompt)
-	d.change(t, `INSERT INTO public.suggestions (brand_id, kind, text, evidence) VALUES ($1, 'source', 'Write to Quora.', '{"quotes": "x", "pages": {}, "rival": 3, "topic": []}')`, d.brand)
+	d.change(t, `INSERT INTO public.suggestions (brand_id, kind, text, evidence) VALUES ($1, 'source', `+
+		`'Write to Quora.', '{"quotes": "x", "pages": {}, "rival": 3, "topic": []}')`, d.brand)
 }
 
 func (d *dashboard) unsuggest(t *testing.T) {
 	t.Helper()
 	d.change(t, "DELETE FROM public.suggestions WHERE brand_id = $1", d.brand)
 	d.change(t, "DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Norrfell'", d.brand)
-	d.change(t, "DELETE FROM public.prompts WHERE brand_id = $1 AND text IN ('which tent is best in snow?', 'a tent for the moon')", d.brand)
+	d.change(t, "DELETE FROM public.prompts WHERE brand_id = $1 AND text IN ('which tent is best in snow?', "+
+		"'a tent for the moon')", d.brand)
 	d.change(t, "DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain = 'norrfell.example'", d.brand)
 	d.change(t, "DELETE FROM public.content_briefs WHERE brand_id = $1", d.brand)
 }

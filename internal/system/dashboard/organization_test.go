@@ -11,14 +11,18 @@ import (
 // pick chooses an option of what has that label or name.
 func (d *dashboard) pick(t *testing.T, label, value string) {
 	t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll("select")].findLast((s) => (s.ariaLabel || s.closest("label").firstChild.textContent) == %q && !s.disabled && [...s.options].some((o) => o.value == %q))`, label, value)
+	find := fmt.Sprintf(`[...document.querySelectorAll("select")].findLast((s) => (s.ariaLabel || `+
+		`s.closest("label").firstChild.textContent) == %q && !s.disabled && [...s.options].some((o) => o.value == %q))`,
+		label, value)
 	d.page.Await(t, find)
-	d.page.Eval(t, fmt.Sprintf(`void ((s) => { s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) })(%s)`, value, find), nil)
+	d.page.Eval(t, fmt.Sprintf(
+		`void ((s) => { s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) })(%s)`, value, find), nil)
 }
 
 // row is what the row of that name shows, once the table is there; of a row that is not, "".
 func (d *dashboard) row(table, name string) string {
-	return fmt.Sprintf(`([...document.querySelectorAll('table[aria-label=%q] tbody tr')].find((tr) => tr.cells[0].textContent == %q)?.textContent ?? "")`, table, name)
+	return fmt.Sprintf(`([...document.querySelectorAll('table[aria-label=%q] tbody tr')].find((tr) => `+
+		`tr.cells[0].textContent == %q)?.textContent ?? "")`, table, name)
 }
 
 const alert = `document.querySelector("[role=alert]")?.textContent`
@@ -48,7 +52,8 @@ func (d *dashboard) setsKeysOfPlatforms(t *testing.T) {
 	d.page.Await(t, d.row("Providers", "OpenAI")+`.includes("your own, …wxyzcan be asked")`)
 	d.settled(t, "Settings")
 	var all string
-	d.page.Eval(t, `fetch("/app/api/providers").then((r) => r.text()).then((text) => text + document.documentElement.outerHTML)`, &all)
+	d.page.Eval(t, `fetch("/app/api/providers").then((r) => r.text()).then((text) => `+
+		`text + document.documentElement.outerHTML)`, &all)
 	if strings.Contains(all, "hunter2") {
 		t.Error("the key can be read back")
 	}
@@ -68,7 +73,8 @@ func (d *dashboard) setsBudgets(t *testing.T) {
 	d.fill(t, "Runs a day", "5000")
 	d.fill(t, "US dollars a month", "40.5")
 	d.page.Press(t, "Enter")
-	d.page.Await(t, `/^All platforms[\d,]+ of 5,000[\d,]+[\d.]+[\d.]+ of 40.5/.test(`+d.row("Budgets", "All platforms")+`)`)
+	d.page.Await(t, `/^All platforms[\d,]+ of 5,000[\d,]+[\d.]+[\d.]+ of 40.5/.test(`+
+		d.row("Budgets", "All platforms")+`)`)
 	d.settled(t, "Settings")
 	d.click(t, "Set budget")
 	d.pick(t, "Budget for", "openai")
@@ -80,13 +86,15 @@ func (d *dashboard) setsBudgets(t *testing.T) {
 
 // The last owner stays, and the page says why.
 func (d *dashboard) changesMembers(t *testing.T) {
-	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add", "max@demo.example", "--org", run.DemoSlug, "--role", "viewer"); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, d.env, d.password+"\n", "user", "add",
+		"max@demo.example", "--org", run.DemoSlug, "--role", "viewer"); r.Status != run.ExitDone {
 		t.Fatal(r.Stderr)
 	}
 	d.at(t, "/settings?tab=members", "Settings")
 	d.pick(t, "Role of max@demo.example", "member")
 	role := func(email string) string {
-		return fmt.Sprintf(`([...document.querySelectorAll("select")].find((s) => s.ariaLabel == "Role of %s" && !s.disabled)?.value ?? "none")`, email)
+		return fmt.Sprintf(`([...document.querySelectorAll("select")].find((s) => s.ariaLabel == "Role of %s" && `+
+			`!s.disabled)?.value ?? "none")`, email)
 	}
 	d.page.Await(t, role("max@demo.example")+` == "member"`)
 	d.settled(t, "Settings")
@@ -102,16 +110,20 @@ func (d *dashboard) changesMembers(t *testing.T) {
 func (d *dashboard) pagesTheAuditLog(t *testing.T) {
 	var changed int
 	d.page.Eval(t, fmt.Sprintf(`(async () => { let n = 0; for (let i = 100; i >= 0; i--) {
-		const r = await fetch("/app/api/rest/v1/brands?id=eq.%s", { method: "PATCH", headers: { "X-Answerscope": "1", "Content-Type": "application/json" }, body: JSON.stringify({ industry: "n" + i }) })
+		const r = await fetch("/app/api/rest/v1/brands?id=eq.%s", { method: "PATCH", headers: {
+			"X-Answerscope": "1", "Content-Type": "application/json" }, body: JSON.stringify({ industry: "n" + i }) })
 		n += r.ok } return n })()`, d.brand), &changed)
 	if changed != 101 {
 		t.Fatalf("%d changes", changed)
 	}
 	d.at(t, "/settings?tab=audit", "Settings")
-	const lines = `[...document.querySelectorAll('table[aria-label="Audit log"] tbody tr')].map((tr) => tr.cells[1].textContent)`
+	const lines = `[...document.querySelectorAll('table[aria-label="Audit log"] tbody tr')].map((tr) => ` +
+		`tr.cells[1].textContent)`
 	d.page.Await(t, lines+`.length == 100 && new Set(`+lines+`).size == 1`)
 	d.click(t, "Next page")
-	d.page.Await(t, `location.search == "?tab=audit&offset=100" && `+lines+`[0] == "brand changed" && ["member deleted", "budget set", "provider key removed"].every((what) => `+lines+`.includes(what))`)
+	d.page.Await(t, `location.search == "?tab=audit&offset=100" && `+lines+
+		`[0] == "brand changed" && ["member deleted", "budget set", "provider key removed"].every((what) => `+lines+
+		`.includes(what))`)
 	d.click(t, "First page")
 	d.page.Await(t, `location.search == "?tab=audit" && `+lines+`.length == 100`)
 }
@@ -127,11 +139,14 @@ func (d *dashboard) keepsManyPrompts(t *testing.T) {
 	d.settled(t, "Prompts")
 	d.click(t, "Add prompt")
 	d.page.Await(t, `document.querySelector("dialog[open] textarea")`)
-	d.page.Eval(t, `void ((box) => { box.value = Array.from({ length: 2000 }, (_, n) => "Which lamp, number " + n + "?\n").join("\n"); box.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("dialog textarea"))`, nil)
+	d.page.Eval(t, `void ((box) => { box.value = Array.from({ length: 2000 }, (_, n) => "Which lamp, number " + n + `+
+		`"?\n").join("\n"); box.dispatchEvent(new Event("input", { bubbles: `+
+		`true })) })(document.querySelector("dialog textarea"))`, nil)
 	d.fill(t, "Or a new topic", "Lamps")
 	d.click(t, "Add 2,000 prompts")
 	const rows = `document.querySelectorAll('table[aria-label="Tracked prompts"] tbody tr')`
-	d.page.Await(t, `location.search == "?show=tracked" && `+rows+`.length == 100 && document.querySelector("main").innerText.includes("2,000 of 2,000 prompts are asked")`)
+	d.page.Await(t, `location.search == "?show=tracked" && `+rows+
+		`.length == 100 && document.querySelector("main").innerText.includes("2,000 of 2,000 prompts are asked")`)
 	d.settled(t, "Prompts")
 	d.click(t, "Next page")
 	d.page.Await(t, `location.search == "?show=tracked&offset=100"`)
@@ -149,7 +164,8 @@ func (d *dashboard) keepsManyPrompts(t *testing.T) {
 	d.page.Await(t, `document.querySelector("main").innerText.includes("1,999 of 2,000 prompts are asked")`)
 	d.settled(t, "Prompts")
 	saved := d.saved(t, "Download CSV: Tracked prompts")
-	if n := strings.Count(saved, `"Which lamp, number`); n != 1999 || !strings.Contains(saved, "\r\n\"'"+strings.ReplaceAll(torch, `"`, `""`)+`",`) {
+	if n := strings.Count(saved, `"Which lamp, number`); n != 1999 ||
+		!strings.Contains(saved, "\r\n\"'"+strings.ReplaceAll(torch, `"`, `""`)+`",`) {
 		t.Errorf("%d of 1999 prompts are saved: %.100s", n, saved)
 	}
 	d.at(t, "/brands/bulk/settings", "Settings")
@@ -158,7 +174,8 @@ func (d *dashboard) keepsManyPrompts(t *testing.T) {
 	d.fill(t, "Type Bulk to delete it", "Bulk")
 	d.page.Press(t, "Enter")
 	d.settled(t, "Brands")
-	if brands := d.text(t, `document.querySelector("main").innerText`); strings.Contains(brands, "Bulk") || !strings.Contains(brands, "Fernwood") {
+	if brands := d.text(t, `document.querySelector("main").innerText`); strings.Contains(brands, "Bulk") ||
+		!strings.Contains(brands, "Fernwood") {
 		t.Errorf("with one deleted, the brands are %q", brands)
 	}
 }

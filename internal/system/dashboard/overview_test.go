@@ -58,14 +58,18 @@ func voiceOf(b bucketBody) (*float64, *interval) { return b.Voice, nil }
 func (d *dashboard) drawsTheOverview(t *testing.T) {
 	const days = 30
 	today := time.Now().UTC()
-	before := fmt.Sprintf("date_from=%s&date_to=%s", today.AddDate(0, 0, 1-2*days).Format(time.DateOnly), today.AddDate(0, 0, -days).Format(time.DateOnly))
+	before := fmt.Sprintf("date_from=%s&date_to=%s", today.AddDate(0, 0, 1-2*days).Format(time.DateOnly),
+		today.AddDate(0, 0, -days).Format(time.DateOnly))
 	var now, earlier struct{ Entities []entityBody }
 	d.ask(t, "entity-trend?brand_id="+d.brand, &now)
 	d.ask(t, "entity-trend?"+before+"&brand_id="+d.brand, &earlier)
 	leader := d.besideTheLeader(t)
-	for metric, figure := range map[string]func(bucketBody) (*float64, *interval){"rate": rateOf, "score": scoreOf, "voice": voiceOf} {
+	for metric, figure := range map[string]func(bucketBody) (*float64, *interval){
+		"rate": rateOf, "score": scoreOf, "voice": voiceOf,
+	} {
 		d.at(t, "/brands/fernwood?metric="+metric, "Overview")
-		d.page.Await(t, `document.querySelectorAll('figure[aria-label="Visibility trend"] [data-key="before"]').length > 0`)
+		d.page.Await(t,
+			`document.querySelectorAll('figure[aria-label="Visibility trend"] [data-key="before"]').length > 0`)
 		var want []mark
 		for _, e := range now.Entities {
 			if e.IsBrand || e.ID == leader {
@@ -129,10 +133,12 @@ func (d *dashboard) besideTheLeader(t *testing.T) (leader string) {
 func (d *dashboard) choosesCompetitors(t *testing.T, leader string) {
 	t.Helper()
 	d.at(t, "/brands/fernwood", "Overview")
-	lines := fmt.Sprintf(`document.querySelectorAll('figure[aria-label="Visibility trend"] [data-key=%q]').length`, leader)
+	lines := fmt.Sprintf(`document.querySelectorAll('figure[aria-label="Visibility trend"] [data-key=%q]').length`,
+		leader)
 	d.page.Await(t, lines+" > 20")
 	d.page.Eval(t, `void document.querySelector('.legend [aria-pressed=true]').click()`, nil)
-	d.page.Await(t, lines+` == 0 && location.search == "?rivals=none" && document.querySelector(".legend [role=status]").textContent.endsWith(" hidden")`)
+	d.page.Await(t, lines+` == 0 && location.search == "?rivals=none" && `+
+		`document.querySelector(".legend [role=status]").textContent.endsWith(" hidden")`)
 	d.page.Eval(t, `void history.back()`, nil)
 	d.page.Await(t, lines+" > 20")
 }
@@ -169,15 +175,18 @@ func (d *dashboard) saysHowItDoes(t *testing.T) {
 	d.ask(t, "visibility-summary?brand_id="+d.brand, &summary)
 	headline := d.text(t, `document.querySelector(".headline h2").textContent`)
 	start := fmt.Sprintf("Named in %s%% of %s answers. ", number(summary.Totals.Rate), number(summary.Totals.Count))
-	if !strings.HasPrefix(headline, start) || !regexp.MustCompile(`\d(st|nd|rd|th)\x{a0}of\x{a0}6; \S.* leads with [\d.]+%\.$`).MatchString(headline) {
+	if !strings.HasPrefix(headline, start) ||
+		!regexp.MustCompile(`\d(st|nd|rd|th)\x{a0}of\x{a0}6; \S.* leads with [\d.]+%\.$`).MatchString(headline) {
 		t.Errorf("the headline is %q", headline)
 	}
-	if strays := d.text(t, `[...document.querySelectorAll(".whys a")].map((a) => a.pathname).filter((path) => path != "/brands/fernwood/answers").join()`); strays != "" {
+	if strays := d.text(t, `[...document.querySelectorAll(".whys a")].map((a) => a.pathname).filter((path) => `+
+		`path != "/brands/fernwood/answers").join()`); strays != "" {
 		t.Errorf("what moved leads to %s", strays)
 	}
 	d.page.Show(t, 375, 900, "light")
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] svg').clientWidth < 350`)
-	if foot := d.text(t, `Math.round(document.querySelector('figure[aria-label="Visibility trend"] svg').getBoundingClientRect().bottom + scrollY) + ""`); len(foot) > 3 || foot > "640" {
+	if foot := d.text(t, `Math.round(document.querySelector('figure[aria-label="Visibility trend"] `+
+		`svg').getBoundingClientRect().bottom + scrollY) + ""`); len(foot) > 3 || foot > "640" {
 		t.Errorf("on a phone the picture ends at %s px", foot)
 	}
 	d.page.Show(t, 1280, 900, "light")
@@ -190,7 +199,8 @@ func (d *dashboard) keepsNotes(t *testing.T) {
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] a[tabindex="0"]')`)
 	d.page.Eval(t, `void document.querySelector('figure[aria-label="Visibility trend"] a[tabindex="0"]').focus()`, nil)
 	d.page.Press(t, "Home")
-	d.page.Eval(t, `void document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }))`, nil)
+	d.page.Eval(t,
+		`void document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }))`, nil)
 	d.page.Await(t, `document.querySelector("dialog[open]")`)
 	d.hasNoFindings(t, "Add a note", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
@@ -212,11 +222,13 @@ func (d *dashboard) keepsFlagsInThePlot(t *testing.T) {
 	t.Helper()
 	from := time.Now().UTC().AddDate(0, 0, -150).Format(time.DateOnly)
 	for _, granularity := range []string{"day", "week"} {
-		d.at(t, "/brands/fernwood?compare=none&granularity="+granularity+"&date_from="+from+"&date_to="+time.Now().UTC().Format(time.DateOnly), "Overview")
+		d.at(t, "/brands/fernwood?compare=none&granularity="+granularity+"&date_from="+from+
+			"&date_to="+time.Now().UTC().Format(time.DateOnly), "Overview")
 		d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] .letter')`)
 		var places struct{ First, Flags, Marks []float64 }
 		d.page.Eval(t, `((figure) => {
-			const rows = Object.groupBy(figure.querySelectorAll("[data-at] circle"), (c) => c.parentElement.dataset.at.split(",")[0])
+			const rows = Object.groupBy(figure.querySelectorAll("[data-at] circle"), (c) =>
+				c.parentElement.dataset.at.split(",")[0])
 			return {
 				First: [rows[0][0].cx.baseVal.value / figure.clientWidth],
 				Marks: rows[0].map((c) => c.cx.baseVal.value),

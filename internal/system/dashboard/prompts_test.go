@@ -52,7 +52,8 @@ func (d *dashboard) drawsPrompts(t *testing.T) {
 		for _, cell := range row.Cells {
 			w := cell.mark(row.ID, cell.Key)
 			equal := func(m drawnMark) bool {
-				return m.Key == w.Key && m.X == w.X && m.Value == w.Value && same(m.Low, w.Low) && same(m.High, w.High) &&
+				return m.Key == w.Key && m.X == w.X &&
+					m.Value == w.Value && same(m.Low, w.Low) && same(m.High, w.High) &&
 					same(m.N, w.N)
 			}
 			if cells++; !slices.ContainsFunc(drawn, equal) {
@@ -69,7 +70,8 @@ func (d *dashboard) drawsPrompts(t *testing.T) {
 	const link = `document.querySelector('` + chart + ` [data-key=%q][data-x=%q]')`
 	d.page.Eval(t, fmt.Sprintf(`void `+link+`.click()`, matrix.Rows[0].ID, cell.Key), nil)
 	d.settled(t, "Answers")
-	d.page.Await(t, fmt.Sprintf(`document.querySelector("main .card")?.innerText.includes("%s answer")`, number(cell.N)))
+	d.page.Await(t, fmt.Sprintf(`document.querySelector("main .card")?.innerText.includes("%s answer")`,
+		number(cell.N)))
 }
 
 // listsMovers compares what is said of prompts that moved with their verdicts.

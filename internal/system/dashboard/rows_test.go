@@ -12,17 +12,25 @@ type shownTable struct {
 	body, list        string
 	after             int            // rows that are not of the list
 	cells             map[int]string // by column, fields of a row
-	counts            string         // the field that is the number of answers to which a row leads; "": it leads to one answer
+	// the field that is the number of answers to which a row leads; "": it leads to one answer
+	counts string
 }
 
 // Each row of a table is one of the API's, and leads to the answers that it counts.
 func (d *dashboard) showsTheAPIsRows(t *testing.T) {
 	for _, table := range []shownTable{
-		{"", "Overview", "Platforms", "visibility-summary?group_by=platform", "groups", 0, map[int]string{0: "key", 1: "totals.mentionRatePct", 4: "totals.resultCount"}, "totals.resultCount"},
-		{"", "Overview", "Visibility trend", "visibility-trend?", "buckets", 0, map[int]string{0: "date", 3: "result_count"}, ""},
-		{"sources?mentioned=false", "Sources", "Domains", "citations?mentioned=false&limit=30", "top_domains", 0, map[int]string{0: "domain", 2: "total_citations", 3: "usage_pct"}, "results_citing"},
-		{"traffic?step=visited", "Traffic", "Pages", "ai-pages?step=visited", "pages", 0, map[int]string{0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals"}, "citations"},
-		{"shopping", "Shopping", "Shopping cards", "shopping-cards?", "cards", 0, map[int]string{0: "product_title", 2: "position"}, ""},
+		{"", "Overview", "Platforms", "visibility-summary?group_by=platform", "groups", 0,
+			map[int]string{0: "key", 1: "totals.mentionRatePct", 4: "totals.resultCount"}, "totals.resultCount"},
+		{"", "Overview", "Visibility trend", "visibility-trend?", "buckets", 0,
+			map[int]string{0: "date", 3: "result_count"}, ""},
+		{"sources?mentioned=false", "Sources", "Domains", "citations?mentioned=false&limit=30", "top_domains", 0,
+			map[int]string{0: "domain", 2: "total_citations", 3: "usage_pct"}, "results_citing"},
+		{"traffic?step=visited", "Traffic", "Pages", "ai-pages?step=visited", "pages", 0,
+			map[int]string{
+				0: "page", 1: "crawls", 2: "citations", 3: "visits", 4: "sessions", 5: "goals",
+			}, "citations"},
+		{"shopping", "Shopping", "Shopping cards", "shopping-cards?", "cards", 0,
+			map[int]string{0: "product_title", 2: "position"}, ""},
 	} {
 		t.Run(table.heading+" "+table.name, func(t *testing.T) { d.showsRows(t, table) })
 	}
@@ -35,7 +43,8 @@ func (d *dashboard) showsRows(t *testing.T, table shownTable) {
 	d.at(t, "/brands/fernwood/"+table.at, table.heading)
 	d.page.Await(t, fmt.Sprintf(`document.querySelector('table[aria-label=%q]')`, table.name))
 	var rows [][]string
-	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody tr:not(.group)')].map((tr) => [...tr.cells].map((c) => c.textContent.trim()))`, table.name), &rows)
+	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label=%q] tbody `+
+		`tr:not(.group)')].map((tr) => [...tr.cells].map((c) => c.textContent.trim()))`, table.name), &rows)
 	if len(rows) != len(list)+table.after || len(list) == 0 {
 		t.Fatalf("%d rows of %d", len(rows), len(list))
 	}
@@ -61,10 +70,13 @@ func (d *dashboard) showsRows(t *testing.T, table shownTable) {
 // leadsTo follows the link of a row to a list of so many answers.
 func (d *dashboard) leadsTo(t *testing.T, table string, row, answers int) {
 	t.Helper()
-	d.page.Eval(t, fmt.Sprintf(`void [...document.querySelectorAll('table[aria-label=%q] tbody tr:not(.group) th a')][%d].click()`, table, row), nil)
+	d.page.Eval(t, fmt.Sprintf(
+		`void [...document.querySelectorAll('table[aria-label=%q] tbody tr:not(.group) th a')][%d].click()`, table,
+		row), nil)
 	d.settled(t, "Answers")
 	d.page.Await(t, `document.querySelector('table[aria-label="Answers"]')`)
-	if text := d.text(t, `document.querySelector("main .card").innerText`); !strings.Contains(text, number(float64(answers))+" answer") {
+	if text := d.text(t,
+		`document.querySelector("main .card").innerText`); !strings.Contains(text, number(float64(answers))+" answer") {
 		t.Errorf("row %d of %q leads to %.100q, want %d answers", row, table, text, answers)
 	}
 }
@@ -107,7 +119,8 @@ func (d *dashboard) saysWhatFailed(t *testing.T) {
 	d.at(t, "/brands/fernwood/sources", "Sources")
 	d.page.Eval(t, `void ((ask) => {
 		window.heal = () => window.fetch = ask
-		window.fetch = (url, options) => url.includes("/competitor-comparison") ? Promise.resolve(new Response("{}", { status: 503 })) : ask(url, options)
+		window.fetch = (url, options) => url.includes("/competitor-comparison") ?
+			Promise.resolve(new Response("{}", { status: 503 })) : ask(url, options)
 	})(window.fetch)`, nil)
 	const links = `document.querySelectorAll('table[aria-label="Beside the leader"] tbody th a')`
 	d.click(t, "Overview")
@@ -118,5 +131,6 @@ func (d *dashboard) saysWhatFailed(t *testing.T) {
 	}
 	d.page.Eval(t, "void heal()", nil)
 	d.click(t, "Try again")
-	d.page.Await(t, `document.querySelector('figure[aria-label="Share of voice"]') && `+links+`.length > 0 && [...`+links+`].every((a) => a.search.includes("competitor_id=") || a.search.includes("mentioned=true"))`)
+	d.page.Await(t, `document.querySelector('figure[aria-label="Share of voice"]') && `+links+`.length > 0 && [...`+
+		links+`].every((a) => a.search.includes("competitor_id=") || a.search.includes("mentioned=true"))`)
 }

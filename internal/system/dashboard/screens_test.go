@@ -1,10 +1,8 @@
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,8 +29,12 @@ func (d *dashboard) showsTheAPIsFigures(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
 	totals := summary.Totals
 	for name, want := range map[string][]string{
-		"Visibility rate":  {number(totals.MentionRatePct) + "%", number(totals.MentionRateInterval.Low) + "–" + number(totals.MentionRateInterval.High), "n = " + number(float64(totals.ResultCount))},
-		"Visibility score": {number(totals.AIVisibilityScore), number(totals.Interval.Low) + "–" + number(totals.Interval.High), "n = " + number(float64(totals.ResultCount)), number(totals.PositionFactor)},
+		"Visibility rate": {number(totals.MentionRatePct) + "%",
+			number(totals.MentionRateInterval.Low) + "–" + number(totals.MentionRateInterval.High),
+			"n = " + number(float64(totals.ResultCount))},
+		"Visibility score": {number(totals.AIVisibilityScore),
+			number(totals.Interval.Low) + "–" + number(totals.Interval.High),
+			"n = " + number(float64(totals.ResultCount)), number(totals.PositionFactor)},
 	} {
 		figure := d.text(t, fmt.Sprintf(`document.querySelector('figure[aria-label="%s"]').textContent`, name))
 		for _, text := range want {
@@ -58,129 +60,6 @@ func number(value float64) string {
 // percent is a percentage as columns have it.
 func percent(value float64) string { return fmt.Sprintf("%.1f%%", value) }
 
-// A figure leads to the answers that it counts, a row to its own, and an answer shows all of itself.
-func (d *dashboard) opensAnswers(t *testing.T) {
-	type list struct {
-		Total   int
-		Answers []struct {
-			ID, Platform string
-			Prompt       string `json:"prompt_id"`
-			At           string `json:"answered_at"`
-		}
-	}
-	for from, lead := range map[string]struct{ link, query string }{
-		"": {`figure[aria-label="Visibility rate"] .value a`, "&mentioned=true"}, "competitors": {"tbody tr.own th a", "&mentioned=true"},
-		"prompts": {`a[href*="prompt_id="]`, "&prompt_id="}, "sources": {`table[aria-label="Domains"] tbody th a`, "&domain="},
-	} {
-		d.at(t, "/brands/fernwood/"+from, strings.ToUpper(cmp.Or(from, "overview")[:1])+cmp.Or(from, "overview")[1:])
-		d.page.Await(t, "document.querySelector('main "+lead.link+"')")
-		d.page.Eval(t, "void document.querySelector('main "+lead.link+"').click()", nil)
-		d.settled(t, "Answers")
-		d.page.Await(t, `document.querySelector('table[aria-label="Answers"]')`)
-		at := d.text(t, "location.search")
-		var want list
-		d.ask(t, "answers?sort=prompt&brand_id="+d.brand+"&"+strings.TrimPrefix(at, "?"), &want)
-		if !strings.Contains("&"+at[1:], lead.query) || want.Total == 0 {
-			t.Errorf("%q leads to %s, of %d answers", from, at, want.Total)
-		}
-		if text := d.text(t, `document.querySelector("main .card").innerText`); !strings.Contains(text, number(float64(want.Total))+" answer") {
-			t.Errorf("of %d answers the list says %.100q", want.Total, text)
-		}
-		var rows, groups [][]string // of each row the answer that it leads to, then those of its marks
-		d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Answers"] tbody tr')].map((tr) => {
-			const [first, ...marks] = [...tr.querySelectorAll("a")].map((a) => new URL(a.href).pathname.split("/").pop())
-			return [first, ...marks.sort()]
-		})`, &rows)
-		for i, a := range want.Answers {
-			if i == 0 || a.Prompt != want.Answers[i-1].Prompt || a.At[:10] != want.Answers[i-1].At[:10] {
-				groups = append(groups, []string{a.ID})
-			}
-			groups[len(groups)-1] = append(groups[len(groups)-1], a.ID)
-		}
-		for _, group := range groups {
-			slices.Sort(group[1:])
-		}
-		if t.Logf("%d answers are in %d rows", len(want.Answers), len(rows)); !reflect.DeepEqual(rows, groups) {
-			t.Errorf("%s has the rows %q, want %q", at, rows, groups)
-		}
-	}
-
-	var found list
-	d.ask(t, "answers?mentioned=true&limit=1&brand_id="+d.brand, &found)
-	var answer struct {
-		Text      string
-		Mentions  []struct{ Role string }
-		Citations []struct{ URL string }
-	}
-	d.ask(t, "answers/"+found.Answers[0].ID, &answer)
-	d.at(t, "/brands/fernwood/answers/"+found.Answers[0].ID+"?text=received", "Answers")
-	d.page.Await(t, `document.querySelector("article")`)
-	mentions := 0
-	for _, m := range answer.Mentions {
-		if m.Role == "brand" {
-			mentions++
-		}
-	}
-	var shown struct {
-		Text  string
-		Marks int
-		Links []string
-	}
-	d.page.Eval(t, `({Text: document.querySelector("article .text").textContent, Marks: document.querySelectorAll("article mark").length,
-		Links: [...document.querySelectorAll("main ol a")].map((a) => a.getAttribute("href"))})`, &shown)
-	if shown.Text != answer.Text || shown.Marks != mentions || mentions == 0 || len(shown.Links) != len(answer.Citations) {
-		t.Errorf("an answer of %d mentions and %d citations shows %d marks, %d links and %.200q", mentions, len(answer.Citations), shown.Marks, len(shown.Links), shown.Text)
-	}
-	if places := d.text(t, `document.querySelectorAll(".places rect").length + ""`); places != fmt.Sprint(len(answer.Mentions)) {
-		t.Errorf("%s places of %d mentions", places, len(answer.Mentions))
-	}
-	var received, formatted []string
-	d.page.Eval(t, marks, &received)
-	d.click(t, "Formatted")
-	d.page.Await(t, `document.querySelector("article .markdown")`)
-	var numbers []string // of citations, there and back
-	d.page.Eval(t, `[...document.querySelectorAll("article sup a")].map((a) => a.hash + document.querySelector(a.hash).querySelector(".place").hash + a.id)`, &numbers)
-	for i, there := range numbers {
-		if want := fmt.Sprintf("#citation-%[1]d#place-%[1]dplace-%[1]d", i+1); there != want {
-			t.Errorf("citation %d leads to %s", i+1, there)
-		}
-	}
-	if d.page.Eval(t, marks, &formatted); !slices.Equal(formatted, received) || len(numbers) == 0 {
-		t.Errorf("as received %q are marked, formatted %q; %d citations have numbers", received, formatted, len(numbers))
-	}
-	d.at(t, "/brands/fernwood/answers/"+d.brand, "Not found")
-}
-
-// Two answers to the same question stand side by side, whole, with what differs marked.
-func (d *dashboard) comparesAnswers(t *testing.T) {
-	var list struct{ Answers []struct{ ID string } }
-	d.ask(t, "answers?limit=1&platform=chatgpt-web&brand_id="+d.brand, &list)
-	d.at(t, "/brands/fernwood/answers/"+list.Answers[0].ID, "Answers")
-	d.click(t, "‹ Earlier")
-	d.page.Await(t, fmt.Sprintf("!location.pathname.endsWith(%q)", list.Answers[0].ID))
-	d.click(t, "Later ›")
-	d.page.Await(t, fmt.Sprintf("location.pathname.endsWith(%q)", list.Answers[0].ID))
-	d.click(t, "Compare with the earlier one")
-	d.page.Await(t, `document.querySelector(".diff ins, .diff del")`)
-	earlier := d.text(t, `new URLSearchParams(location.search).get("with")`)
-	var shown []string
-	d.page.Eval(t, `[...document.querySelectorAll(".diff > .text")].map((side) => side.textContent)`, &shown)
-	type answer struct {
-		Text, Platform, Model, Region string
-		Sample                        int
-		Prompt                        string `json:"prompt_id"`
-	}
-	var before, after answer
-	d.ask(t, "answers/"+earlier, &before)
-	d.ask(t, "answers/"+list.Answers[0].ID, &after)
-	if !slices.Equal(shown, []string{before.Text, after.Text}) {
-		t.Errorf("of %q and %q it shows %q", before.Text, after.Text, shown)
-	}
-	if before.Text = after.Text; before != after {
-		t.Errorf("%+v is compared with %+v", after, before)
-	}
-}
-
 // The chart's axis names each day once, and its file has its font and its ground.
 func (d *dashboard) drawsTheTrend(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
@@ -188,7 +67,8 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 		d.choosesWindow(t, days)
 		d.settled(t, "Overview")
 		var ticks []string
-		d.page.Eval(t, `[...document.querySelectorAll("figure.lines text.day")].map((text) => text.textContent)`, &ticks)
+		d.page.Eval(t, `[...document.querySelectorAll("figure.lines text.day")].map((text) => text.textContent)`,
+			&ticks)
 		if unique := slices.Compact(slices.Clone(ticks)); len(unique) != len(ticks) || len(ticks) < 4 {
 			t.Errorf("the days of %s are %q", days, ticks)
 		}
@@ -203,7 +83,10 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 	if size < 10_000 {
 		t.Errorf("the picture has %d bytes", size)
 	}
-	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
+	if svg := d.saved(t,
+		"Download SVG: Visibility trend"); !regexp.MustCompile(
+		`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).
+		MatchString(svg) {
 		t.Errorf("the chart is saved as %.600s", svg)
 	}
 }
@@ -215,7 +98,8 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 		t.Errorf("an empty window shows %q", empty)
 	}
 	d.opensFilter(t)
-	if to := d.text(t, `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`); to != "2026-01-30" {
+	const until = `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`
+	if to := d.text(t, until); to != "2026-01-30" {
 		t.Errorf("a window that begins with January ends at %q", to)
 	}
 	d.at(t, "/brands/fernwood", "Overview")
@@ -224,8 +108,11 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	var stops int
 	d.page.Eval(t, chart+`.querySelectorAll('a[tabindex="0"]').length`, &stops)
 	var points []string
-	d.page.Eval(t, fmt.Sprintf("[...%s.querySelectorAll('[data-key=%q]')].map((a) => a.ariaLabel)", chart, d.brand), &points)
-	if stops != 1 || len(points) < 20 || !regexp.MustCompile(`^Fernwood, [A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).MatchString(points[0]) {
+	d.page.Eval(t, fmt.Sprintf("[...%s.querySelectorAll('[data-key=%q]')].map((a) => a.ariaLabel)", chart, d.brand),
+		&points)
+	if stops != 1 || len(points) < 20 ||
+		!regexp.MustCompile(`^Fernwood, [A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).
+			MatchString(points[0]) {
 		t.Fatalf("%d tab stops among %d points such as %q", stops, len(points), points[0])
 	}
 	d.page.Eval(t, `void document.querySelector('button[aria-label="More: Visibility trend"]').focus()`, nil)
@@ -234,7 +121,8 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 		if key != "" {
 			d.page.Press(t, key)
 		}
-		want := points[[]int{len(points) - 1, len(points) - 2, len(points) - 3, len(points) - 2, 0, len(points) - 1, len(points) - 1}[i]]
+		want := points[[]int{len(points) - 1, len(points) - 2, len(points) - 3, len(points) - 2, 0, len(points) - 1,
+			len(points) - 1}[i]]
 		if at := d.text(t, `document.activeElement.ariaLabel || ""`); at != want {
 			t.Errorf("after %q the focus is on %q, want %q", key, at, want)
 		}
@@ -258,12 +146,17 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 func (d *dashboard) countsWeeks(t *testing.T) {
 	today := time.Now().UTC()
 	wednesday := today.AddDate(0, 0, -14-int(today.Weekday()+4)%7)
-	d.at(t, "/brands/fernwood?granularity=week&date_from="+wednesday.Format(time.DateOnly)+"&date_to="+wednesday.AddDate(0, 0, 8).Format(time.DateOnly), "Overview")
+	d.at(t, "/brands/fernwood?granularity=week&date_from="+wednesday.Format(time.DateOnly)+"&date_to="+
+		wednesday.AddDate(0, 0, 8).Format(time.DateOnly), "Overview")
 	var points []struct{ Name, Query string }
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] a')`)
-	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('figure[aria-label="Visibility trend"] [data-key=%q]')].map((a) => ({ Name: a.ariaLabel, Query: a.getAttribute("href").split("?")[1] }))`, d.brand), &points)
+	d.page.Eval(t, fmt.Sprintf(`[...document.querySelectorAll('figure[aria-label="Visibility trend"] `+
+		`[data-key=%q]')].map((a) => ({ Name: a.ariaLabel, Query: a.getAttribute("href").split("?")[1] }))`, d.brand),
+		&points)
 	for _, p := range points {
-		if answers := fmt.Sprintf(", n = %s", number(float64(d.total(t, p.Query)))); !strings.HasSuffix(p.Name, answers) && !strings.Contains(p.Name, answers+", ") {
+		if answers := fmt.Sprintf(", n = %s",
+			number(float64(d.total(t, p.Query)))); !strings.HasSuffix(p.Name, answers) &&
+			!strings.Contains(p.Name, answers+", ") {
 			t.Errorf("the week %s leads to %q%s", p.Name, p.Query, answers)
 		}
 	}
@@ -281,7 +174,9 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	choose := func(label, value string) {
 		t.Helper()
 		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll("option")].some((o) => o.value == %q)`, value))
-		d.page.Eval(t, fmt.Sprintf(`void ((s) => { s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) })([...document.querySelectorAll("label")].find((l) => l.firstChild.textContent == %q).control)`, value, label), nil)
+		d.page.Eval(t, fmt.Sprintf(`void ((s) => { s.value = %q; s.dispatchEvent(new Event("input", { bubbles: `+
+			`true })) })([...document.querySelectorAll("label")].find((l) => l.firstChild.textContent == %q).control)`,
+			value, label), nil)
 	}
 	rate := func() string {
 		t.Helper()
@@ -296,13 +191,15 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	d.page.Await(t, `location.search == "?platform=perplexity-web&branded=false"`)
 	both := rate()
 	d.page.Eval(t, "void location.reload()", nil)
-	d.page.Await(t, `document.readyState == "complete" && document.querySelector('figure[aria-label="Visibility rate"]')`)
+	d.page.Await(t,
+		`document.readyState == "complete" && document.querySelector('figure[aria-label="Visibility rate"]')`)
 	if again := rate(); again != both || both == whole {
 		t.Errorf("unfiltered %q, filtered %q, and after a reload %q", whole, both, again)
 	}
 	d.click(t, "Competitors")
 	d.settled(t, "Competitors")
-	if at := d.text(t, "location.pathname + location.search"); at != "/brands/fernwood/competitors?platform=perplexity-web&branded=false" {
+	const next = "/brands/fernwood/competitors?platform=perplexity-web&branded=false"
+	if at := d.text(t, "location.pathname + location.search"); at != next {
 		t.Errorf("the next screen is at %s", at)
 	}
 	for _, want := range []string{"?platform=perplexity-web&branded=false", "?platform=perplexity-web", ""} {
@@ -335,7 +232,8 @@ func (d *dashboard) sortsTables(t *testing.T) {
 	}
 	d.ask(t, "prompt-performance?sort_by=mentions&limit=100&brand_id="+d.brand, &performance)
 	var names []string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Performance"] tbody tr')].map((tr) => tr.cells[0].textContent)`, &names)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Performance"] tbody tr')].map((tr) => `+
+		`tr.cells[0].textContent)`, &names)
 	for i, p := range performance.Prompts {
 		if len(names) != len(performance.Prompts) || names[i] != p.Text {
 			t.Fatalf("row %d of %d is not %q: %q", i, len(performance.Prompts), p.Text, names)
@@ -358,15 +256,18 @@ func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
 	d.page.Await(t, `document.querySelector("dialog .secret")`)
 	d.page.Eval(t, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`, nil) // as without TLS
 	d.click(t, "Copy")
-	d.page.Await(t, `document.querySelector("dialog [role=status]").textContent.includes("select the text and copy it")`)
+	d.page.Await(t,
+		`document.querySelector("dialog [role=status]").textContent.includes("select the text and copy it")`)
 	key := d.text(t, `document.querySelector("dialog .secret").textContent`)
-	if status, _ := run.Fetch(t, d.URL+"/api/v1/whoami", key); !strings.HasPrefix(key, "svc_") || status != http.StatusOK {
+	if status, _ := run.Fetch(t, d.URL+"/api/v1/whoami", key); !strings.HasPrefix(key, "svc_") ||
+		status != http.StatusOK {
 		t.Fatalf("the key %q is answered with %d", key, status)
 	}
 	d.click(t, "Done")
 	d.settled(t, "Settings")
 	d.page.Await(t, `document.activeElement.textContent == "Create key"`)
-	const row = `[...document.querySelectorAll('table[aria-label="API Keys"] tbody tr')].find((tr) => tr.cells[0].textContent == "weekly report")`
+	const row = `[...document.querySelectorAll('table[aria-label="API Keys"] tbody tr')].find((tr) => ` +
+		`tr.cells[0].textContent == "weekly report")`
 	d.page.Await(t, row)
 	page := d.text(t, "document.documentElement.innerHTML")
 	if strings.Contains(page, key) || !strings.Contains(page, key[:8]+"…") {
@@ -403,7 +304,8 @@ func (d *dashboard) plansAnswers(t *testing.T) {
 			want = number(*plan.More) + " more answer"
 		}
 		t.Log(want)
-		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll("section.card strong")].some((s) => s.textContent.includes(%q))`, want))
+		d.page.Await(t, fmt.Sprintf(
+			`[...document.querySelectorAll("section.card strong")].some((s) => s.textContent.includes(%q))`, want))
 	}
 }
 
@@ -413,18 +315,26 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 	d.settled(t, "Tracking")
 	d.pick(t, "Platform to ask", "simulator")
 	d.click(t, "Add platform")
-	d.page.Await(t, `document.querySelector('table[aria-label="Schedule"]')?.rows[1].cells[0].textContent == "simulator"`)
+	d.page.Await(t,
+		`document.querySelector('table[aria-label="Schedule"]')?.rows[1].cells[0].textContent == "simulator"`)
 	d.loses(t, "/tracking/job/")
 	d.click(t, "Run now")
 	d.page.Await(t, `document.querySelector('table[aria-label="Jobs"]')`)
-	d.page.Await(t, `!document.querySelector("progress") && document.querySelector('table[aria-label="Jobs"]').rows[1].cells[1].textContent == "completed"`)
-	if runs := d.text(t, `document.querySelector('table[aria-label="Jobs"]').rows[1].cells[2].textContent`); !regexp.MustCompile(`^[1-9]\d* of \d+$`).MatchString(runs) {
+	d.page.Await(t, `!document.querySelector("progress") && `+
+		`document.querySelector('table[aria-label="Jobs"]').rows[1].cells[1].textContent == "completed"`)
+	if runs := d.text(t,
+		`document.querySelector('table[aria-label="Jobs"]').rows[1].cells[2].textContent`); !regexp.MustCompile(
+		`^[1-9]\d* of \d+$`).MatchString(runs) {
 		t.Errorf("the job has %q runs", runs)
 	}
-	d.saves(t, map[string]string{"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at", "Jobs": "created_at,status,completed,total,cost,currency,failed_reason,result"})
+	d.saves(t, map[string]string{
+		"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at",
+		"Jobs":     "created_at,status,completed,total,cost,currency,failed_reason,result",
+	})
 	d.click(t, "Overview")
 	d.settled(t, "Overview")
-	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent)`) // its prompts have answers now
+	// its prompts have answers now
+	d.page.Await(t, `/n = [1-9]/.test(document.querySelector('figure[aria-label="Visibility rate"]')?.textContent)`)
 	d.at(t, d.text(t, "location.pathname")+"?topic_id="+d.brand, "Overview")
 	d.pick(t, "Brand", d.brand) // whose topics are others
 	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood"`)

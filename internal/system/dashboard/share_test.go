@@ -41,7 +41,8 @@ func (d *dashboard) receive(t *testing.T) *reception {
 		defer r.mu.Unlock()
 		request := response.Request
 		r.asked = append(r.asked, fmt.Sprint(response.StatusCode, " ", request.URL.Path))
-		if strings.Contains(request.Referer(), "shr_") || strings.Contains(request.URL.RawQuery, "shr_") || request.Header.Get("Cookie") != "" {
+		if strings.Contains(request.Referer(), "shr_") || strings.Contains(request.URL.RawQuery, "shr_") ||
+			request.Header.Get("Cookie") != "" {
 			r.strange = append(r.strange, fmt.Sprint(request.URL, request.Header))
 		}
 		return nil
@@ -64,7 +65,8 @@ func (r *reception) saw(pattern string) bool {
 func (d *dashboard) share(t *testing.T, fields string) string {
 	t.Helper()
 	var made struct{ ID, URL, Error string }
-	d.page.Eval(t, fmt.Sprintf(`fetch("/app/api/shares", { method: "POST", headers: { "X-Answerscope": "1" }, body: %q }).then((r) => r.json())`, `{"brand_id":"`+d.brand+`",`+fields+`}`), &made)
+	d.page.Eval(t, fmt.Sprintf(`fetch("/app/api/shares", { method: "POST", headers: { "X-Answerscope": "1" }, body: `+
+		`%q }).then((r) => r.json())`, `{"brand_id":"`+d.brand+`",`+fields+`}`), &made)
 	_, path, ok := strings.Cut(made.URL, "/share/")
 	if !ok {
 		t.Fatalf("%s: %+v", fields, made)
@@ -76,7 +78,9 @@ func (d *dashboard) share(t *testing.T, fields string) string {
 // or edits.
 func (d *dashboard) sharesScreens(t *testing.T) {
 	d.at(t, "/brands/fernwood/sources?platform=chatgpt-web", "Sources")
-	d.page.Eval(t, `void ((b) => { b.focus(); b.click() })([...document.querySelectorAll(".toolbar button")].find((b) => b.textContent == "Share"))`, nil) // the screen has a link of that name
+	// the screen has a link of that name
+	d.page.Eval(t, `void ((b) => { b.focus(); b.click() })([...document.querySelectorAll(".toolbar `+
+		`button")].find((b) => b.textContent == "Share"))`, nil)
 	d.page.Await(t, `document.querySelector("dialog[open] h2")?.textContent == "Share Fernwood"`)
 	d.hasNoFindings(t, "Share", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
@@ -92,10 +96,12 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 	client := &dashboard{Server: &run.Server{URL: front.URL}, page: webbrowser.Start(t, "chromium", "").Open(t)}
 	client.page.Show(t, 1280, 900, "light")
 	client.at(t, path, "Overview")
-	if got := client.text(t, `[...document.querySelectorAll("header.side nav a")].map((a) => a.textContent).join()`); got != "Overview,Competitors,Sources" {
+	const screens = `[...document.querySelectorAll("header.side nav a")].map((a) => a.textContent).join()`
+	if got := client.text(t, screens); got != "Overview,Competitors,Sources" {
 		t.Errorf("the link leads to %s", got)
 	}
-	if got := client.text(t, `document.querySelector("[aria-label=Filters]").textContent + !!document.querySelector("[aria-label^=Remove]")`); got != "Platform: chatgpt-webfalse" {
+	if got := client.text(t, `document.querySelector("[aria-label=Filters]").textContent + `+
+		`!!document.querySelector("[aria-label^=Remove]")`); got != "Platform: chatgpt-webfalse" {
 		t.Errorf("the fixed filter is shown as %s", got)
 	}
 	const foot = `document.querySelector("footer").textContent`
@@ -111,14 +117,17 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 		client.at(t, alone, strings.ToUpper(screen[:1])+screen[1:])
 		client.hasNothingToEdit(t, screen)
 		if screen == "prompts" {
-			client.at(t, client.text(t, `document.querySelector("main a[href*='prompt=']").getAttribute("href")`), "Prompts")
+			client.at(t, client.text(t, `document.querySelector("main a[href*='prompt=']").getAttribute("href")`),
+				"Prompts")
 			client.hasNothingToEdit(t, "a prompt")
-			if heading := client.text(t, `document.querySelector(".prompt-panel h2").textContent`); heading == "Prompt" {
+			if heading := client.text(t,
+				`document.querySelector(".prompt-panel h2").textContent`); heading == "Prompt" {
 				t.Error("a prompt is shown without its text")
 			}
 		}
 		if screen == "answers" {
-			client.at(t, client.text(t, `document.querySelector("main td a[href*='/answers/'], main th a[href*='/answers/']").getAttribute("href")`), "Answers")
+			client.at(t, client.text(t, `document.querySelector("main td a[href*='/answers/'], `+
+				`main th a[href*='/answers/']").getAttribute("href")`), "Answers")
 			client.hasNothingToEdit(t, "an answer")
 		}
 	}
@@ -134,7 +143,8 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 	d.click(t, "Revoke For Ann")
 	d.page.Await(t, `document.querySelector("dialog[open] h2")?.textContent == "Revoke For Ann?"`)
 	d.click(t, "Revoke")
-	d.page.Await(t, `[...document.querySelectorAll("section[aria-label='Share links'] tr, tr")].some((r) => r.textContent.startsWith("For Ann") && r.textContent.includes("revoked"))`)
+	d.page.Await(t, `[...document.querySelectorAll("section[aria-label='Share links'] tr, tr")].some((r) => `+
+		`r.textContent.startsWith("For Ann") && r.textContent.includes("revoked"))`)
 	client.at(t, path, "This link does not work")
 }
 
@@ -142,9 +152,12 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 func (d *dashboard) hasNothingToEdit(t *testing.T, what string) {
 	t.Helper()
 	var found []string
-	d.page.Eval(t, `[...document.querySelectorAll("a[href]")].filter((a) => a.origin == location.origin && !a.pathname.startsWith("/share/")).map((a) => "a link to " + a.href)
+	d.page.Eval(t,
+		`[...document.querySelectorAll("a[href]")].filter((a) => a.origin == location.origin &&
+			!a.pathname.startsWith("/share/")).map((a) => "a link to " + a.href)
 		.concat([...document.querySelectorAll("[role=alert]")].map((a) => "an alert: " + a.textContent))
-		.concat([...document.querySelectorAll("button, a.button[href]")].map((b) => b.ariaLabel || b.textContent).filter((n) => /^(Add|Edit|Remove|Run|Share$|Sign|Delete|Deactivate)/.test(n)))`, &found)
+		.concat([...document.querySelectorAll("button, a.button[href]")].map((b) => b.ariaLabel ||
+			b.textContent).filter((n) => /^(Add|Edit|Remove|Run|Share$|Sign|Delete|Deactivate)/.test(n)))`, &found)
 	if len(found) > 0 {
 		t.Errorf("%s has %q", what, found)
 	}
@@ -158,16 +171,21 @@ func (d *dashboard) printsItself(t *testing.T, path string) {
 	var printed struct{ Data []byte }
 	d.page.Command(t, "Page.printToPDF", map[string]any{"preferCSSPageSize": true}, &printed)
 	box := regexp.MustCompile(`/MediaBox\s*\[0 0 (\d+)[.\d]* (\d+)`).FindSubmatch(printed.Data)
-	if !bytes.HasPrefix(printed.Data, []byte("%PDF-")) || box == nil || string(box[1]) != "594" && string(box[1]) != "595" || string(box[2]) != "841" && string(box[2]) != "842" {
+	if !bytes.HasPrefix(printed.Data, []byte("%PDF-")) ||
+		box == nil || string(box[1]) != "594" && string(box[1]) != "595" ||
+		string(box[2]) != "841" && string(box[2]) != "842" {
 		t.Errorf("printed are %d bytes with %q", len(printed.Data), box)
 	}
 	d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
 	var shown []string
-	d.page.Eval(t, `["header.side", ".toolbar .button", "footer", ".content > .printed", ".toolbar .printed", "main .card"].filter((s) => document.querySelector(s)?.checkVisibility())`, &shown)
+	d.page.Eval(t, `["header.side", ".toolbar .button", "footer", ".content > .printed", ".toolbar .printed", `+
+		`"main .card"].filter((s) => document.querySelector(s)?.checkVisibility())`, &shown)
 	if got := strings.Join(shown, " "); got != ".content > .printed .toolbar .printed main .card" {
 		t.Errorf("on paper are %s", got)
 	}
-	if got := d.text(t, `[...document.querySelectorAll(".printed")].map((p) => p.textContent).join("|")`); !regexp.MustCompile(`^For Ann · [\d,]+ answers · as of .+ UTC\|Fernwood · .+ – .+ · Platform: chatgpt-web$`).MatchString(got) {
+	if got := d.text(t,
+		`[...document.querySelectorAll(".printed")].map((p) => p.textContent).join("|")`); !regexp.MustCompile(
+		`^For Ann · [\d,]+ answers · as of .+ UTC\|Fernwood · .+ – .+ · Platform: chatgpt-web$`).MatchString(got) {
 		t.Errorf("on paper it is headed %s", got)
 	}
 	d.page.Command(t, "Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
@@ -183,7 +201,8 @@ func (d *dashboard) isFramedByItsOrigins(t *testing.T) {
 			t.Errorf("the embedding site gets the token: %s %v", r.URL, r.Header)
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<iframe width="1200" height="800" onload="document.title = 'loaded'" src="%s%s"></iframe>`, front.URL, path)
+		fmt.Fprintf(w, `<iframe width="1200" height="800" onload="document.title = 'loaded'" src="%s%s"></iframe>`,
+			front.URL, path)
 	})
 	allowed, other := httptest.NewTLSServer(page), httptest.NewTLSServer(page)
 	t.Cleanup(allowed.Close)
@@ -204,7 +223,9 @@ func (d *dashboard) isFramedByItsOrigins(t *testing.T) {
 			}
 			continue
 		}
-		wait.For(t, "the framed link to ask for its figures", func() bool { return front.saw(`^200 /share/api/v1/visibility-summary`) })
+		wait.For(t, "the framed link to ask for its figures", func() bool {
+			return front.saw(`^200 /share/api/v1/visibility-summary`)
+		})
 	}
 	if len(front.strange) > 0 {
 		t.Errorf("a token is where it does not belong: %q", front.strange)
@@ -229,7 +250,8 @@ func (d *dashboard) asksForALinksPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if text, err := io.ReadAll(response.Body); err != nil || json.Valid(text) || strings.Contains(string(text), "Fernwood") {
+	if text, err := io.ReadAll(response.Body); err != nil || json.Valid(text) ||
+		strings.Contains(string(text), "Fernwood") {
 		t.Errorf("without its script the page has %s, %v", text, err)
 	}
 }

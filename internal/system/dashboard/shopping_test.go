@@ -45,7 +45,8 @@ func (d *dashboard) showsShopping(t *testing.T) {
 				currency = p.Currency
 			}
 			if price := m; p.Currency == currency {
-				price.X, price.Value, price.Low, price.High, price.N = "middle price", p.Median, &p.Min, &p.Max, &p.Cards
+				price.X, price.Value, price.Low, price.High, price.N = "middle price", p.Median, &p.Min, &p.Max,
+					&p.Cards
 				prices = append(prices, price)
 			}
 		}

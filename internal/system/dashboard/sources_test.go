@@ -65,11 +65,15 @@ func (d *dashboard) showsWhomDomainsName(t *testing.T, window string) {
 	var drawn []drawnMark
 	d.page.Eval(t, fmt.Sprintf(drawnMarks, "Domains and brands"), &drawn)
 	var outlined []string
-	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="Domains and brands"] .certain [data-key]')].map((m) => m.dataset.key + " " + m.dataset.x)`, &outlined)
+	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="Domains and brands"] .certain `+
+		`[data-key]')].map((m) => m.dataset.key + " " + m.dataset.x)`, &outlined)
 	cells, certain := 0, 0
 	for _, domain := range body.Domains {
 		for _, e := range domain.Entities[:min(9, len(domain.Entities))] {
-			w := mark{Key: domain.Domain, X: e.Name, Value: e.Rate, N: &domain.Answers, Low: e.Interval.Low, High: e.Interval.High}
+			w := mark{
+				Key: domain.Domain, X: e.Name, Value: e.Rate, N: &domain.Answers, Low: e.Interval.Low,
+				High: e.Interval.High,
+			}
 			i := slices.IndexFunc(drawn, func(m drawnMark) bool { return m.Key == w.Key && m.X == w.X })
 			if i < 0 || drawn[i].mark.String() != w.String() {
 				t.Errorf("no cell is %s", w)
@@ -87,7 +91,8 @@ func (d *dashboard) showsWhomDomainsName(t *testing.T, window string) {
 	}
 	first := body.Domains[0]
 	rival := first.Entities[1]
-	d.page.Eval(t, fmt.Sprintf(`void document.querySelector('[data-key=%q][data-x=%q]').click()`, first.Domain, rival.Name), nil)
+	d.page.Eval(t, fmt.Sprintf(`void document.querySelector('[data-key=%q][data-x=%q]').click()`, first.Domain,
+		rival.Name), nil)
 	d.settled(t, "Answers")
 	text := `document.querySelector("main .card")?.innerText`
 	d.page.Await(t, fmt.Sprintf(`%s.includes("%s answer")`, text, number(float64(rival.Named))))
@@ -101,10 +106,14 @@ func (d *dashboard) showsWhereItIsNotNamed(t *testing.T, window string) {
 	d.ask(t, "citations?mentioned=true&limit=200&"+window+"&brand_id="+d.brand, &with)
 	var marks []mark
 	for _, domain := range without.Domains[:min(12, len(without.Domains))] {
-		marks = append(marks, mark{Key: domain.Domain, X: "without the brand", Value: *domain.Usage, N: &domain.Citing, Row: domain.Domain})
+		marks = append(marks, mark{
+			Key: domain.Domain, X: "without the brand", Value: *domain.Usage, N: &domain.Citing, Row: domain.Domain,
+		})
 		for _, other := range with.Domains {
 			if other.Domain == domain.Domain {
-				marks = append(marks, mark{Key: domain.Domain, X: "with the brand", Value: *other.Usage, N: &other.Citing, Row: domain.Domain})
+				marks = append(marks, mark{
+					Key: domain.Domain, X: "with the brand", Value: *other.Usage, N: &other.Citing, Row: domain.Domain,
+				})
 			}
 		}
 	}
@@ -136,7 +145,8 @@ func (d *dashboard) showsPages(t *testing.T, window string) {
 			continue // platforms of the demo that consult without citing are few
 		}
 		d.page.Await(t, `document.querySelector('table[aria-label="Pages"]')`)
-		shown := d.text(t, `[...document.querySelectorAll('table[aria-label="Pages"] tbody tr:not(.group) th')].map((th) => th.textContent.trim()).join()`)
+		shown := d.text(t, `[...document.querySelectorAll('table[aria-label="Pages"] tbody tr:not(.group) `+
+			`th')].map((th) => th.textContent.trim()).join()`)
 		if shown != strings.Join(want, ",") {
 			t.Errorf("cited=%s: pages %s, want %s", cited, shown, want)
 		}

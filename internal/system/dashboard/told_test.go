@@ -30,13 +30,18 @@ func (d *dashboard) alerts(t *testing.T) {
 		t.Fatal("the demo's brand would have raised no alert")
 	}
 	const told = `
-		SELECT private.emit(b.organization_id, e.brand, e.type, e.data || jsonb_build_object('brands', jsonb_build_array(private.brand_of(b.id))))
+		SELECT private.emit(b.organization_id, e.brand, e.type, e.data
+			|| jsonb_build_object('brands', jsonb_build_array(private.brand_of(b.id))))
 		FROM public.brands AS b, (VALUES
 			($1::uuid, 'visibility.moved', '{"window": {"date_from": "2026-01-01", "date_to": "2026-01-28"}, "moves": [
-				{"platform": null, "verdict": "moved_down", "reach": "prompts", "rate": 31.2, "low": 28.1, "high": 34.3, "n": 1840, "from": {"rate": 42, "low": 39.7, "high": 44.3, "n": 1790}},
-				{"platform": "chatgpt-web", "verdict": "recovered", "reach": "", "rate": 40.5, "low": null, "high": null, "n": 30, "from": {"rate": null, "low": null, "high": null, "n": 0}}]}'::jsonb),
-			(NULL, 'platform.degraded', '{"platform": "gemini-web", "runs": 40, "gave_up": {"rate_limited": 9}, "since": "2026-01-28T10:00:00Z"}'),
-			($1, 'tracking.skipped', '{"reason": "no_prompts", "platforms": ["openai"], "until": null}')) AS e (brand, type, data)
+				{"platform": null, "verdict": "moved_down", "reach": "prompts", "rate": 31.2, "low": 28.1, "high": 34.3,
+					"n": 1840, "from": {"rate": 42, "low": 39.7, "high": 44.3, "n": 1790}},
+				{"platform": "chatgpt-web", "verdict": "recovered", "reach": "", "rate": 40.5, "low": null,
+					"high": null, "n": 30, "from": {"rate": null, "low": null, "high": null, "n": 0}}]}'::jsonb),
+			(NULL, 'platform.degraded', '{"platform": "gemini-web", "runs": 40, "gave_up": {"rate_limited": 9},
+				"since": "2026-01-28T10:00:00Z"}'),
+			($1, 'tracking.skipped', '{"reason": "no_prompts", "platforms": ["openai"], "until": null}'))
+			AS e (brand, type, data)
 		WHERE b.id = $1`
 	if err := run.InPostgres(t, d.env, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, told, d.brand)
@@ -46,25 +51,32 @@ func (d *dashboard) alerts(t *testing.T) {
 	}
 	d.at(t, "/brands/fernwood/alerts", "Alerts")
 	var lines [][2]string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label=Alerts] tbody tr')].map((tr) => [[tr.cells[1], tr.cells[2]].map((cell) => cell.textContent).join(": ").replaceAll("\u00a0", " "), tr.querySelector("a").getAttribute("href")])`, &lines)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label=Alerts] tbody tr')].map((tr) => [[tr.cells[1], `+
+		`tr.cells[2]].map((cell) => cell.textContent).join(": ").replaceAll("\u00a0", " "), `+
+		`tr.querySelector("a").getAttribute("href")])`, &lines)
 	slices.SortFunc(lines, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) }) // all happened at once
 	want := [][2]string{
-		{"! Degraded gemini-web: 40 runs of a job; given up: rate limited 9, since Jan 28, 2026, 10:00 UTC", "/brands/fernwood/tracking"},
+		{"! Degraded gemini-web: 40 runs of a job; given up: rate limited 9, since Jan 28, 2026, 10:00 UTC",
+			"/brands/fernwood/tracking"},
 		{"! Not asked openai: no prompt is active", "/brands/fernwood/prompts?show=tracked"},
-		{"≈ Recovered chatgpt-web: 40.5%, n = 30; before –, n = 0", "/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28&platform=chatgpt-web"},
-		{"▼ Moved down All answers, these prompts: 31.2% (28.1–34.3%), n = 1,840; before 42% (39.7–44.3%), n = 1,790", "/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28"},
+		{"≈ Recovered chatgpt-web: 40.5%, n = 30; before –, n = 0",
+			"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28&platform=chatgpt-web"},
+		{"▼ Moved down All answers, these prompts: 31.2% (28.1–34.3%), n = 1,840; before 42% (39.7–44.3%), n = 1,790",
+			"/brands/fernwood?date_from=2026-01-01&date_to=2026-01-28"},
 	}
 	for _, line := range want { // beside what the demo's own answers have fired
 		if !slices.Contains(lines, line) {
 			t.Errorf("fired: %q, want %q", lines, line)
 		}
 	}
-	expected := fmt.Sprintf("Would have fired %s in the last 90 days; %s because", times(preview.Messages), times(preview.Drops))
+	expected := fmt.Sprintf("Would have fired %s in the last 90 days; %s because", times(preview.Messages),
+		times(preview.Drops))
 	if shown := d.text(t, `document.querySelector("main").textContent`); !strings.Contains(shown, expected) {
 		t.Errorf("want %s in %s", expected, shown)
 	}
 	var moves int
-	if d.page.Eval(t, `document.querySelectorAll('table[aria-label="Before you switch it on"] tbody tr').length`, &moves); moves != len(preview.Moves) {
+	if d.page.Eval(t, `document.querySelectorAll('table[aria-label="Before you switch it on"] tbody tr').length`,
+		&moves); moves != len(preview.Moves) {
 		t.Errorf("%d moves, want %d", moves, len(preview.Moves))
 	}
 	d.subscribes(t, preview.Drops)
@@ -78,16 +90,19 @@ func (d *dashboard) subscribes(t *testing.T, drops int) {
 	t.Helper()
 	d.at(t, "/brands/fernwood", "Overview")
 	d.click(t, "Notify me")
-	d.page.Await(t, fmt.Sprintf(`document.querySelector("dialog form")?.textContent.includes("would have been %d mail")`, drops))
+	d.page.Await(t, fmt.Sprintf(
+		`document.querySelector("dialog form")?.textContent.includes("would have been %d mail")`, drops))
 	check := func(name string) {
-		d.page.Eval(t, fmt.Sprintf(`void [...document.querySelectorAll("dialog label")].find((l) => l.textContent.trim() == %q).querySelector("input").click()`, name), nil)
+		d.page.Eval(t, fmt.Sprintf(`void [...document.querySelectorAll("dialog label")].find((l) => `+
+			`l.textContent.trim() == %q).querySelector("input").click()`, name), nil)
 	}
 	check("The week, on Mondays")
 	d.click(t, "Notify me")
 	d.settled(t, "Overview")
 	d.at(t, "/brands/fernwood/alerts", "Alerts")
 	own := d.row("Subscriptions", d.email)
-	d.page.Await(t, own+`.includes("Fernwoodvisibility.moved, platform.degraded, platform.recovered, tracking.skipped; of moves only fallsonneverRemove")`)
+	d.page.Await(t, own+`.includes("Fernwoodvisibility.moved, platform.degraded, platform.recovered, `+
+		`tracking.skipped; of moves only fallsonneverRemove")`)
 	d.click(t, "Notify me")
 	d.page.Await(t, `document.querySelector("dialog form")?.textContent.includes("about Fernwood.")`)
 	check("Of moves only those that fell, and what is back")
@@ -154,7 +169,8 @@ func (r *receiver) next(t *testing.T, secret string) (event struct{ ID, Type str
 // An admin adds an endpoint, whose secret is shown once, and sees what became of each delivery. One that was switched
 // off is switched on again and gets what it missed.
 func (d *dashboard) sendsWebhooks(t *testing.T) {
-	for line := range strings.Lines(run.Must(t, d.env, "webhook", "list", "--org", run.DemoSlug)) { // the demo's own receiver
+	// the demo's own receiver
+	for line := range strings.Lines(run.Must(t, d.env, "webhook", "list", "--org", run.DemoSlug)) {
 		if id, _, _ := strings.Cut(line, " "); id != "ID" {
 			run.Must(t, d.env, "webhook", "remove", id)
 		}
@@ -223,7 +239,8 @@ func (d *dashboard) sendsWebhooks(t *testing.T) {
 // secret reads what a dialog shows once, and closes it.
 func (d *dashboard) secret(t *testing.T) string {
 	t.Helper()
-	d.page.Await(t, `document.querySelector("dialog[open] .secret") && document.querySelector("dialog").contains(document.activeElement)`)
+	d.page.Await(t, `document.querySelector("dialog[open] .secret") && `+
+		`document.querySelector("dialog").contains(document.activeElement)`)
 	text := d.text(t, `document.querySelector("dialog .secret").textContent`)
 	d.click(t, "Done")
 	d.settled(t, "Settings")

@@ -70,7 +70,9 @@ func (d *dashboard) drawsTheTraffic(t *testing.T) {
 	d.ask(t, "ai-pages?brand_id="+d.brand, &pages)
 	d.at(t, "/brands/fernwood/traffic", "Traffic")
 	var want []mark
-	for key, name := range map[string]string{"crawled": "Crawled", "cited": "Cited", "visited": "Visited", "converted": "With a goal"} {
+	for key, name := range map[string]string{
+		"crawled": "Crawled", "cited": "Cited", "visited": "Visited", "converted": "With a goal",
+	} {
 		want = append(want, mark{Key: key, X: name, Value: pages.Steps[key]})
 	}
 	d.showsSteps(t, want)
@@ -88,11 +90,13 @@ func (d *dashboard) drawsTheTraffic(t *testing.T) {
 		sum += b.Requests
 	}
 	var shown float64
-	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="AI crawlers per day"] [data-key]')].reduce((sum, e) => sum + Number(e.dataset.value), 0)`, &shown)
+	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="AI crawlers per day"] `+
+		`[data-key]')].reduce((sum, e) => sum + Number(e.dataset.value), 0)`, &shown)
 	if shown != sum || sum != crawlers.Total {
 		t.Errorf("the bars add up to %g requests, the days to %g, want %g", shown, sum, crawlers.Total)
 	}
-	if text := d.text(t, `document.querySelector('table[aria-label="Pages"]').innerText`); strings.Contains(text, "robots.txt") {
+	if text := d.text(t,
+		`document.querySelector('table[aria-label="Pages"]').innerText`); strings.Contains(text, "robots.txt") {
 		t.Error("robots.txt is a page like others")
 	}
 }
@@ -151,7 +155,8 @@ func (d *dashboard) drawsTheSpending(t *testing.T) {
 	}
 	d.page.Eval(t, `fetch("/app/api/tracking/spending?brand_id=`+d.brand+`").then((r) => r.json())`, &spending)
 	shown := d.text(t, `document.querySelector('figure[aria-label="Cost per day"]').closest("section").innerText`)
-	if !strings.Contains(shown, fmt.Sprintf("%.2f USD this month", spending.Month.Cost)) && !strings.Contains(shown, "< 0.01 USD this month") {
+	if !strings.Contains(shown, fmt.Sprintf("%.2f USD this month", spending.Month.Cost)) &&
+		!strings.Contains(shown, "< 0.01 USD this month") {
 		t.Errorf("%.300q does not say that the month cost %g", shown, spending.Month.Cost)
 	}
 	if nothing := strings.Contains(shown, "nothing is scheduled"); nothing != (spending.Forecast.Runs == 0) {

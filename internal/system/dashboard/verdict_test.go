@@ -34,7 +34,8 @@ type shownChanges struct {
 }
 
 // Twelve prompts are asked on two platforms for 60 days. A brand that nine of ten answers name, and for the last ten
-// days three, has moved down; one that six of ten name has not; one that was asked on three days before the window has too few.
+// days three, has moved down; one that six of ten name has not; one that was asked on three days before the window has
+// too few.
 func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	defer func(brand string) { d.brand = brand }(d.brand)
 	falls := d.answered(t, "Falls "+hostile, "falls", 60, 0.9, 0.3)
@@ -50,7 +51,8 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	var body, scores shownChanges // of the rate, of the score
 	d.ask(t, question+"&brand_id="+falls, &body)
 	d.ask(t, "visibility-changes?brand_id="+falls, &scores)
-	if c := body.Change; c.Verdict != "moved_down" || c.Reach != "brand" || noise.Change.Verdict != "within_noise" || few.Change.Reason != "few_days" {
+	if c := body.Change; c.Verdict != "moved_down" || c.Reach != "brand" || noise.Change.Verdict != "within_noise" ||
+		few.Change.Reason != "few_days" {
 		t.Fatalf("the verdicts are %+v, %+v and %+v", c, noise.Change, few.Change)
 	}
 	d.at(t, "/brands/falls", "Overview")
@@ -64,20 +66,26 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	d.tilesMoved(t, map[string]shownChange{"Visibility rate": body.Change, "Visibility score": scores.Change})
 	d.marksTheDay(t, scores.Change)
 	d.listsWhatMoved(t, body.Changes)
-	if got, want := strings.TrimPrefix(d.saved(t, "Download CSV: What moved"), "text/csv;charset=utf-8: "), d.csv(t, question+"&table=changes"); got != want {
+	if got, want := strings.TrimPrefix(d.saved(t, "Download CSV: What moved"), "text/csv;charset=utf-8: "),
+		d.csv(t, question+"&table=changes"); got != want {
 		t.Errorf("what moved is saved as\n%.300s\nwant\n%.300s", got, want)
 	}
 
 	d.page.Eval(t, `void document.querySelector(".certainty summary").focus()`, nil)
 	d.page.Press(t, "Enter")
-	d.page.Await(t, `document.querySelector(".certainty details").open && document.querySelector(".certainty details").innerText.includes("Within noise")`)
+	d.page.Await(t, `document.querySelector(".certainty details").open && `+
+		`document.querySelector(".certainty details").innerText.includes("Within noise")`)
 	d.hasNoFindings(t, "a verdict", looks[0], looks[1])
 	d.page.Show(t, 1280, 900, "light")
 	d.isItself(t, "Overview")
 
 	d.at(t, "/", "Brands")
-	for name, want := range map[string]string{"Falls " + hostile: sentence(t, scores.Change), "Steady": sentence(t, noise.Change), "Fresh": sentence(t, few.Change)} {
-		cell := fmt.Sprintf(`[...document.querySelectorAll('table[aria-label="Brands"] tbody tr')].find((tr) => tr.cells[0].textContent == %q)?.cells[2]`, name)
+	for name, want := range map[string]string{
+		"Falls " + hostile: sentence(t, scores.Change), "Steady": sentence(t, noise.Change),
+		"Fresh": sentence(t, few.Change),
+	} {
+		cell := fmt.Sprintf(`[...document.querySelectorAll('table[aria-label="Brands"] tbody tr')].find((tr) => `+
+			`tr.cells[0].textContent == %q)?.cells[2]`, name)
 		chip, title := d.text(t, cell+`.textContent`), d.text(t, cell+`.firstChild.title`)
 		if word, found := strings.CutSuffix(want, " "+title); !found || !strings.Contains(chip, word) {
 			t.Errorf("of %s the list says %q, %q, want %q", name, chip, title, want)
@@ -118,12 +126,14 @@ func (d *dashboard) answered(t *testing.T, name, slug string, days int, before, 
 			}
 		}
 	}
-	if r := run.ToEnd(t, d.env, lines.String(), "import", "-", "--org", run.DemoSlug, "--brand", slug); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, d.env, lines.String(), "import", "-", "--org", run.DemoSlug,
+		"--brand", slug); r.Status != run.ExitDone {
 		t.Fatal(r.Stderr)
 	}
 	wait.Until(t, func() string {
 		var found struct{ Total int }
-		d.ask(t, "answers?limit=1&date_from="+today.AddDate(0, 0, -days).Format(time.DateOnly)+"&date_to="+today.Format(time.DateOnly)+"&brand_id="+brand, &found)
+		d.ask(t, "answers?limit=1&date_from="+today.AddDate(0, 0, -days).Format(time.DateOnly)+"&date_to="+
+			today.Format(time.DateOnly)+"&brand_id="+brand, &found)
 		if found.Total != count {
 			return fmt.Sprintf("%d of %d answers have landed", found.Total, count)
 		}
@@ -146,12 +156,15 @@ func sentence(t *testing.T, c shownChange) string {
 		if c.Since.Difference < 0 {
 			chip, word, low, high = "Moved down", "Down", high, low
 		}
-		return fmt.Sprintf("%s %s %s points since %s (%s to %s points).", chip, word, points(c.Since.Difference), day.Format("Jan 2, 2006"), points(low), points(high))
+		return fmt.Sprintf("%s %s %s points since %s (%s to %s points).", chip, word, points(c.Since.Difference),
+			day.Format("Jan 2, 2006"), points(low), points(high))
 	case c.Verdict == "within_noise":
-		return fmt.Sprintf("Within noise The difference is %s points (%s to %s); a change of %s points or more would have been seen in 4 of 5 cases.",
+		return fmt.Sprintf("Within noise The difference is %s points (%s to %s); a change of %s points or more "+
+			"would have been seen in 4 of 5 cases.",
 			number(*c.Difference), number(c.Interval.Low), number(c.Interval.High), points(*c.Detectable))
 	}
-	return fmt.Sprintf("Too little data Comparable answers are on %d days before this window, and on %d days of it: 7 and 3 would be enough.", c.DaysBefore, c.DaysAfter)
+	return fmt.Sprintf("Too little data Comparable answers are on %d days before this window, and on %d days of it: "+
+		"7 and 3 would be enough.", c.DaysBefore, c.DaysAfter)
 }
 
 // falseAlarms is how often a verdict is wrong, as the page writes it.
@@ -171,7 +184,8 @@ func (d *dashboard) falseAlarms(t *testing.T) string {
 	if rate == nil {
 		t.Fatal("after a check there is no rate")
 	}
-	return fmt.Sprintf("A brand that did not change gets a false move in %s of 100 quarters (%s–%s), measured nightly on this installation's answers, over %s quarters.",
+	return fmt.Sprintf("A brand that did not change gets a false move in %s of 100 quarters (%s–%s), "+
+		"measured nightly on this installation's answers, over %s quarters.",
 		number(rate.Rate), number(rate.Low), number(rate.High), number(rate.Quarters))
 }
 
@@ -180,8 +194,11 @@ func (d *dashboard) tilesMoved(t *testing.T, changes map[string]shownChange) {
 	t.Helper()
 	signed := func(value float64) string { return strings.Replace(number(value), "-", "−", 1) }
 	for name, c := range changes {
-		want := fmt.Sprintf("Moved down %s %s to %s", signed(c.Since.Difference), signed(c.Since.Interval.Low), signed(c.Since.Interval.High))
-		if shown := d.text(t, fmt.Sprintf(`document.querySelector('figure[aria-label=%q]').textContent`, name)); !strings.Contains(shown, want) {
+		want := fmt.Sprintf("Moved down %s %s to %s", signed(c.Since.Difference), signed(c.Since.Interval.Low),
+			signed(c.Since.Interval.High))
+		if shown := d.text(t,
+			fmt.Sprintf(`document.querySelector('figure[aria-label=%q]').textContent`,
+				name)); !strings.Contains(shown, want) {
 			t.Errorf("%s is %q, want %q", name, shown, want)
 		}
 	}
@@ -192,11 +209,13 @@ func (d *dashboard) marksTheDay(t *testing.T, c shownChange) {
 	t.Helper()
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] line.flag.moved')`)
 	var days []string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].filter((tr) => tr.cells[4].textContent.includes("the score moved down")).map((tr) => tr.cells[0].textContent)`, &days)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].filter((tr) => `+
+		`tr.cells[4].textContent.includes("the score moved down")).map((tr) => tr.cells[0].textContent)`, &days)
 	if !slices.Equal(days, []string{c.Since.Day}) {
 		t.Errorf("the trend marks %q, want %s", days, c.Since.Day)
 	}
-	if points := d.text(t, `[...document.querySelectorAll('figure[aria-label="Visibility trend"] a')].filter((a) => a.ariaLabel.endsWith(", the score moved down")).length + ""`); points != "1" {
+	if points := d.text(t, `[...document.querySelectorAll('figure[aria-label="Visibility trend"] a')].filter((a) => `+
+		`a.ariaLabel.endsWith(", the score moved down")).length + ""`); points != "1" {
 		t.Errorf("%s points have the move", points)
 	}
 }
@@ -206,13 +225,15 @@ func (d *dashboard) listsWhatMoved(t *testing.T, changes []shownChange) {
 	t.Helper()
 	d.page.Await(t, `document.querySelector('table[aria-label="What moved"]')`)
 	var rows [][4]string
-	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="What moved"] tbody tr')].map((tr) => [...[...tr.cells].map((c) => c.textContent), tr.querySelector("a").search])`, &rows)
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="What moved"] tbody tr')].map((tr) => `+
+		`[...[...tr.cells].map((c) => c.textContent), tr.querySelector("a").search])`, &rows)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c shownChange) bool { return c.Since == nil })
 	if len(rows) != len(changes) || len(rows) < 3 {
 		t.Fatalf("%d rows moved, want %d", len(rows), len(changes))
 	}
 	for i, c := range changes {
-		if r := rows[i]; r[0] != c.Name || r[1] != c.Dimension || !strings.HasPrefix(r[2], sentence(t, c)) || !strings.Contains(r[3], c.Key) {
+		if r := rows[i]; r[0] != c.Name || r[1] != c.Dimension || !strings.HasPrefix(r[2], sentence(t, c)) ||
+			!strings.Contains(r[3], c.Key) {
 			t.Errorf("row %d is %q, want %+v", i, r, c)
 		}
 	}

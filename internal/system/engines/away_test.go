@@ -34,8 +34,10 @@ func remoteEngines(t *testing.T) *remote {
 	r.control = postgres.DefaultConfig()
 	r.control.DSN = control
 	r.env = []string{
-		"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + r.prefix, "ANSWERSCOPE_KAFKA_PARTITIONS=2",
-		"ANSWERSCOPE_POSTGRES_DSN=" + r.proxies["postgres"].DSN, "ANSWERSCOPE_CLICKHOUSE_DSN=" + r.proxies["clickhouse"].DSN,
+		"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + r.prefix,
+		"ANSWERSCOPE_KAFKA_PARTITIONS=2",
+		"ANSWERSCOPE_POSTGRES_DSN=" + r.proxies["postgres"].DSN,
+		"ANSWERSCOPE_CLICKHOUSE_DSN=" + r.proxies["clickhouse"].DSN,
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.TrimPrefix(r.proxies["kafka"].DSN, "kafka://"),
 	}
 	return r
@@ -47,7 +49,8 @@ func TestAStartWhileAnEngineIsAway(t *testing.T) {
 	t.Parallel()
 	for command, engines := range map[string][]string{
 		"all": {"postgres", "clickhouse", "kafka"}, "ingest": {"postgres", "clickhouse", "kafka"},
-		"pipeline": {"postgres", "clickhouse", "kafka"}, "queryapi": {"postgres", "clickhouse"}, "collector": {"postgres", "kafka"},
+		"pipeline": {"postgres", "clickhouse", "kafka"}, "queryapi": {"postgres", "clickhouse"},
+		"collector": {"postgres", "kafka"},
 	} {
 		for _, engine := range engines {
 			t.Run(command+" without "+engine, func(t *testing.T) {
@@ -109,7 +112,8 @@ func checkSurfaces(t *testing.T, s *run.Server, command, engine string) {
 		}
 		response.Body.Close()
 		if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d, Retry-After %q, want 503 and when to come back", path, response.StatusCode, response.Header.Get("Retry-After"))
+			t.Errorf("%s: %d, Retry-After %q, want 503 and when to come back", path, response.StatusCode,
+				response.Header.Get("Retry-After"))
 		}
 	}
 	if status, _ := run.Fetch(t, s.URL+"/healthz", ""); status != 200 {
@@ -124,9 +128,13 @@ func (r *remote) checkBeacons(t *testing.T, s *run.Server, command, engine strin
 	i := &run.Installation{DB: store.OpenControlPlane(t, r.control)}
 	var key string
 	i.Organization, key = i.Organize(t, "acme")
-	body := run.BeaconOf(i.AddBrands(t, i.Organization.ID, run.BrandsFile), "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
+	body := run.BeaconOf(i.AddBrands(t, i.Organization.ID, run.BrandsFile),
+		"/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
 	brand := strings.Split(body, `"`)[7]
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool {
+		status, _ := run.Post(t, s.URL, body)
+		return status == 204
+	})
 	s.Stop(t, syscall.SIGTERM)
 
 	r.proxies[engine].Refuse()
@@ -134,7 +142,8 @@ func (r *remote) checkBeacons(t *testing.T, s *run.Server, command, engine strin
 	missing(t, s, engine)
 	wait.For(t, "a beacon to be accepted", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
 	status, ready := run.Fetch(t, s.Admin(t)+"/readyz", "")
-	if want := map[string]int{"all": 503, "collector": 200}[command]; status != want || !strings.Contains(ready, engine) {
+	if want := map[string]int{"all": 503, "collector": 200}[command]; status != want ||
+		!strings.Contains(ready, engine) {
 		t.Errorf("readyz: %d %s, want %d and %s", status, ready, want, engine)
 	}
 	r.proxies[engine].Accept()
@@ -149,7 +158,9 @@ func (r *remote) checkBeacons(t *testing.T, s *run.Server, command, engine strin
 // An engine that hangs, or whose packets are lost, is in /readyz within 5 s.
 func TestReadyzNamesAnEngineThatHangs(t *testing.T) {
 	t.Parallel()
-	for command, engines := range map[string][]string{"all": {"postgres", "clickhouse", "kafka"}, "collector": {"postgres", "kafka"}} {
+	for command, engines := range map[string][]string{
+		"all": {"postgres", "clickhouse", "kafka"}, "collector": {"postgres", "kafka"},
+	} {
 		for _, engine := range engines {
 			t.Run(command+" without "+engine, func(t *testing.T) {
 				t.Parallel()

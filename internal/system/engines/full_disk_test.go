@@ -26,11 +26,17 @@ import (
 func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t, 320<<20)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_MIN_FREE=100000000", "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
+	env := []string{
+		"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_MIN_FREE=100000000", "ANSWERSCOPE_SITE_LIMIT=100000",
+		"ANSWERSCOPE_KAFKA_PARTITIONS=2",
+	}
 	s := run.Serve(t, env, "all")
 	key, brand := onlyBrandOf(t, env, s)
 	body := run.BeaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool {
+		status, _ := run.Post(t, s.URL, body)
+		return status == 204
+	})
 
 	beacons := tryBeacons(t, s, body)
 	wait.For(t, "beacons to be accepted", func() bool { return beacons.accepted.Load() > 100 })
@@ -65,7 +71,8 @@ func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 		_, text := run.Fetch(t, s.Admin(t)+"/readyz", "")
 		return strings.TrimPrefix(strings.TrimSpace(text), `{"ready":true}`)
 	})
-	if err := importing.Wait(); importing.ProcessState.ExitCode() != run.ExitRefused || !strings.HasPrefix(imported.String(), `{"imported":2,`) {
+	if err := importing.Wait(); importing.ProcessState.ExitCode() != run.ExitRefused ||
+		!strings.HasPrefix(imported.String(), `{"imported":2,`) {
 		t.Errorf("import: %v, %s%s", err, imported, said)
 	}
 	beacons.end()
@@ -80,7 +87,8 @@ func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 	if visits, most := countedVisits(t, s.URL, brand, key), least+beacons.unknown.Load(); visits > most {
 		t.Errorf("%d visits are counted, want %d", visits, most)
 	}
-	t.Logf("%d beacons accepted, %d refused with 503, %d answered with 500", least, beacons.refused.Load(), beacons.unknown.Load())
+	t.Logf("%d beacons accepted, %d refused with 503, %d answered with 500", least, beacons.refused.Load(),
+		beacons.unknown.Load())
 	if status := s.Stop(t, syscall.SIGTERM); status != run.ExitDone {
 		t.Errorf("all ended with status %d", status)
 	}
@@ -100,7 +108,8 @@ func smallDisk(t *testing.T, size int) string {
 		{"cp", "-a", from + "/.", dir},
 	} {
 		if out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s\nthis test fills a file system of its own: run it as root, or below `unshare --map-root-user --mount`", command, err, out)
+			t.Fatalf("%s: %v: %s\nthis test fills a file system of its own: run it as root, or below `unshare "+
+				"--map-root-user --mount`", command, err, out)
 		}
 		if command[0] == "mount" {
 			t.Cleanup(func() {

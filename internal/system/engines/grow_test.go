@@ -100,7 +100,8 @@ func (g growth) addShard(t *testing.T, s *run.Server, key, answers string) {
 	g.killed(t, "shard 2: 0009_")
 	g.refused(t, "", "the new servers are prepared: list "+host+" in remote_servers of 127.0.0.1:")
 	growth{env: before}.comeIn(t, s, key, 2)
-	if r := run.ToEnd(t, g.env, "", "pipeline"); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "shard 2: new server "+host) {
+	if r := run.ToEnd(t, g.env, "", "pipeline"); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "shard 2: new server "+host) {
 		t.Errorf("a process with a shard that is not complete: status %d, %s", r.Status, r.Stderr)
 	}
 	var first string
@@ -123,7 +124,8 @@ func (g growth) addShard(t *testing.T, s *run.Server, key, answers string) {
 	}
 	s = run.Serve(t, g.env, "all")
 	wait.For(t, "the competitor on the new shard", func() bool { return g.competitors(t, g.added) == 2 })
-	if r := run.ToEnd(t, g.env, "", "import", answers, "--org", "acme-inc", "--brand", "acme"); r.Stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
+	if r := run.ToEnd(t, g.env, "", "import", answers, "--org", "acme-inc",
+		"--brand", "acme"); r.Stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
 		t.Errorf("the same import on three shards: %s%s", r.Stdout, r.Stderr)
 	}
 	g.comeIn(t, s, key, 6)

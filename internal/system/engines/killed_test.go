@@ -33,7 +33,8 @@ func TestAllEndsWithAnEngineThatCannotStay(t *testing.T) {
 			return false
 		}
 	})
-	if status := s.Cmd.ProcessState.ExitCode(); status != run.ExitFailed || kills != 5 || !strings.Contains(s.Log.String(), filepath.Join(dir, "log")) {
+	if status := s.Cmd.ProcessState.ExitCode(); status != run.ExitFailed || kills != 5 ||
+		!strings.Contains(s.Log.String(), filepath.Join(dir, "log")) {
 		t.Errorf("status %d after %d kills, want 1 after 5 and the log to read", status, kills)
 	}
 }
@@ -59,7 +60,8 @@ func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.For(t, "the import to begin", func() bool {
-		if _, err := fmt.Fprintf(lines, run.AnswersFile, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", ""); err != nil {
+		if _, err := fmt.Fprintf(lines, run.AnswersFile, "2026-01-01T00:00:00Z",
+			"2026-01-01T00:00:00Z", ""); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Contains(log.String(), "created brand")
@@ -81,13 +83,18 @@ func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 // engine and the API answers with 503; afterwards each beacon is counted once, and the process is still the same.
 func TestAKilledEngineComesBack(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
+	env := []string{
+		"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2",
+	}
 	s := run.Serve(t, env, "all")
 	key, brand := onlyBrandOf(t, env, s)
 	body := run.BeaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
 	counted := func() int64 { return countedVisits(t, s.URL, brand, key) }
 	accepted := int64(0)
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool {
+		status, _ := run.Post(t, s.URL, body)
+		return status == 204
+	})
 	accepted++
 
 	for name, path := range map[string]string{"clickhouse": "ai-traffic?brand_id=" + brand, "postgres": "brands"} {
@@ -100,7 +107,10 @@ func TestAKilledEngineComesBack(t *testing.T) {
 		if status, text := run.Fetch(t, s.URL+"/api/v1/"+path, key); status != 503 && status != 200 {
 			t.Errorf("%s while %s is away: %d %s, want 503 or, once it is back, 200", path, name, status, text)
 		}
-		wait.For(t, "readyz to be well again", func() bool { status, _ := run.Fetch(t, s.Admin(t)+"/readyz", ""); return status == 200 })
+		wait.For(t, "readyz to be well again", func() bool {
+			status, _ := run.Fetch(t, s.Admin(t)+"/readyz", "")
+			return status == 200
+		})
 		end()
 		accepted += others.Load()
 	}
@@ -122,7 +132,8 @@ func killEngine(t *testing.T, s *run.Server, name string) {
 // signalEngine sends a signal to an embedded engine, whose process id is in the log.
 func signalEngine(t *testing.T, s *run.Server, name string, signal syscall.Signal) {
 	t.Helper()
-	lines := regexp.MustCompile(`msg="engine ready" engine=`+name+` .* pid=(\d+)`).FindAllStringSubmatch(s.Log.String(), -1)
+	lines := regexp.MustCompile(`msg="engine ready" engine=`+name+` .* pid=(\d+)`).FindAllStringSubmatch(s.Log.String(),
+		-1)
 	if len(lines) == 0 {
 		t.Fatalf("no process id of %s in the log:\n%s", name, s.Log)
 	}

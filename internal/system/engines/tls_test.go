@@ -48,7 +48,8 @@ func (w *securedEngines) whole(t *testing.T) {
 	run.Must(t, env, "user", "add", "ana@example.org", "--org", "acme-inc", "--role", "owner")
 	key := run.Must(t, env, "key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "test")
 	brands := run.Written(t, "brands.json", []byte(run.BrandsFile))
-	line := fmt.Sprintf(`{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil."}`+"\n",
+	line := fmt.Sprintf(
+		`{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil."}`+"\n",
 		time.Now().UTC().Add(-time.Minute).Format(time.RFC3339))
 	if r := run.ToEnd(t, env, line, "import", "-", "--org", "acme-inc", "--create", brands); r.Status != run.ExitDone {
 		t.Fatalf("import: status %d, %s", r.Status, r.Stderr)
@@ -69,7 +70,8 @@ func (w *securedEngines) ways(t *testing.T) {
 		"kafka with plain, clickhouse over https, postgres with a client certificate": {
 			"KAFKA_SASL": "plain", "KAFKA_USERNAME": "paul", "KAFKA_PASSWORD": plainPassword,
 			"CLICKHOUSE_DSN": w.clickhouse("https", w.web, ""),
-			"POSTGRES_DSN":   w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File, "sslcert", w.us.Cert, "sslkey", w.us.Key),
+			"POSTGRES_DSN": w.postgres("sslmode", "verify-full", "sslrootcert",
+				w.authority.File, "sslcert", w.us.Cert, "sslkey", w.us.Key),
 		},
 		"kafka with scram-sha-256, clickhouse over https and secure, postgres by its authority, not by name": {
 			"KAFKA_SASL":     "scram-sha-256",
@@ -77,7 +79,8 @@ func (w *securedEngines) ways(t *testing.T) {
 			"POSTGRES_DSN":   w.postgres("sslmode", "verify-ca", "sslrootcert", w.authority.File),
 		},
 		"kafka with a client certificate, clickhouse without verification": {
-			"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": "", "KAFKA_CERT": w.us.Cert, "KAFKA_KEY": w.us.Key,
+			"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": "",
+			"KAFKA_CERT": w.us.Cert, "KAFKA_KEY": w.us.Key,
 			"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&skip_verify=true"),
 		},
 		"kafka with a password, but in clear, clickhouse under another name": {
@@ -97,23 +100,43 @@ func (w *securedEngines) mistakes(t *testing.T) {
 		change map[string]string
 		want   []string
 	}{
-		"kafka: of another authority": {map[string]string{"KAFKA_CA": w.other.File}, []string{"kafka", "certificate signed by unknown authority"}},
-		"kafka: a wrong password":     {map[string]string{"KAFKA_PASSWORD": "hunter2-wrong"}, []string{"kafka", "SASL Authentication Failed"}},
-		"kafka: a mechanism that it lacks": {map[string]string{"KAFKA_SASL": "plain", "KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": ""},
-			[]string{"kafka", "Unsupported SASL Mechanism"}},
-		"kafka: no client certificate": {map[string]string{"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": ""},
-			[]string{"kafka", "bad certificate"}},
-		"kafka: no TLS":                     {map[string]string{"KAFKA_TLS": "", "KAFKA_CA": ""}, []string{"kafka"}},
-		"clickhouse: of another authority":  {map[string]string{"CLICKHOUSE_CA": w.other.File}, []string{"clickhouse", "certificate signed by unknown authority"}},
-		"clickhouse: no client certificate": {map[string]string{"CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""}, []string{"clickhouse", "certificate required"}},
-		"clickhouse: another's name": {map[string]string{"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true")},
-			[]string{"clickhouse", "certificate", "127.0.0.1"}},
-		"clickhouse: no TLS": {map[string]string{"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.native, ""), "CLICKHOUSE_CA": "", "CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""},
-			[]string{"clickhouse", "secure=true"}},
-		"postgres: of another authority": {map[string]string{"POSTGRES_DSN": w.postgres("sslmode", "verify-full", "sslrootcert", w.other.File)},
-			[]string{"postgres", "certificate signed by unknown authority"}},
-		"postgres: another's name": {map[string]string{"POSTGRES_DSN": strings.Replace(w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File), "127.0.0.1", "localhost", 1)},
-			[]string{"postgres", "certificate", "localhost"}},
+		"kafka: of another authority": {map[string]string{"KAFKA_CA": w.other.File},
+			[]string{"kafka", "certificate signed by unknown authority"}},
+		"kafka: a wrong password": {map[string]string{"KAFKA_PASSWORD": "hunter2-wrong"},
+			[]string{"kafka", "SASL Authentication Failed"}},
+		"kafka: a mechanism that it lacks": {
+			map[string]string{"KAFKA_SASL": "plain", "KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": ""},
+			[]string{"kafka", "Unsupported SASL Mechanism"},
+		},
+		"kafka: no client certificate": {
+			map[string]string{"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": ""},
+			[]string{"kafka", "bad certificate"},
+		},
+		"kafka: no TLS": {map[string]string{"KAFKA_TLS": "", "KAFKA_CA": ""}, []string{"kafka"}},
+		"clickhouse: of another authority": {map[string]string{"CLICKHOUSE_CA": w.other.File},
+			[]string{"clickhouse", "certificate signed by unknown authority"}},
+		"clickhouse: no client certificate": {map[string]string{"CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""},
+			[]string{"clickhouse", "certificate required"}},
+		"clickhouse: another's name": {
+			map[string]string{"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true")},
+			[]string{"clickhouse", "certificate", "127.0.0.1"},
+		},
+		"clickhouse: no TLS": {
+			map[string]string{
+				"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.native, ""),
+				"CLICKHOUSE_CA":  "", "CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": "",
+			},
+			[]string{"clickhouse", "secure=true"},
+		},
+		"postgres: of another authority": {
+			map[string]string{"POSTGRES_DSN": w.postgres("sslmode", "verify-full", "sslrootcert", w.other.File)},
+			[]string{"postgres", "certificate signed by unknown authority"},
+		},
+		"postgres: another's name": {
+			map[string]string{"POSTGRES_DSN": strings.Replace(
+				w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File), "127.0.0.1", "localhost", 1)},
+			[]string{"postgres", "certificate", "localhost"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
@@ -138,7 +161,8 @@ type securedEngines struct {
 	authority, other *testkit.CA
 	us               testkit.Certificate
 
-	brokers, mutual, clear string  // listeners of Apache Kafka: TLS and passwords, TLS and certificates, passwords alone
+	// listeners of Apache Kafka: TLS and passwords, TLS and certificates, passwords alone
+	brokers, mutual, clear string
 	native, web, stranger  string  // ClickHouse behind TLS: both protocols, and native under another's certificate
 	database               url.URL // of ClickHouse, without TLS
 	control                url.URL // of PostgreSQL
@@ -207,7 +231,8 @@ func (w *securedEngines) startKafka(t *testing.T, server testkit.Certificate) {
 		Listeners: []engine.KafkaListener{
 			{Name: "SECURED", Protocol: "SASL_SSL", Properties: append([]string{
 				"sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
-				`plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_paul="` + plainPassword + `";`,
+				`plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_paul="` +
+					plainPassword + `";`,
 				"scram-sha-256.sasl.jaas.config=" + scram, "scram-sha-512.sasl.jaas.config=" + scram,
 			}, stores...)},
 			{Name: "MUTUAL", Protocol: "SSL", Properties: append([]string{"ssl.client.auth=required"}, stores...)},
@@ -222,7 +247,8 @@ func (w *securedEngines) startKafka(t *testing.T, server testkit.Certificate) {
 	stopped(t, broker.Stop)
 	w.brokers, w.mutual, w.clear = broker.Listener("SECURED"), broker.Listener("MUTUAL"), broker.Listener("CLEAR")
 	client := kafka.Client{Addr: kafka.TCP(broker.Brokers()...)}
-	for _, mechanism := range []kafka.ScramMechanism{kafka.ScramMechanismSha256, kafka.ScramMechanismSha512} { // one at a time of a user
+	// one at a time of a user
+	for _, mechanism := range []kafka.ScramMechanism{kafka.ScramMechanismSha256, kafka.ScramMechanismSha512} {
 		altered, err := client.AlterUserScramCredentials(t.Context(), &kafka.AlterUserScramCredentialsRequest{
 			Upsertions: []kafka.UserScramCredentialsUpsertion{credential(t, "sara", mechanism, scramPassword)},
 		})
@@ -240,7 +266,9 @@ func (w *securedEngines) startKafka(t *testing.T, server testkit.Certificate) {
 // startPostgres starts a server that takes connections over TLS. Its key must be its user's.
 func (w *securedEngines) startPostgres(t *testing.T, server testkit.Certificate) {
 	t.Helper()
-	cfg := engine.PostgresConfig{Dir: filepath.Join(run.DataDir(t), "postgres"), NoSync: true, Log: slog.New(slog.DiscardHandler)}
+	cfg := engine.PostgresConfig{
+		Dir: filepath.Join(run.DataDir(t), "postgres"), NoSync: true, Log: slog.New(slog.DiscardHandler),
+	}
 	first, err := engine.StartPostgres(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +285,9 @@ func (w *securedEngines) startPostgres(t *testing.T, server testkit.Certificate)
 			t.Fatal(err)
 		}
 	}
-	cfg.Settings = []string{"ssl=on", "ssl_cert_file=" + server.Cert, "ssl_key_file=" + server.Key, "ssl_ca_file=" + w.authority.File}
+	cfg.Settings = []string{
+		"ssl=on", "ssl_cert_file=" + server.Cert, "ssl_key_file=" + server.Key, "ssl_ca_file=" + w.authority.File,
+	}
 	second, err := engine.StartPostgres(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +297,8 @@ func (w *securedEngines) startPostgres(t *testing.T, server testkit.Certificate)
 }
 
 // credential is what a broker keeps of a user's password (RFC 5802).
-func credential(t *testing.T, name string, mechanism kafka.ScramMechanism, password string) kafka.UserScramCredentialsUpsertion {
+func credential(t *testing.T, name string, mechanism kafka.ScramMechanism,
+	password string) kafka.UserScramCredentialsUpsertion {
 	t.Helper()
 	const iterations = 4096
 	sum, length := sha256.New, sha256.Size
@@ -279,7 +310,9 @@ func credential(t *testing.T, name string, mechanism kafka.ScramMechanism, passw
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kafka.UserScramCredentialsUpsertion{Name: name, Mechanism: mechanism, Iterations: iterations, Salt: salt, SaltedPassword: salted}
+	return kafka.UserScramCredentialsUpsertion{
+		Name: name, Mechanism: mechanism, Iterations: iterations, Salt: salt, SaltedPassword: salted,
+	}
 }
 
 // stopped stops an engine at the end of a test.

@@ -25,7 +25,8 @@ func traced(t *testing.T, settings ...string) (s *run.Installation, brand string
 	s = run.Installed(t, settings...)
 	brand = s.AddBrands(t, s.Organization.ID, run.BrandsFile)
 	at := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
-	line := fmt.Sprintf(`{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil."}`+"\n", at)
+	line := fmt.Sprintf(
+		`{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil."}`+"\n", at)
 	if r := run.ToEnd(t, s.Env, line, "import", "-", "--org", "acme", "--brand", "acme"); r.Status != run.ExitDone {
 		t.Fatalf("import: %s", r.Stderr)
 	}
@@ -37,8 +38,10 @@ func traced(t *testing.T, settings ...string) (s *run.Installation, brand string
 func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	t.Parallel()
 	collector := testkit.NewTraceReceiver(t)
-	s, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/visibility-summary?model=hunter3&brand_id="+brand, nil)
+	s, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL,
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		s.URL+"/api/v1/visibility-summary?model=hunter3&brand_id="+brand, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,18 +65,23 @@ func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 		t.Errorf("the request: %+v", server)
 	}
 	for name, span := range family {
-		if name[0] == callerTrace && span.ID != server.ID && (span.Parent != server.ID || span.Start.Before(server.Start) || span.End.After(server.End)) {
+		if name[0] == callerTrace && span.ID != server.ID &&
+			(span.Parent != server.ID || span.Start.Before(server.Start) || span.End.After(server.End)) {
 			t.Errorf("%s is not inside the request: %+v", span.Name, span)
 		}
 	}
 	family.one(t, callerTrace, "SELECT resolve_key")
-	if span := family.one(t, callerTrace, "SELECT entity_visibility"); span.Attributes["db.system.name"] != "clickhouse" || span.Attributes["db.response.returned_rows"] == "" {
+	if span := family.one(t, callerTrace,
+		"SELECT entity_visibility"); span.Attributes["db.system.name"] != "clickhouse" ||
+		span.Attributes["db.response.returned_rows"] == "" {
 		t.Errorf("the view: %v", span.Attributes)
 	}
 	wantBatch(t, family, s.Prefix)
 
 	sent := string(collector.Bodies())
-	for _, secret := range []string{s.Key, s.Key[len(s.Key)-12:], "hunter2", "hunter3", "brand_id=", "ana@acme.example"} {
+	for _, secret := range []string{
+		s.Key, s.Key[len(s.Key)-12:], "hunter2", "hunter3", "brand_id=", "ana@acme.example",
+	} {
 		if strings.Contains(sent, secret) {
 			t.Errorf("%q was sent to the collector", secret)
 		}
@@ -90,7 +98,9 @@ func wantBatch(t *testing.T, family family, prefix string) {
 	t.Helper()
 	var batch testkit.Span
 	for _, span := range family {
-		if span.Name == "batch "+prefix+"answers" && span.Attributes["messaging.consumer.group.name"] == prefix+run.GroupOfAnswers { // results read the topic too
+		// results read the topic too
+		if span.Name == "batch "+prefix+"answers" &&
+			span.Attributes["messaging.consumer.group.name"] == prefix+run.GroupOfAnswers {
 			batch = span
 		}
 	}
@@ -103,7 +113,8 @@ func wantBatch(t *testing.T, family family, prefix string) {
 			t.Errorf("%s of the batch is %q, want %q", name, batch.Attributes[name], value)
 		}
 	}
-	if batch.Parent != "" || batch.Failed || batch.Attributes["answerscope.batch.bytes"] == "" || batch.Attributes["messaging.destination.partition.id"] == "" {
+	if batch.Parent != "" || batch.Failed || batch.Attributes["answerscope.batch.bytes"] == "" ||
+		batch.Attributes["messaging.destination.partition.id"] == "" {
 		t.Errorf("the batch: %+v", batch)
 	}
 	before := batch.Start

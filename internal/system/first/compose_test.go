@@ -24,7 +24,8 @@ func TestTheServicesOfComposeAreOurs(t *testing.T) {
 	}
 	var env []string
 	for _, m := range composeSetting.FindAllStringSubmatch(string(text), -1) {
-		env = append(env, m[1]+"="+composeSecret.ReplaceAllString(composeDefault.ReplaceAllString(m[2], "$1"), "secret"))
+		env = append(env,
+			m[1]+"="+composeSecret.ReplaceAllString(composeDefault.ReplaceAllString(m[2], "$1"), "secret"))
 	}
 	if len(env) < 4 {
 		t.Errorf("it sets only %v", env)

@@ -22,7 +22,8 @@ func TestConfigShowsWhatIsEffectiveAndNoSecret(t *testing.T) {
 	}
 	table := run.Must(t, env, "config", "--kafka-partitions", "12")
 	var document map[string]shownSetting
-	if err := json.Unmarshal([]byte(run.Must(t, env, "config", "--kafka-partitions", "12", "--json")), &document); err != nil {
+	if err := json.Unmarshal([]byte(run.Must(t, env, "config", "--kafka-partitions", "12", "--json")),
+		&document); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(table, "hunter2") {
@@ -51,9 +52,11 @@ func TestConfigCheckSaysAllThatIsWrong(t *testing.T) {
 	if r := run.ToEnd(t, nil, "", "config", "--check"); r.Status != run.ExitDone || r.Stdout+r.Stderr != "" {
 		t.Errorf("the defaults: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
-	r := run.ToEnd(t, []string{"ANSWERSCOPE_LISTEN=8080", "ANSWERSCOPE_KAFKA_BROKERS=a:1,b", "ANSWERSCOPE_KAFKA_BROKER=c:1",
-		"ANSWERSCOPE_START_LIMIT=-1", "ANSWERSCOPE_CANARY=yes", "ANSWERSCOPE_TRACKING_URL=ingest:8082", "ANSWERSCOPE_POSTGRES_GATEWAY_DSN=db:5432",
-		"ANSWERSCOPE_REST_SCHEMAS=api", "ANSWERSCOPE_REST_MAX_ROWS=many"}, "", "config", "--check")
+	r := run.ToEnd(t,
+		[]string{"ANSWERSCOPE_LISTEN=8080", "ANSWERSCOPE_KAFKA_BROKERS=a:1,b", "ANSWERSCOPE_KAFKA_BROKER=c:1",
+			"ANSWERSCOPE_START_LIMIT=-1", "ANSWERSCOPE_CANARY=yes", "ANSWERSCOPE_TRACKING_URL=ingest:8082",
+			"ANSWERSCOPE_POSTGRES_GATEWAY_DSN=db:5432",
+			"ANSWERSCOPE_REST_SCHEMAS=api", "ANSWERSCOPE_REST_MAX_ROWS=many"}, "", "config", "--check")
 	want := `answerscope: ANSWERSCOPE_KAFKA_BROKERS is "b": want HOST:PORT, such as 127.0.0.1:8080
 ANSWERSCOPE_POSTGRES_GATEWAY_DSN is "****": want postgres:// or postgresql://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_LISTEN is "8080": want HOST:PORT, such as 127.0.0.1:8080
@@ -92,7 +95,10 @@ ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
 }
 
 func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
-	for _, args := range [][]string{{"nonsense"}, {"org", "add"}, {"org", "add", ""}, {"org", "add", "A\u202eB"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
+	for _, args := range [][]string{
+		{"nonsense"}, {"org", "add"}, {"org", "add", ""}, {"org", "add", "A\u202eB"}, {"all", "--nonsense"},
+		{"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"},
+	} {
 		r := run.ToEnd(t, nil, "", args...)
 		if r.Status != run.ExitUsage || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "answerscope: ") {
 			t.Errorf("%v: status %d, stdout %q, stderr %q", args, r.Status, r.Stdout, r.Stderr)
@@ -107,7 +113,9 @@ func TestAMisspeltAddressStartsNoEngine(t *testing.T) {
 		"ANSWERSCOPE_DATA_DIR=" + t.TempDir(), "ANSWERSCOPE_POSTGRES_DSN=postgres://app@127.0.0.1:1/none",
 		"ANSWERSCOPE_CLICKHOUSE_DNS=clickhouse://app@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1",
 	}, "", "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	if r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "ANSWERSCOPE_CLICKHOUSE_DNS names no setting: did you mean ANSWERSCOPE_CLICKHOUSE_DSN?") {
+	if r.Status != run.ExitUsage ||
+		!strings.Contains(r.Stderr,
+			"ANSWERSCOPE_CLICKHOUSE_DNS names no setting: did you mean ANSWERSCOPE_CLICKHOUSE_DSN?") {
 		t.Errorf("status %d, %q", r.Status, r.Stderr)
 	}
 }
@@ -119,13 +127,15 @@ func TestStatusShowsWhatItKnowsWithoutEngines(t *testing.T) {
 		"ANSWERSCOPE_DATA_DIR=" + t.TempDir(), "ANSWERSCOPE_POSTGRES_DSN=postgres://app:hunter2@127.0.0.1:1/none",
 		"ANSWERSCOPE_CLICKHOUSE_DSN=clickhouse://app:hunter2@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1",
 	}, "", "status")
-	if r.Status != run.ExitFailed || !strings.Contains(r.Stdout, "MB free") || !strings.Contains(r.Stderr, "127.0.0.1:1") || strings.Contains(r.Stdout+r.Stderr, "hunter2") {
+	if r.Status != run.ExitFailed || !strings.Contains(r.Stdout, "MB free") ||
+		!strings.Contains(r.Stderr, "127.0.0.1:1") || strings.Contains(r.Stdout+r.Stderr, "hunter2") {
 		t.Errorf("status %d, %q, %q", r.Status, r.Stdout, r.Stderr)
 	}
 }
 
 func TestConfigChecksRetention(t *testing.T) {
-	r := run.ToEnd(t, []string{"ANSWERSCOPE_RETENTION_VISITS=-1"}, "", "config", "--check", "--retention-deadletters=1201")
+	r := run.ToEnd(t, []string{"ANSWERSCOPE_RETENTION_VISITS=-1"}, "", "config",
+		"--check", "--retention-deadletters=1201")
 	want := `answerscope: ANSWERSCOPE_RETENTION_VISITS is "-1": want whole months, 1 to 1200, or 0 without limit
 --retention-deadletters is "1201": want whole months, 1 to 1200, or 0 without limit
 `

@@ -21,7 +21,8 @@ import (
 )
 
 // sqlLine is the command that the demo prints for SQL, with the number below it.
-var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\n +is the API's aiVisibilityScore: (\S+)\n`)
+var sqlLine = regexp.MustCompile(
+	`curl '(http://[^']+)' --data-binary "([^"]+)"\n +is the API's aiVisibilityScore: (\S+)\n`)
 
 var shareLine = regexp.MustCompile(`\n  share  (http://\S+)/share/(shr_\w+)\n`)
 
@@ -86,16 +87,20 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
 		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
-	for _, verdict := range []string{"Fernwood moved_down since ", "chatgpt-web moved_down, ", "copilot-web outage, ", "gemini-web model_changed, "} {
+	for _, verdict := range []string{
+		"Fernwood moved_down since ", "chatgpt-web moved_down, ", "copilot-web outage, ", "gemini-web model_changed, ",
+	} {
 		if !strings.Contains(first.Log.String(), verdict) {
 			t.Errorf("the demo lacks %q:\n%s", verdict, first.Log)
 		}
 	}
 	shared := sharedBy(t, first)
-	if status, text := described(t, first.URL, shared); status != http.StatusOK || !strings.Contains(text, `"name":"Fernwood"`) {
+	if status, text := described(t, first.URL, shared); status != http.StatusOK ||
+		!strings.Contains(text, `"name":"Fernwood"`) {
 		t.Errorf("the demo's share link: %d %s", status, text)
 	}
-	if posted := postedBy(first); posted != "visibility.moved report.weekly " && posted != "report.weekly visibility.moved " {
+	if posted := postedBy(first); posted != "visibility.moved report.weekly " &&
+		posted != "report.weekly visibility.moved " {
 		t.Errorf("the first run posts %q:\n%s", posted, first.Log)
 	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
@@ -144,7 +149,8 @@ func showsTheMail(t *testing.T, env []string, s *run.Server) {
 		t.Fatal(err)
 	}
 	printed := run.Must(t, env, "report", "fernwood", "--org", run.DemoSlug, "--format", "html")
-	if string(mail) != printed || !strings.Contains(printed, s.URL+"/brands/fernwood?") || !strings.Contains(printed, "<title>Simulated: Fernwood: named in ") {
+	if string(mail) != printed || !strings.Contains(printed, s.URL+"/brands/fernwood?") ||
+		!strings.Contains(printed, "<title>Simulated: Fernwood: named in ") {
 		t.Errorf("the demo's mail is not what is printed:\n%s", mail)
 	}
 }
@@ -153,12 +159,16 @@ func showsTheMail(t *testing.T, env []string, s *run.Server) {
 func showsTheDemoAgain(t *testing.T, env []string, s *run.Server, key string) {
 	t.Helper()
 	text := run.Must(t, env, "status")
-	for _, want := range []string{s.URL, key, key[:8] + "…", "topic answers", "0 of them not landed yet", pageLine.FindString(s.Log.String()), run.Binary(t) + " analyst add ana --org demo\n"} {
+	for _, want := range []string{
+		s.URL, key, key[:8] + "…", "topic answers", "0 of them not landed yet",
+		pageLine.FindString(s.Log.String()), run.Binary(t) + " analyst add ana --org demo\n",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status lacks %q:\n%s", want, text)
 		}
 	}
-	if secrets := regexp.MustCompile(`://[^:]+:([^*@]+)@`).FindAllString(run.Must(t, env, "status", "--json"), -1); secrets != nil {
+	if secrets := regexp.MustCompile(`://[^:]+:([^*@]+)@`).FindAllString(run.Must(t, env, "status", "--json"),
+		-1); secrets != nil {
 		t.Errorf("status shows passwords: %q", secrets)
 	}
 }
@@ -191,7 +201,8 @@ func showsRealPlatforms(t *testing.T, env []string, s *run.Server, key string) {
 	}
 	var cards struct{ Cards []struct{ Platform string } }
 	_, body := run.Fetch(t, s.URL+"/api/v1/shopping-cards?brand_id="+run.OnlyBrand(t, s.URL, key), key)
-	if err := json.Unmarshal([]byte(body), &cards); err != nil || len(cards.Cards) == 0 || cards.Cards[0].Platform != "chatgpt-shopping" {
+	if err := json.Unmarshal([]byte(body), &cards); err != nil || len(cards.Cards) == 0 ||
+		cards.Cards[0].Platform != "chatgpt-shopping" {
 		t.Errorf("shopping cards: %s", body)
 	}
 }
@@ -229,10 +240,12 @@ func showsThePixel(t *testing.T, s *run.Server) {
 	t.Cleanup(proxy.Close)
 	tab := webbrowser.Start(t, "chromium", strings.TrimPrefix(proxy.URL, "http://")).Open(t)
 	tab.Visit(t, m[1])
-	tab.Await(t, `document.getElementById("visits").textContent == "0" && document.getElementById("sent").textContent == "nothing"`)
+	tab.Await(t, `document.getElementById("visits").textContent == "0" && `+
+		`document.getElementById("sent").textContent == "nothing"`)
 	tab.Visit(t, m[1]+"?utm_source=chatgpt.com")
 	tab.Eval(t, `void (document.getElementById("next").click(), document.getElementById("order").click())`, nil)
-	tab.Await(t, `["visits", "sessions", "orders", "value"].map((id) => document.getElementById(id).textContent).join() == "2,1,1,49.90 EUR"`)
+	tab.Await(t, `["visits", "sessions", "orders", "value"].map((id) => `+
+		`document.getElementById(id).textContent).join() == "2,1,1,49.90 EUR"`)
 }
 
 // demoVisits asks for the only brand's visits in the default window.
@@ -248,7 +261,8 @@ func demoVisits(t *testing.T, url, key string) int {
 	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Total == 0 {
 		t.Fatalf("traffic: %s", body)
 	}
-	if traffic.Sessions == 0 || traffic.Sessions >= traffic.Total || len(traffic.Goals) < 2 || len(traffic.Landings) < 2 {
+	if traffic.Sessions == 0 || traffic.Sessions >= traffic.Total || len(traffic.Goals) < 2 ||
+		len(traffic.Landings) < 2 {
 		t.Errorf("the demo shows no sessions of several views, goals or landing pages: %s", body)
 	}
 	return traffic.Total
@@ -262,7 +276,8 @@ func demoCrawls(t *testing.T, url, key string) int {
 		Purposes []struct{ Purpose string } `json:"purpose_breakdown"`
 	}
 	_, body := run.Fetch(t, url+"/api/v1/ai-crawlers?brand_id="+run.OnlyBrand(t, url, key), key)
-	if err := json.Unmarshal([]byte(body), &crawlers); err != nil || crawlers.Total == 0 || len(crawlers.Purposes) != 3 {
+	if err := json.Unmarshal([]byte(body), &crawlers); err != nil || crawlers.Total == 0 ||
+		len(crawlers.Purposes) != 3 {
 		t.Fatalf("crawlers: %s", body)
 	}
 	return crawlers.Total

@@ -19,7 +19,8 @@ func TestABuildSaysWhichItIs(t *testing.T) {
 		t.Errorf("--version printed %q, want %q", flag, line)
 	}
 	var b struct{ Version, Go, Platform string }
-	if err := json.Unmarshal([]byte(run.Must(t, nil, "version", "--json")), &b); err != nil || b.Version == "" || b.Go == "" || b.Platform == "" {
+	if err := json.Unmarshal([]byte(run.Must(t, nil, "version", "--json")), &b); err != nil || b.Version == "" ||
+		b.Go == "" || b.Platform == "" {
 		t.Errorf("version --json printed %+v, %v", b, err)
 	}
 	for _, part := range []string{b.Version, b.Go, b.Platform} {

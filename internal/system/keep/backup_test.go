@@ -33,7 +33,10 @@ func TestABackupComesBack(t *testing.T) {
 	acme := run.OnlyBrand(t, s.URL, own)
 	run.Must(t, env, "analyst", "add", "ana", "--org", "demo")
 	body := run.BeaconOf(acme, "/a?utm_source=chatgpt.com", `,"n":1`)
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := run.Post(t, s.URL, body); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool {
+		status, _ := run.Post(t, s.URL, body)
+		return status == 204
+	})
 
 	accepted, end := s.Beacons(t, body)
 	wait.For(t, "some visits", func() bool { return accepted.Load() > 500 })
@@ -51,16 +54,19 @@ func TestABackupComesBack(t *testing.T) {
 		t.Fatalf("demo ended with status %d", status)
 	}
 
-	if r := run.ToEnd(t, env, "", "backup", filepath.Join(dir, "inside")); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "is in the data directory") {
+	if r := run.ToEnd(t, env, "", "backup", filepath.Join(dir, "inside")); r.Status != run.ExitUsage ||
+		!strings.Contains(r.Stderr, "is in the data directory") {
 		t.Errorf("a backup into the data directory: status %d, %s", r.Status, r.Stderr)
 	}
 	fresh := filepath.Join(filepath.Dir(dir), "restored")
 	env[0] = "ANSWERSCOPE_DATA_DIR=" + fresh
 	refusesDamage(t, env, to, fresh)
-	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitDone || !strings.Contains(r.Stderr, "secret-keys") {
+	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitDone ||
+		!strings.Contains(r.Stderr, "secret-keys") {
 		t.Fatalf("restore: status %d, %s", r.Status, r.Stderr)
 	}
-	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "holds an installation already") {
+	if r := run.ToEnd(t, env, "", "restore", to); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "holds an installation already") {
 		t.Errorf("a second restore: status %d, %s", r.Status, r.Stderr)
 	}
 	back := run.Serve(t, env, "all")
@@ -82,13 +88,15 @@ func TestABackupComesBack(t *testing.T) {
 		}
 	}
 	// The schedule's job is restored; the next one has another number.
-	if r := run.ToEnd(t, env, "", "track", "fernwood", "--org", "demo", "--platforms", "simulator"); r.Status != run.ExitDone {
+	if r := run.ToEnd(t, env, "", "track", "fernwood", "--org", "demo",
+		"--platforms", "simulator"); r.Status != run.ExitDone {
 		t.Errorf("track: status %d, %s", r.Status, r.Stderr)
 	}
 	if list := run.Must(t, env, "analyst", "list"); !strings.Contains(list, "ana") {
 		t.Errorf("analysts: %s", list)
 	}
-	if status, _ := run.Post(t, back.URL, run.BeaconOf(acme, "/restored?utm_source=chatgpt.com", `,"n":1`)); status != 204 {
+	if status, _ := run.Post(t, back.URL,
+		run.BeaconOf(acme, "/restored?utm_source=chatgpt.com", `,"n":1`)); status != 204 {
 		t.Errorf("a beacon is answered with %d", status)
 	}
 	wait.For(t, "a visit of a page that had none", func() bool { // those of the backup's log may still land
@@ -105,7 +113,8 @@ func bodiesOf(t *testing.T, s *run.Server, key, brand string) map[string]string 
 	t.Helper()
 	bodies := map[string]string{}
 	for _, path := range []string{
-		"whoami", "brands", "visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance",
+		"whoami", "brands", "visibility-summary", "visibility-trend", "competitor-comparison", "citations",
+		"prompt-performance",
 		"shopping-cards", "ai-traffic", "ai-crawlers",
 	} {
 		path = "/api/v1/" + path
@@ -128,11 +137,15 @@ func refusesDamage(t *testing.T, env []string, whole, fresh string) {
 	for said, harm := range map[string]func(dir string) error{
 		"is not as backup wrote it": func(dir string) error {
 			text, err := os.ReadFile(filepath.Join(dir, brands))
-			return errors.Join(err, os.WriteFile(filepath.Join(dir, brands), bytes.Replace(text, []byte("Fernwood"), []byte("Fernw00d"), 1), 0o600))
+			return errors.Join(err,
+				os.WriteFile(filepath.Join(dir, brands),
+					bytes.Replace(text, []byte("Fernwood"), []byte("Fernw00d"), 1), 0o600))
 		},
-		"is missing":                 func(dir string) error { return os.RemoveAll(filepath.Join(dir, "kafka")) },
-		"which backup did not write": func(dir string) error { return os.WriteFile(filepath.Join(dir, "analysts", "zz.xml"), nil, 0o600) },
-		"is no whole backup":         func(dir string) error { return os.Remove(filepath.Join(dir, "backup.json")) },
+		"is missing": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "kafka")) },
+		"which backup did not write": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "analysts", "zz.xml"), nil, 0o600)
+		},
+		"is no whole backup": func(dir string) error { return os.Remove(filepath.Join(dir, "backup.json")) },
 	} {
 		dir := filepath.Join(t.TempDir(), "damaged")
 		if err := errors.Join(os.CopyFS(dir, os.DirFS(whole)), harm(dir)); err != nil {

@@ -37,15 +37,20 @@ func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exec("CREATE MATERIALIZED VIEW theirs TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(model = 'odd')) AS last_offset FROM citations")
+	exec("CREATE MATERIALIZED VIEW theirs TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, " +
+		"toInt64(throwIf(model = 'odd')) AS last_offset FROM citations")
 	var more strings.Builder
 	for n := range 10 {
-		fmt.Fprintf(&more, `{"platform":"chatgpt-web","model":"%s","prompt":"best lamp?","sample":%d,"answered_at":"2026-03-02T09:00:00Z","text":"Lumen is fine.","citations":[{"url":"https://lumen.example/"}]}`+"\n",
+		fmt.Fprintf(&more, `{"platform":"chatgpt-web","model":"%s","prompt":"best lamp?","sample":%d,`+
+			`"answered_at":"2026-03-02T09:00:00Z","text":"Lumen is `+
+			`fine.","citations":[{"url":"https://lumen.example/"}]}`+"\n",
 			map[bool]string{true: "odd", false: "even"}[n%5 == 3], n+1)
 	}
-	run.Must(t, h.Env, "import", run.Written(t, "more.ndjson", []byte(more.String())), "--org", "acme", "--brand", "lumen")
+	run.Must(t, h.Env, "import", run.Written(t, "more.ndjson", []byte(more.String())), "--org", "acme",
+		"--brand", "lumen")
 	wait.Until(t, func() string {
-		if status, body := run.Fetch(t, h.Admin(t)+"/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(body, "is refused by view ") || !strings.Contains(body, ".theirs") {
+		if status, body := run.Fetch(t, h.Admin(t)+"/readyz", ""); status != http.StatusServiceUnavailable ||
+			!strings.Contains(body, "is refused by view ") || !strings.Contains(body, ".theirs") {
 			return fmt.Sprintf("readyz: %d %s", status, body)
 		}
 		return ""
@@ -87,48 +92,60 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		letter := clickhouse.DeadLetter{LogTopic: h.Prefix + "answers", LogOffset: int64(n), AppendedAt: at, Value: string(value), Reason: "malformed", Detail: "of a later release"}
-		if err := clickhouse.DeadLetters.Insert(t.Context(), h.Warehouse, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
+		letter := clickhouse.DeadLetter{
+			LogTopic: h.Prefix + "answers", LogOffset: int64(n), AppendedAt: at, Value: string(value),
+			Reason: "malformed", Detail: "of a later release",
+		}
+		if err := clickhouse.DeadLetters.Insert(t.Context(), h.Warehouse, fmt.Sprint(n),
+			[]clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	var listed []listedDeadLetter
-	for line := range strings.Lines(run.Must(t, h.Env, "deadletters", "list", "--json", "--reason", "malformed", "--topic", "answers")) {
+	for line := range strings.Lines(run.Must(t, h.Env, "deadletters", "list", "--json", "--reason", "malformed",
+		"--topic", "answers")) {
 		var one listedDeadLetter
 		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			t.Fatal(line, err)
 		}
 		listed = append(listed, one)
 	}
-	if len(listed) != 2 || listed[0].Reason != "malformed" || listed[0].Detail != "of a later release" || listed[0].ReplayedAt != nil {
+	if len(listed) != 2 || listed[0].Reason != "malformed" || listed[0].Detail != "of a later release" ||
+		listed[0].ReplayedAt != nil {
 		t.Fatalf("listed %+v", listed)
 	}
 	first := listed[0]
-	if text := run.Must(t, h.Env, "deadletters", "list", "--from", "2020-01-01"); strings.Count(text, "malformed  of a later release") != 2 {
+	if text := run.Must(t, h.Env, "deadletters", "list",
+		"--from", "2020-01-01"); strings.Count(text, "malformed  of a later release") != 2 {
 		t.Errorf("listed as\n%s", text)
 	}
 	if text := run.Must(t, h.Env, "deadletters", "list", "--topic", "visits"); text != "" {
 		t.Errorf("of visits %s", text)
 	}
 	var record struct{ Model string }
-	if err := json.Unmarshal([]byte(run.Must(t, h.Env, "deadletters", "show", first.Record, "--raw")), &record); err != nil || record.Model != "odd" {
+	if err := json.Unmarshal([]byte(run.Must(t, h.Env, "deadletters", "show", first.Record, "--raw")),
+		&record); err != nil || record.Model != "odd" {
 		t.Errorf("shown raw: %+v, %v", record, err)
 	}
-	if text := run.Must(t, h.Env, "deadletters", "show", first.Record); !strings.Contains(text, "record    "+first.Record) || !strings.Contains(text, `"model":"odd"`) {
+	if text := run.Must(t, h.Env, "deadletters", "show",
+		first.Record); !strings.Contains(text, "record    "+first.Record) || !strings.Contains(text, `"model":"odd"`) {
 		t.Errorf("shown as\n%s", text)
 	}
-	if text := run.Must(t, h.Env, "deadletters", "replay", first.Record); text != `{"replayed":1,"skipped":0,"refused":0}` {
+	if text := run.Must(t, h.Env, "deadletters", "replay",
+		first.Record); text != `{"replayed":1,"skipped":0,"refused":0}` {
 		t.Errorf("one was replayed: %s", text)
 	}
-	if text := run.Must(t, h.Env, "deadletters", "replay", "--reason", "malformed"); text != `{"replayed":1,"skipped":1,"refused":0}` {
+	if text := run.Must(t, h.Env, "deadletters", "replay",
+		"--reason", "malformed"); text != `{"replayed":1,"skipped":1,"refused":0}` {
 		t.Errorf("the rest was replayed: %s", text)
 	}
 	settled(t, h, lumen, 32)
 	if text := run.Must(t, h.Env, "deadletters", "list"); text != "" {
 		t.Errorf("left are\n%s", text)
 	}
-	if text := run.Must(t, h.Env, "deadletters", "list", "--replayed"); strings.Count(text, "malformed, replayed 20") != 2 {
+	if text := run.Must(t, h.Env, "deadletters", "list",
+		"--replayed"); strings.Count(text, "malformed, replayed 20") != 2 {
 		t.Errorf("replayed are\n%s", text)
 	}
 	run.Must(t, h.Env, "reconcile") // nothing differs
@@ -144,15 +161,21 @@ func TestShownDeadLettersHaveNoControls(t *testing.T) {
 	run.Must(t, h.Env, "migrate") // makes the topics
 	const clipboard = "\x1b]52;c;cm0=\a"
 	letter := clickhouse.DeadLetter{
-		LogTopic: h.Prefix + "answers", AppendedAt: time.Now(), Reason: "malformed", Detail: "a" + clipboard + "\nb" + clipboard, Value: "c" + clipboard,
+		LogTopic: h.Prefix + "answers", AppendedAt: time.Now(), Reason: "malformed",
+		Detail: "a" + clipboard + "\nb" + clipboard, Value: "c" + clipboard,
 		HeaderKeys: []string{"h" + clipboard}, HeaderValues: []string{"v"},
 	}
-	if err := clickhouse.DeadLetters.Insert(t.Context(), h.Warehouse, "0", []clickhouse.DeadLetter{letter}); err != nil {
+	if err := clickhouse.DeadLetters.Insert(t.Context(), h.Warehouse, "0",
+		[]clickhouse.DeadLetter{letter}); err != nil {
 		t.Fatal(err)
 	}
 	const escapes = `\u001b]52;c;cm0=\u0007`
-	shown, list := run.Must(t, h.Env, "deadletters", "show", h.Prefix+"answers/0@0"), run.Must(t, h.Env, "deadletters", "list")
-	for _, want := range []string{"detail    a" + escapes + "\n          b" + escapes + "\n", "header    h" + escapes + `: "v"`, "\n\nc" + escapes} {
+	shown, list := run.Must(t, h.Env, "deadletters", "show", h.Prefix+"answers/0@0"),
+		run.Must(t, h.Env, "deadletters", "list")
+	for _, want := range []string{
+		"detail    a" + escapes + "\n          b" + escapes + "\n", "header    h" + escapes + `: "v"`,
+		"\n\nc" + escapes,
+	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("show lacks %q:\n%q", want, shown)
 		}

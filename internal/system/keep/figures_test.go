@@ -16,7 +16,10 @@ import (
 func figures(t *testing.T, i *run.Installation, brand string) map[string]string {
 	t.Helper()
 	bodies := map[string]string{}
-	for _, path := range []string{"visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "filters", "ai-traffic", "ai-crawlers"} {
+	for _, path := range []string{
+		"visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance",
+		"shopping-cards", "filters", "ai-traffic", "ai-crawlers",
+	} {
 		status, body := run.Fetch(t, i.URL+"/api/v1/"+path+run.Window(brand), i.Key)
 		var document any
 		if err := json.Unmarshal([]byte(body), &document); err != nil || status != 200 {

@@ -24,7 +24,9 @@ func TestReconcileByHand(t *testing.T) {
 			t.Errorf("%s: status %d, %s", flags, r.Status, r.Stderr)
 		}
 	}
-	for arguments, says := range map[string]string{"visits 2026-13": `month "2026-13"`, "visitors 2026-03": "answers", "visits": "month"} {
+	for arguments, says := range map[string]string{
+		"visits 2026-13": `month "2026-13"`, "visitors 2026-03": "answers", "visits": "month",
+	} {
 		r := run.ToEnd(t, env, "", append([]string{"recover"}, strings.Fields(arguments)...)...)
 		if r.Status != run.ExitUsage || !strings.Contains(r.Stderr, says) {
 			t.Errorf("recover %s: status %d, %s", arguments, r.Status, r.Stderr)
@@ -39,10 +41,12 @@ func TestReconcileByHand(t *testing.T) {
 		Open     *int
 		Findings []struct{}
 	}
-	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil || r.Status != run.ExitDone || report.Compared == nil || report.Open == nil || *report.Open != 0 || len(report.Findings) != 0 {
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil || r.Status != run.ExitDone ||
+		report.Compared == nil || report.Open == nil || *report.Open != 0 || len(report.Findings) != 0 {
 		t.Errorf("reconcile of nothing: status %d, %s%s, %v", r.Status, r.Stdout, r.Stderr, err)
 	}
-	if r := run.ToEnd(t, env, "", "reconcile", "--org", "none"); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "none") {
+	if r := run.ToEnd(t, env, "", "reconcile", "--org", "none"); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "none") {
 		t.Errorf("of an organization that there is none of: status %d, %s", r.Status, r.Stderr)
 	}
 }

@@ -52,7 +52,8 @@ func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	finished(t, h.Server, h.Env, lines)
 
 	var wrong, texts uint64
-	if err := h.Warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
+	if err := h.Warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM "+
+		"answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
 		t.Fatal(err)
 	}
 	if wrong != 0 || texts != lines {
@@ -66,7 +67,8 @@ func finished(t *testing.T, s *run.Server, env []string, answers int64) {
 	wait.Until(t, func() string {
 		text := run.Must(t, env, "reread", "--list", "--json")
 		var state postgres.RereadState
-		if err := json.Unmarshal([]byte(text), &state); err != nil || state.Organization != "acme" || state.Brand != "lumen" {
+		if err := json.Unmarshal([]byte(text), &state); err != nil || state.Organization != "acme" ||
+			state.Brand != "lumen" {
 			t.Fatalf("reread --list --json printed %q: %v", text, err)
 		}
 		if state.State != "done" || state.Done < answers || state.LeftOver != 0 {
@@ -85,13 +87,16 @@ func TestRereadIsAskedFor(t *testing.T) {
 	h.AddBrands(t, other.ID, run.LampsFile(t, 2))
 	asked := run.Must(t, env, "reread", "--org", "acme", "--brand", "lumen", "--from", "2026-03-01", "--json")
 	var state postgres.RereadState
-	if err := json.Unmarshal([]byte(asked), &state); err != nil || state.Organization+"/"+state.Brand != "acme/lumen" || state.State != "waiting" {
+	if err := json.Unmarshal([]byte(asked), &state); err != nil || state.Organization+"/"+state.Brand != "acme/lumen" ||
+		state.State != "waiting" {
 		t.Errorf("asked for one brand: %s, %v", asked, err)
 	}
-	if list := run.Must(t, env, "reread", "--list", "--org", "other", "--json"); strings.Count(list, `"organization":"other"`) != 2 || strings.Contains(list, "acme") {
+	if list := run.Must(t, env, "reread", "--list", "--org", "other",
+		"--json"); strings.Count(list, `"organization":"other"`) != 2 || strings.Contains(list, "acme") {
 		t.Errorf("the list of other: %s", list) // what making its brands has queued
 	}
-	if list := run.Must(t, env, "reread"); strings.Count(list, "waiting") != 4 || !strings.HasPrefix(list, "ORGANIZATION") {
+	if list := run.Must(t, env, "reread"); strings.Count(list, "waiting") != 4 ||
+		!strings.HasPrefix(list, "ORGANIZATION") {
 		t.Errorf("asked for all: %s", list)
 	}
 	for args, want := range map[string]string{
@@ -100,7 +105,8 @@ func TestRereadIsAskedFor(t *testing.T) {
 		"reread --from 2026-03-02 --to 2026-03-01": "is after",
 		"reread --list --to 2026-03-01":            "--list",
 	} {
-		if r := run.ToEnd(t, env, "", strings.Fields(args)...); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, want) {
+		if r := run.ToEnd(t, env, "", strings.Fields(args)...); r.Status != run.ExitUsage ||
+			!strings.Contains(r.Stderr, want) {
 			t.Errorf("%s: status %d, %s; want %d and %q", args, r.Status, r.Stderr, run.ExitUsage, want)
 		}
 	}
@@ -110,7 +116,8 @@ func TestRereadIsAskedFor(t *testing.T) {
 		"key create --org acme --user none --name ci":     `user "none" not found: want one of ana@acme.example`,
 		"key revoke 00000000-0000-0000-0000-000000000000": "not found; `answerscope key list` prints them",
 	} {
-		if r := run.ToEnd(t, env, "", strings.Fields(args)...); r.Status != run.ExitFailed || !strings.HasSuffix(r.Stderr, want+"\n") {
+		if r := run.ToEnd(t, env, "", strings.Fields(args)...); r.Status != run.ExitFailed ||
+			!strings.HasSuffix(r.Stderr, want+"\n") {
 			t.Errorf("%s: status %d, %s; want %d and %q", args, r.Status, r.Stderr, run.ExitFailed, want)
 		}
 	}

@@ -33,7 +33,8 @@ func analystOf(t *testing.T, r run.Result) sqlClient {
 
 func (c sqlClient) ask(t *testing.T, query string) (status int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.address+"/?database=answerscope", strings.NewReader(query))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		"http://"+c.address+"/?database=answerscope", strings.NewReader(query))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,8 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	if status, body := ana.ask(t, "SELECT count() FROM answers"); status != http.StatusOK || body != "1500" {
 		t.Errorf("ana counts %d %s, want 1500", status, body)
 	}
-	if status, body := ana.ask(t, "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"); status != http.StatusOK || body != "chatgpt\t1500" {
+	const byPlatform = "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"
+	if status, body := ana.ask(t, byPlatform); status != http.StatusOK || body != "chatgpt\t1500" {
 		t.Errorf("the first question of ana gives %d %s, want 1500 answers of chatgpt", status, body)
 	}
 	if status, body := bob.ask(t, "SELECT count() FROM answers"); status != http.StatusOK || body != "0" {
@@ -112,12 +114,17 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	}
 
 	listed := run.Must(t, env, "analyst", "list")
-	if lines := strings.Split(listed, "\n"); len(lines) != 2 || strings.Join(strings.Fields(lines[0]), " ") != "ana acme analyst_acme_ana since "+time.Now().UTC().Format(time.DateOnly) {
+	if lines := strings.Split(listed, "\n"); len(lines) != 2 ||
+		strings.Join(strings.Fields(lines[0]), " ") != "ana acme analyst_acme_ana since "+
+			time.Now().UTC().Format(time.DateOnly) {
 		t.Errorf("analyst list: %s", listed)
 	}
 	run.Must(t, env, "analyst", "remove", "ana", "--org", "acme")
 	log := run.Must(t, env, "access", "--limit", "3", "--json")
-	for _, want := range []string{`"action":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`, `"action":"analyst added","organization":"globex"`, ": answerscope analyst remove\""} {
+	for _, want := range []string{
+		`"action":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`,
+		`"action":"analyst added","organization":"globex"`, ": answerscope analyst remove\"",
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the audit log lacks %s:\n%s", want, log)
 		}
@@ -131,7 +138,8 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	if r := run.ToEnd(t, env, "", "analyst", "remove", "ana", "--org", "acme"); r.Status != run.ExitFailed {
 		t.Errorf("removed twice: status %d", r.Status)
 	}
-	if r := run.ToEnd(t, env, "", "analyst", "add", "bob", "--org", "globex"); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "exists") {
+	if r := run.ToEnd(t, env, "", "analyst", "add", "bob", "--org", "globex"); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "exists") {
 		t.Errorf("added twice: status %d, %s", r.Status, r.Stderr)
 	}
 	if r := run.ToEnd(t, env, "", "analyst", "add", "a_b", "--org", "globex"); r.Status != run.ExitUsage {
@@ -147,7 +155,9 @@ func rockets(t *testing.T, from, until int) string {
 	at := time.Now().UTC().Add(-time.Hour).Format(time.RFC3339)
 	var lines strings.Builder
 	for n := from; n < until; n++ {
-		fmt.Fprintf(&lines, `{"platform":"chatgpt","prompt":"rocket %d?","answered_at":"%s","text":"Acme makes rocket %d."}`+"\n", n, at, n)
+		fmt.Fprintf(&lines,
+			`{"platform":"chatgpt","prompt":"rocket %d?","answered_at":"%s","text":"Acme makes rocket %d."}`+"\n", n,
+			at, n)
 	}
 	return run.Written(t, fmt.Sprintf("answers-%d.ndjson", from), []byte(lines.String()))
 }
@@ -160,7 +170,8 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	run.Must(t, env, "org", "add", "Acme")
 	for _, weak := range []string{"password", "aaaaaaaaaaaaaaaa"} {
-		if r := run.ToEnd(t, env, weak+"\n", "analyst", "add", "ana", "--org", "acme"); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "at least 16 characters") {
+		if r := run.ToEnd(t, env, weak+"\n", "analyst", "add", "ana", "--org", "acme"); r.Status != run.ExitUsage ||
+			!strings.Contains(r.Stderr, "at least 16 characters") {
 			t.Errorf("password %s: status %d, %q", weak, r.Status, r.Stderr)
 		}
 	}
@@ -194,17 +205,21 @@ func TestAnAnalystOfAnOutsideServer(t *testing.T) {
 	t.Parallel()
 	env := run.Install(t, nil).Env[:3] // without Kafka, which an analyst needs not
 	r := run.ToEnd(t, env, "", "analyst", "add", "ana", "--org", "acme")
-	if r.Status != run.ExitDone || !strings.HasPrefix(r.Stdout, "<!-- ") || !strings.Contains(r.Stderr, "analyst_acme_ana.xml") || !strings.Contains(r.Stderr, "password ") {
+	if r.Status != run.ExitDone || !strings.HasPrefix(r.Stdout, "<!-- ") ||
+		!strings.Contains(r.Stderr, "analyst_acme_ana.xml") || !strings.Contains(r.Stderr, "password ") {
 		t.Errorf("analyst add: status %d\n%s\n%s", r.Status, r.Stdout, r.Stderr)
 	}
 	for _, args := range [][]string{{"analyst", "list"}, {"analyst", "remove", "ana", "--org", "acme"}} {
-		if r := run.ToEnd(t, env, "", args...); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "--users-dir") {
+		if r := run.ToEnd(t, env, "", args...); r.Status != run.ExitUsage ||
+			!strings.Contains(r.Stderr, "--users-dir") {
 			t.Errorf("%q without a directory: status %d, %s", args, r.Status, r.Stderr)
 		}
 	}
 	users := t.TempDir()
 	run.Write(t, filepath.Join(users, "analyst_acme_ana.xml"), r.Stdout)
-	if listed := run.Must(t, env, "analyst", "list", "--json", "--users-dir", users); !strings.Contains(listed, `"login":"analyst_acme_ana","name":"ana","organization":"acme"`) {
+	if listed := run.Must(t, env, "analyst", "list",
+		"--json", "--users-dir",
+		users); !strings.Contains(listed, `"login":"analyst_acme_ana","name":"ana","organization":"acme"`) {
 		t.Errorf("analyst list: %s", listed)
 	}
 	// This server reads no users there: they are gone from it at once.

@@ -27,9 +27,11 @@ func TestSupabaseJS(t *testing.T) {
 	run.ToEnd(t, env, "", "org", "add", "acme")
 	run.ToEnd(t, env, "", "org", "add", "other")
 	for _, user := range [][3]string{
-		{"vic", "acme", "viewer"}, {"ann", "acme", "member"}, {"ada", "acme", "admin"}, {"oto", "acme", "owner"}, {"eve", "other", "owner"},
+		{"vic", "acme", "viewer"}, {"ann", "acme", "member"}, {"ada", "acme", "admin"}, {"oto", "acme", "owner"},
+		{"eve", "other", "owner"},
 	} {
-		if r := run.ToEnd(t, env, password+"\n", "user", "add", user[0]+"@"+user[1]+".example", "--org", user[1], "--role", user[2]); r.Status != run.ExitDone {
+		if r := run.ToEnd(t, env, password+"\n", "user", "add",
+			user[0]+"@"+user[1]+".example", "--org", user[1], "--role", user[2]); r.Status != run.ExitDone {
 			t.Fatalf("user add: %s", r.Stderr)
 		}
 	}
@@ -38,13 +40,16 @@ func TestSupabaseJS(t *testing.T) {
 		t.Errorf("key anon printed %s and %s", anon, again)
 	}
 	key := run.Must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
-	line := `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"` + time.Now().UTC().Add(-time.Minute).Format(time.RFC3339) + `","text":"Acme makes the best anvil."}`
-	if r := run.ToEnd(t, env, line, "import", "-", "--org", "acme", "--create", run.Written(t, "brands.json", []byte(run.BrandsFile))); r.Status != run.ExitDone {
+	line := `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"` +
+		time.Now().UTC().Add(-time.Minute).Format(time.RFC3339) + `","text":"Acme makes the best anvil."}`
+	if r := run.ToEnd(t, env, line, "import", "-", "--org", "acme",
+		"--create", run.Written(t, "brands.json", []byte(run.BrandsFile))); r.Status != run.ExitDone {
 		t.Fatalf("import: status %d, %s", r.Status, r.Stderr)
 	}
 	run.AwaitResults(t, s.URL, key, 1)
 	brand := run.OnlyBrand(t, s.URL, key)
-	out, err := exec.CommandContext(t.Context(), "node", clients+"/supabase.mjs", s.URL, anon, password, key, brand).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "node",
+		clients+"/supabase.mjs", s.URL, anon, password, key, brand).CombinedOutput()
 	if err != nil || string(out) != "done\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -58,14 +63,18 @@ func TestSupabaseJS(t *testing.T) {
 	if request == nil {
 		t.Fatal("the page has no requests")
 	}
-	program := strings.NewReplacer("http://127.0.0.1:8080", s.URL, "ana@example.org", "eve@other.example").Replace(string(request[1]))
+	program := strings.NewReplacer("http://127.0.0.1:8080", s.URL, "ana@example.org",
+		"eve@other.example").Replace(string(request[1]))
 	node := exec.CommandContext(t.Context(), "node", "--input-type=module", "-e", "globalThis.WebSocket ??= class {}\n"+
-		"const [ANON_KEY, password] = ['"+anon+"', '"+password+"']\n"+program+"console.log(JSON.stringify(data.map((b) => [b.name, b.competitors])))")
+		"const [ANON_KEY, password] = ['"+anon+"', '"+password+"']\n"+program+
+		"console.log(JSON.stringify(data.map((b) => [b.name, b.competitors])))")
 	node.Dir = clients
 	if out, err := node.CombinedOutput(); err != nil || string(out) != "[[\"Raye\",[]]]\n" {
 		t.Errorf("the program of docs/rest.md: %v\n%s", err, out)
 	}
-	script := `ACCESS=$(curl -sSf "$URL/auth/v1/token?grant_type=password" -d '{"email":"eve@other.example","password":"` + password + `"}' | sed 's/.*"access_token":"\([^"]*\)".*/\1/')` + "\n" + string(request[2])
+	script := `ACCESS=$(curl -sSf "$URL/auth/v1/token?grant_type=password" -d ` +
+		`'{"email":"eve@other.example","password":"` + password + `"}' | sed 's/.*"access_token":"\([^"]*\)".*/\1/')` +
+		"\n" + string(request[2])
 	asked := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	asked.Env = append(os.Environ(), "URL="+s.URL, "ANON="+anon)
 	if out, err := asked.CombinedOutput(); err != nil || string(out) != `[{"name":"Raye","competitors":[]}]` {

@@ -34,11 +34,14 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 	const password = "three lamps at noon"
 	for _, user := range [][2]string{{"large", "viewer"}, {"other", "owner"}} {
 		run.ToEnd(t, env, "", "org", "add", user[0])
-		if r := run.ToEnd(t, env, password+"\n", "user", "add", "ann@"+user[0]+".example", "--org", user[0], "--role", user[1]); r.Status != run.ExitDone {
+		if r := run.ToEnd(t, env, password+"\n", "user", "add",
+			"ann@"+user[0]+".example", "--org", user[0], "--role", user[1]); r.Status != run.ExitDone {
 			t.Fatalf("user add: %s", r.Stderr)
 		}
 	}
-	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	set, err := engine.Open(t.Context(), engine.Options{
+		DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +60,12 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	const results = `
-		INSERT INTO public.prompt_results (id, prompt_id, brand_id, organization_id, platform, model_used, region, sample, response, citations, mention_count,
-			citation_count, sentiment, visibility_score, competitor_mentions, search_queries, revision, extract_version, created_at)
-		SELECT gen_random_uuid(), p.id, b.id, b.organization_id, 'chatgpt', '', '', i, substr(text.of, i % 4000 + 1, 4096), '[]', 0, 0, 'neutral', 0, '[]', '[]', 1, 1,
-			now() - interval '1 minute' * i
+		INSERT INTO public.prompt_results (id, prompt_id, brand_id, organization_id, platform, model_used, region,
+			sample, response, citations, mention_count, citation_count, sentiment, visibility_score,
+			competitor_mentions, search_queries, revision, extract_version, created_at)
+		SELECT gen_random_uuid(), p.id, b.id, b.organization_id, 'chatgpt', '', '',
+			i, substr(text.of, i % 4000 + 1, 4096), '[]', 0, 0, 'neutral', 0,
+			'[]', '[]', 1, 1, now() - interval '1 minute' * i
 		FROM (SELECT string_agg(md5(random()::text), '') AS of FROM generate_series(1, 256)) text, public.brands b,
 			LATERAL (SELECT id, row_number() OVER () AS n FROM public.prompts) p, generate_series(1, $1::int / 90) i`
 	if _, err := conn.Exec(t.Context(), results, answers); err != nil {
@@ -127,7 +132,8 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 			for range 3 {
 				r, body := ask("prompt_results", large)
 				var got []map[string]any
-				if err := json.Unmarshal(body, &got); err != nil || r.StatusCode != 206 || len(got) != 1000 || r.Header.Get("Content-Range") != "0-999/*" {
+				if err := json.Unmarshal(body, &got); err != nil || r.StatusCode != 206 || len(got) != 1000 ||
+					r.Header.Get("Content-Range") != "0-999/*" {
 					t.Errorf("%d %s: %d rows, %v", r.StatusCode, r.Header.Get("Content-Range"), len(got), err)
 				}
 			}
@@ -135,7 +141,9 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 	}
 	viewers.Wait()
 	t.Logf("30 responses of 1,000 answers by 10 clients: %s", time.Since(started))
-	for _, nested := range []string{"brands?select=*,prompts(*,prompt_results(*))", "prompts?select=*,prompt_results(*)"} {
+	for _, nested := range []string{
+		"brands?select=*,prompts(*,prompt_results(*))", "prompts?select=*,prompt_results(*)",
+	} {
 		if r, body := ask(nested, large); r.StatusCode != 400 && r.StatusCode != 206 || len(body) > 8<<20 {
 			t.Errorf("%s: %d, %d bytes", nested, r.StatusCode, len(body))
 		}
@@ -143,7 +151,8 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 	close(stop)
 	others.Wait()
 	slices.Sort(took)
-	t.Logf("another organization's %d requests: p50 %s, p99 %s, max %s", len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	t.Logf("another organization's %d requests: p50 %s, p99 %s, max %s", len(took), took[len(took)/2],
+		took[len(took)*99/100], took[len(took)-1])
 	t.Logf("memory: %d MB before, %d MB at most", before>>20, largest>>20)
 	if grown := largest - before; grown > 100<<20 {
 		t.Errorf("memory grew by %d MB", grown>>20)
@@ -155,7 +164,8 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 
 func signInAs(t *testing.T, url, email, password string) string {
 	t.Helper()
-	response, err := http.Post(url+"/auth/v1/token?grant_type=password", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)))
+	response, err := http.Post(url+"/auth/v1/token?grant_type=password", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +179,8 @@ func signInAs(t *testing.T, url, email, password string) string {
 	return session.AccessToken
 }
 
-// memoryOf is the memory of a process and its children that no other process shares, and of what they share each's part.
+// memoryOf is the memory of a process and its children that no other process shares, and of what they share each's
+// part.
 func memoryOf(t *testing.T, pid int) (bytes int64) {
 	t.Helper()
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)) // a child may have ended

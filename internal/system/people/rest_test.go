@@ -41,7 +41,11 @@ func TestQueryapiServesAnyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	login.User = url.UserPassword("cli_rest_login", "login")
-	s := run.Serve(t, []string{"ANSWERSCOPE_POSTGRES_DSN=" + login.String(), "ANSWERSCOPE_REST_PREFIX=/data", "ANSWERSCOPE_REST_MAX_ROWS=", "ANSWERSCOPE_REST_JWT_SECRET=" + strings.Repeat("s", 32)},
+	s := run.Serve(t,
+		[]string{
+			"ANSWERSCOPE_POSTGRES_DSN=" + login.String(), "ANSWERSCOPE_REST_PREFIX=/data", "ANSWERSCOPE_REST_MAX_ROWS=",
+			"ANSWERSCOPE_REST_JWT_SECRET=" + strings.Repeat("s", 32),
+		},
 		"queryapi", "--rest-schemas=a shop", "--rest-anon-role=cli_rest_anon")
 	if status, body := run.FetchAnonymously(t, s.URL+"/data/wares"); status != 200 || body != `[{"id":1}]` {
 		t.Errorf("%d %s", status, body)
@@ -49,10 +53,12 @@ func TestQueryapiServesAnyDatabase(t *testing.T) {
 	if status, body := run.FetchAnonymously(t, s.URL+"/api/v1/whoami"); status != 404 {
 		t.Errorf("/api/v1 is there: %d %s", status, body)
 	}
-	if status, body := run.Fetch(t, s.URL+"/data/wares", "a.b"); status != 401 || !strings.Contains(body, "Expected 3 parts in JWT; got 2") {
+	if status, body := run.Fetch(t, s.URL+"/data/wares", "a.b"); status != 401 ||
+		!strings.Contains(body, "Expected 3 parts in JWT; got 2") {
 		t.Errorf("%d %s", status, body)
 	}
-	do(`CREATE TABLE "a shop".prices (id int PRIMARY KEY); GRANT SELECT ON "a shop".prices TO cli_rest_anon; NOTIFY pgrst, 'reload schema'`)
+	do(`CREATE TABLE "a shop".prices (id int PRIMARY KEY); GRANT SELECT ON "a shop".prices TO cli_rest_anon; ` +
+		`NOTIFY pgrst, 'reload schema'`)
 	wait.For(t, "the new table", func() bool {
 		status, _ := run.FetchAnonymously(t, s.URL+"/data/prices")
 		return status == 200
@@ -67,9 +73,12 @@ func TestQueryapiWantsADatabaseToServeAlone(t *testing.T) {
 		want string
 	}{
 		{"A=b", []string{"--rest-schemas=a"}, "ANSWERSCOPE_POSTGRES_DSN is missing"},
-		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a,"}, "rest schemas are missing"},
-		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-max-rows=x"}, `--rest-max-rows is "x"`},
-		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-prefix=data"}, `rest prefix is "data"`},
+		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a,"},
+			"rest schemas are missing"},
+		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-max-rows=x"},
+			`--rest-max-rows is "x"`},
+		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-prefix=data"},
+			`rest prefix is "data"`},
 	} {
 		r := run.ToEnd(t, []string{c.env}, "", append([]string{"queryapi", "--listen", "127.0.0.1:0"}, c.args...)...)
 		if r.Status != run.ExitUsage || !strings.Contains(r.Stderr, c.want) {

@@ -17,11 +17,16 @@ func TestSharesByCommands(t *testing.T) {
 	h := run.Install(t, nil)
 	env := append(h.Env, "ANSWERSCOPE_PUBLIC_URL=https://answers.example")
 	run.Must(t, env, "brand", "add", "Lumen", "--org", "acme")
-	address := run.Must(t, env, "share", "add", "lumen", "--org", "acme", "--title", "For Ann", "--screen", "overview,sources", "--filter", "last_days=30", "--filter", "platform=openai", "--embed", "https://a.example", "--expires", "2099-12-31")
+	address := run.Must(t, env, "share", "add", "lumen", "--org", "acme", "--title", "For Ann",
+		"--screen", "overview,sources", "--filter", "last_days=30", "--filter", "platform=openai",
+		"--embed", "https://a.example", "--expires", "2099-12-31")
 	if !regexp.MustCompile(`^https://answers\.example/share/shr_[0-9A-Za-z]{36}$`).MatchString(address) {
 		t.Errorf("share add printed %s", address)
 	}
-	if r := run.ToEnd(t, env, "plum-orbit-tacit-91\n", "share", "add", "lumen", "--org", "acme", "--password", "--expires", "never", "--json"); r.Status != run.ExitDone || !strings.Contains(r.Stdout, `"url":"https://answers.example/share/shr_`) || strings.Contains(r.Stdout+r.Stderr, "plum") {
+	if r := run.ToEnd(t, env, "plum-orbit-tacit-91\n", "share", "add", "lumen", "--org", "acme",
+		"--password", "--expires", "never", "--json"); r.Status != run.ExitDone ||
+		!strings.Contains(r.Stdout, `"url":"https://answers.example/share/shr_`) ||
+		strings.Contains(r.Stdout+r.Stderr, "plum") {
 		t.Errorf("with a password: status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
 	for _, c := range []struct{ stdin, flags, want string }{
@@ -50,19 +55,23 @@ func TestSharesByCommands(t *testing.T) {
 		return list
 	}
 	list := read()
-	if len(list) != 2 || list[0].Title != "For Ann" || list[0].Filters["last_days"] != "30" || list[0].Filters["platform"] != "openai" || strings.Join(list[0].Screens, " ") != "overview sources" ||
-		!list[0].ExpiresAt.Equal(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)) || list[1].Title != "Lumen" || !list[1].HasPassword || list[1].ExpiresAt != nil {
+	if len(list) != 2 || list[0].Title != "For Ann" || list[0].Filters["last_days"] != "30" ||
+		list[0].Filters["platform"] != "openai" || strings.Join(list[0].Screens, " ") != "overview sources" ||
+		!list[0].ExpiresAt.Equal(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)) || list[1].Title != "Lumen" ||
+		!list[1].HasPassword || list[1].ExpiresAt != nil {
 		t.Fatalf("share list: %+v", list)
 	}
 	run.Must(t, env, "share", "revoke", list[0].ID.String())
 	if list := read(); list[0].RevokedAt == nil || list[1].RevokedAt != nil {
 		t.Errorf("after one was revoked: %+v", list)
 	}
-	if got := run.Must(t, env, "share", "list", "--org", "acme"); !strings.Contains(got, "revoked") || !strings.Contains(got, "never used") {
+	if got := run.Must(t, env, "share", "list", "--org", "acme"); !strings.Contains(got, "revoked") ||
+		!strings.Contains(got, "never used") {
 		t.Errorf("share list: %s", got)
 	}
 	for _, id := range []string{"x", "01890a5d-ac96-774b-bcce-b302099a8057"} {
-		if r := run.ToEnd(t, env, "", "share", "revoke", id); r.Status == run.ExitDone || !strings.Contains(r.Stderr, "share list") {
+		if r := run.ToEnd(t, env, "", "share", "revoke", id); r.Status == run.ExitDone ||
+			!strings.Contains(r.Stderr, "share list") {
 			t.Errorf("share revoke %s: status %d, %s", id, r.Status, r.Stderr)
 		}
 	}

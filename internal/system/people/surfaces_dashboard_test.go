@@ -22,13 +22,16 @@ func TestEveryRouteOfTheDashboardWantsItsCookie(t *testing.T) {
 	i := run.Install(t, nil)
 	s := &tenancy{Installation: i, served: serveHere(t, i, secretKeys)}
 	s.settle(t)
-	removed, disabled := addMember(t, s.Installation, s.ours, "removed", "admin"), addMember(t, s.Installation, s.ours, "disabled", "admin")
+	removed, disabled := addMember(t, s.Installation, s.ours, "removed", "admin"),
+		addMember(t, s.Installation, s.ours, "disabled", "admin")
 	cookies := map[string]string{
-		"nobody's": "", "unknown": rand.Text(), "of who was removed": cookie(t, s.Installation, removed), "of who is disabled": cookie(t, s.Installation, disabled),
+		"nobody's": "", "unknown": rand.Text(), "of who was removed": cookie(t, s.Installation, removed),
+		"of who is disabled": cookie(t, s.Installation, disabled),
 	}
 	s.Edit(t, "DELETE FROM public.members WHERE user_id = $1", removed.ID)
 	s.Edit(t, "UPDATE private.users SET is_active = false WHERE id = $1", disabled.ID)
-	owner, stranger := cookie(t, s.Installation, s.ours.users["owner"]), cookie(t, s.Installation, s.others.users["owner"])
+	owner, stranger := cookie(t, s.Installation, s.ours.users["owner"]),
+		cookie(t, s.Installation, s.others.users["owner"])
 	before, traces := s.everything(t, s.ours), s.ours.traces(t, s.root, s.tables)
 	for _, r := range s.ofDashboard(t) {
 		for whose, cookie := range cookies {
@@ -36,10 +39,12 @@ func TestEveryRouteOfTheDashboardWantsItsCookie(t *testing.T) {
 				t.Errorf("a cookie %s at %s: %d %s", whose, r, status, body)
 			}
 		}
-		if status, body := s.visit(t, r.method, r.at(s.ours), owner, "", ""); (status == 403) != (r.method != http.MethodGet) || status == 401 {
+		if status, body := s.visit(t, r.method, r.at(s.ours), owner, "",
+			""); (status == 403) != (r.method != http.MethodGet) || status == 401 {
 			t.Errorf("without the header at %s: %d %s", r, status, body)
 		}
-		if status, body := s.visit(t, r.method, r.at(s.ours), stranger, "1", ""); status == 401 || status >= 500 || traceIn(body, traces) != "" {
+		if status, body := s.visit(t, r.method, r.at(s.ours), stranger, "1", ""); status == 401 ||
+			status >= 500 || traceIn(body, traces) != "" {
 			t.Errorf("a stranger at %s: %d %s", r, status, body)
 		}
 	}
@@ -56,12 +61,13 @@ func TestEveryRouteOfTheDashboardWantsItsCookie(t *testing.T) {
 	}
 }
 
-// ofDashboard are the routes of the dashboard, but for those of who is signed out and descriptions, and a read and a write of
-// each table.
+// ofDashboard are the routes of the dashboard, but for those of who is signed out and descriptions, and a read and a
+// write of each table.
 func (s *tenancy) ofDashboard(t *testing.T) (list []route) {
 	t.Helper()
 	for _, known := range s.served.App.GetRoutes(true) {
-		if strings.HasPrefix(known.Path, "/app/api/") && !strings.HasSuffix(known.Path, "/openapi.json") && known.Path != "/app/api/session" && known.Path != "/app/api/reset" && known.Method != http.MethodHead {
+		if strings.HasPrefix(known.Path, "/app/api/") && !strings.HasSuffix(known.Path, "/openapi.json") &&
+			known.Path != "/app/api/session" && known.Path != "/app/api/reset" && known.Method != http.MethodHead {
 			list = append(list, route{known.Method, known.Path})
 		}
 	}

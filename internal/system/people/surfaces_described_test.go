@@ -36,7 +36,9 @@ func (s *tenancy) described(t *testing.T) {
 	}
 	described = append(described, "GET /api/tracking/openapi.json") // itself
 	for _, known := range s.served.App.GetRoutes(true) {
-		if r := (route{known.Method, parameter.ReplaceAllString(known.Path, "{$1}")}); (r.surface() == "/api" || r.surface() == "/api/tracking") && r.method != http.MethodHead {
+		if r := (route{known.Method,
+			parameter.ReplaceAllString(known.Path, "{$1}")}); (r.surface() == "/api" ||
+			r.surface() == "/api/tracking") && r.method != http.MethodHead {
 			served = append(served, fmt.Sprint(r))
 		}
 	}

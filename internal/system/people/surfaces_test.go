@@ -1,7 +1,6 @@
 package people
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -13,10 +12,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/jackc/pgx/v5"
 
-	"github.com/answerscope/answerscope/internal/cli"
-	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/system/run"
 	"github.com/answerscope/answerscope/queryapi/auth"
 )
@@ -29,10 +25,13 @@ var scheduled = []string{"/cron", "/api/cron"}
 
 // open are the routes without a credential; the script has another one, which ends in its hash. The dashboard is not
 // served beside an outside issuer: / says so, and the pages behind links have its style.
-var open = regexp.MustCompile(`^GET (/|/assets/.*|/confirm/:token|/unsubscribe/:token|/healthz|/t(\.[0-9a-f]+)?\.js|/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$|^POST /(confirm|unsubscribe)/:token$`)
+var open = regexp.MustCompile(`^GET (/|/assets/.*|/confirm/:token|/unsubscribe/:token|/healthz|/t(\.[0-9a-f]+)?\.js|` +
+	`/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$|^POST /(confirm|unsubscribe)/:token$`)
 
 // brandless are the routes of /api/v1 that are not about one brand. No tenant has an answer, so that one is 404.
-var brandless = []string{"/api/v1/whoami", "/api/v1/brands", "/api/v1/brands-overview", "/api/v1/verdict-checks", "/api/v1/answers/:id"}
+var brandless = []string{
+	"/api/v1/whoami", "/api/v1/brands", "/api/v1/brands-overview", "/api/v1/verdict-checks", "/api/v1/answers/:id",
+}
 
 // A caller is what one sends to prove who one is, and the status that each surface refuses it with; 0: it is let in.
 type caller struct {
@@ -42,86 +41,22 @@ type caller struct {
 	refused       map[string]int
 }
 
-// A tenancy is everything that `answerscope all` serves, in this process, to two tenants.
-type tenancy struct {
-	*run.Installation
-	served  *httpd.Server
-	root    *pgx.Conn // beyond every policy
-	tables  []string
-	ours    tenant
-	others  tenant
-	callers []caller
-}
-
-func newTenancy(t *testing.T) *tenancy {
-	t.Helper()
-	i := run.Install(t, nil)
-	s := &tenancy{Installation: i, served: serveHere(t, i, "ANSWERSCOPE_ISSUER="+run.Issuer, "ANSWERSCOPE_JWT_SECRET="+run.Secret, "ANSWERSCOPE_ANON_KEY="+run.Anon, secretKeys)}
-	s.settle(t)
-	s.callers = s.everyCaller(t)
-	return s
-}
-
-// settle adds the tenants.
-func (s *tenancy) settle(t *testing.T) {
-	t.Helper()
-	root, err := pgx.Connect(t.Context(), s.DB.Config().ConnString())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { root.Close(context.Background()) })
-	s.root = root
-	s.tables = exposed(t, root)
-	s.ours, s.others = rent(t, s.Installation, root, "acorn"), rent(t, s.Installation, root, "birch")
-}
-
-// serveHere runs `answerscope all` in this process until the test ends, and returns it once it is ready: its parts can
-// be looked at. The settings are of who signs in.
-func serveHere(t *testing.T, i *run.Installation, settings ...string) *httpd.Server {
-	t.Helper()
-	env := map[string]string{}
-	for _, entry := range i.Env {
-		name, value, _ := strings.Cut(entry, "=")
-		env[name] = value
-	}
-	settings = append(settings, "ANSWERSCOPE_POSTGRES_GATEWAY_DSN="+env["ANSWERSCOPE_POSTGRES_DSN"], "CRON_SECRET="+run.Secret)
-	args := []string{"--listen=127.0.0.1:0", "--admin=127.0.0.1:0", "--rate-limit=0", "--start-limit=0",
-		"--data-dir=" + env["ANSWERSCOPE_DATA_DIR"], "--kafka-brokers=" + env["ANSWERSCOPE_KAFKA_BROKERS"],
-		"--kafka-topic-prefix=" + env["ANSWERSCOPE_KAFKA_TOPIC_PREFIX"], "--kafka-partitions=" + env["ANSWERSCOPE_KAFKA_PARTITIONS"]}
-	ready := make(chan *httpd.Server, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- cli.ServeAll(ctx, args, slices.Concat(i.Env, settings), t.Output(), func(s *httpd.Server) { ready <- s })
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	select {
-	case s := <-ready:
-		return s
-	case err := <-ended:
-		ended <- nil
-		t.Fatalf("ended before it was ready: %v", err)
-	}
-	return nil
-}
-
 // everyCaller is of our tenant, or anonymous.
 func (s *tenancy) everyCaller(t *testing.T) []caller {
 	t.Helper()
 	member, viewer := s.ours.users["member"], s.ours.users["viewer"]
-	removed, disabled := addMember(t, s.Installation, s.ours, "removed", "admin"), addMember(t, s.Installation, s.ours, "disabled", "admin")
-	keyOfRemoved, keyOfDisabled, revoked, expired := keyOf(t, s.Installation, removed), keyOf(t, s.Installation, disabled), keyOf(t, s.Installation, member), keyOf(t, s.Installation, member)
+	removed, disabled := addMember(t, s.Installation, s.ours, "removed", "admin"),
+		addMember(t, s.Installation, s.ours, "disabled", "admin")
+	keyOfRemoved, keyOfDisabled, revoked, expired := keyOf(t, s.Installation, removed),
+		keyOf(t, s.Installation, disabled), keyOf(t, s.Installation, member), keyOf(t, s.Installation, member)
 	tracking := keyOf(t, s.Installation, member, auth.TrackingWrite)
 	s.Edit(t, "DELETE FROM public.members WHERE user_id = $1", removed.ID)
 	s.Edit(t, "UPDATE private.users SET is_active = false WHERE id = $1", disabled.ID)
 	hash := func(text string) []byte { h, _ := auth.ParseKey(text); return h[:] }
-	s.Edit(t, "UPDATE public.api_keys SET revoked_at = now() FROM private.api_key_hashes WHERE id = api_key_id AND hash = $1", hash(revoked))
-	s.Edit(t, "UPDATE public.api_keys SET expires_at = now() FROM private.api_key_hashes WHERE id = api_key_id AND hash = $1", hash(expired))
+	s.Edit(t, "UPDATE public.api_keys SET revoked_at = now() FROM private.api_key_hashes WHERE id = api_key_id "+
+		"AND hash = $1", hash(revoked))
+	s.Edit(t, "UPDATE public.api_keys SET expires_at = now() FROM private.api_key_hashes WHERE id = api_key_id "+
+		"AND hash = $1", hash(expired))
 
 	nowhere := map[string]int{"/api/v1": 401, "/api": 401, "/rest/v1": 401, "/api/tracking": 401}
 	asUser := map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 0}
@@ -130,12 +65,22 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		{"nothing", "", "", nowhere},
 		{"the anon key", run.Anon, "", nowhere},
 		{"the anon key twice", run.Anon, run.Anon, nowhere},
-		{"an expired token", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), nowhere},
-		{"another issuer's token", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) { c.Issuer = "https://other.example" }), nowhere},
-		{"a token that another signed", run.Anon, run.Signed(t, jwt.SigningMethodHS256, []byte(strings.Repeat("x", 40)), member, nil), nowhere},
-		{"alg: none", run.Anon, run.Signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, member, nil), nowhere},
-		{"a token whose role is the owner of the tables", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) { c.Role = "answerscope_owner" }), map[string]int{"/api/v1": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
-		{"a token whose role is anon", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) { c.Role = "anon" }), nowhere},
+		{"an expired token", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
+			c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute))
+		}), nowhere},
+		{"another issuer's token", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
+			c.Issuer = "https://other.example"
+		}), nowhere},
+		{"a token that another signed", run.Anon,
+			run.Signed(t, jwt.SigningMethodHS256, []byte(strings.Repeat("x", 40)), member, nil), nowhere},
+		{"alg: none", run.Anon, run.Signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, member, nil),
+			nowhere},
+		{"a token whose role is the owner of the tables", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
+			c.Role = "answerscope_owner"
+		}), map[string]int{"/api/v1": 401, "/api": 403, "/rest/v1": 403, "/api/tracking": 403}},
+		{"a token whose role is anon", run.Anon, run.TokenOf(t, member, func(c *auth.Claims) {
+			c.Role = "anon"
+		}), nowhere},
 		{"a token of who was removed a second ago", run.Anon, run.TokenOf(t, removed, nil), nowhere},
 		{"a key of who was removed a second ago", run.Anon, keyOfRemoved, nowhere},
 		{"a disabled user's token", run.Anon, run.TokenOf(t, disabled, nil), nowhere},
@@ -145,8 +90,10 @@ func (s *tenancy) everyCaller(t *testing.T) []caller {
 		{"an unknown key", run.Anon, auth.MintKey().Text, nowhere},
 		{"a key in the wrong header", s.ours.keys["owner"], "", nowhere},
 		{"a token in the wrong header", run.TokenOf(t, viewer, nil), "", nowhere},
-		{"a token without the anon key", "", run.TokenOf(t, viewer, nil), map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 401}},
-		{"a key of the scope tracking:write alone", run.Anon, tracking, map[string]int{"/api/v1": 403, "/api": 401, "/rest/v1": 401}},
+		{"a token without the anon key", "", run.TokenOf(t, viewer, nil),
+			map[string]int{"/api/v1": 401, "/api": 0, "/rest/v1": 401}},
+		{"a key of the scope tracking:write alone", run.Anon, tracking,
+			map[string]int{"/api/v1": 403, "/api": 401, "/rest/v1": 401}},
 	}
 	for _, role := range roles {
 		list = append(list, caller{"the token of a " + role, run.Anon, run.TokenOf(t, s.ours.users[role], nil), asUser},
@@ -249,14 +196,17 @@ func (s *tenancy) everyRoute(t *testing.T) {
 		for _, c := range s.callers {
 			status, body := s.ask(t, c, r.method, r.at(s.ours), "{}")
 			isSetting := r.method == "PUT" && r.path == "/api/providers/:platform/limits" // owners alone
-			if c.refused["/api"] == 0 && (isSetting || strings.HasPrefix(r.path, "/api/webhooks") || r.path == "/api/subscriptions") {
-				if isAdmin := strings.HasSuffix(c.name, "admin") && !isSetting || strings.HasSuffix(c.name, "owner"); (status == 403) == isAdmin || status == 401 || status >= 500 {
+			if c.refused["/api"] == 0 &&
+				(isSetting || strings.HasPrefix(r.path, "/api/webhooks") || r.path == "/api/subscriptions") {
+				if isAdmin := strings.HasSuffix(c.name, "admin") && !isSetting ||
+					strings.HasSuffix(c.name, "owner"); (status == 403) == isAdmin || status == 401 || status >= 500 {
 					t.Errorf("%s at %s: %d %s", c.name, r, status, body)
 				}
 				continue
 			}
 			c.judge(t, r.surface(), r.String(), status, body)
-			if r.surface() == "/api/v1" && c.refused["/api/v1"] == 0 && status != 200 && !strings.Contains(r.path, ":id") {
+			if r.surface() == "/api/v1" && c.refused["/api/v1"] == 0 && status != 200 &&
+				!strings.Contains(r.path, ":id") {
 				t.Errorf("%s at %s: %d %s", c.name, r, status, body)
 			}
 		}
@@ -272,7 +222,8 @@ func (s *tenancy) everyTable(t *testing.T) {
 					continue // what a role may write is everyRole's
 				}
 				address := "/rest/v1/" + table + "?" + ownerColumn(table) + "=eq." + s.ours.organization.String()
-				status, body := s.ask(t, c, method, address, `{"`+ownerColumn(table)+`":"`+s.ours.organization.String()+`"}`)
+				status, body := s.ask(t, c, method, address,
+					`{"`+ownerColumn(table)+`":"`+s.ours.organization.String()+`"}`)
 				c.judge(t, "/rest/v1", method+" "+table, status, body)
 			}
 		}
@@ -295,7 +246,8 @@ func (s *tenancy) everything(t *testing.T, n tenant) map[string][]map[string]any
 // writers says which role a user needs to change a row of a table; a table that is not listed nobody changes.
 var writers = map[string]string{
 	"organizations": "admin", "members": "admin", "webhook_endpoints": "admin",
-	"brands": "member", "brand_domains": "member", "competitors": "member", "topics": "member", "prompt_sets": "member", "prompts": "member",
+	"brands": "member", "brand_domains": "member", "competitors": "member", "topics": "member", "prompt_sets": "member",
+	"prompts":         "member",
 	"brand_platforms": "member", "suggestions": "member", "content_briefs": "member", "annotations": "member",
 }
 
@@ -304,7 +256,8 @@ func (s *tenancy) everyRole(t *testing.T) {
 	viewer := caller{authorization: run.TokenOf(t, s.ours.users["viewer"], nil)}
 	job := s.ours.rows(t, s.root, "tracking_jobs")[0]["id"].(string)
 	for _, r := range []route{{"POST", "/api/tracking/start"}, {"DELETE", "/api/tracking/job/" + job}} {
-		if status, body := s.ask(t, viewer, r.method, r.path, `{"brandId":"`+s.ours.brand.String()+`","platforms":["simulator"]}`); status != 403 {
+		if status, body := s.ask(t, viewer, r.method, r.path,
+			`{"brandId":"`+s.ours.brand.String()+`","platforms":["simulator"]}`); status != 403 {
 			t.Errorf("a viewer at %s: %d %s", r, status, body)
 		}
 	}
@@ -315,14 +268,19 @@ func (s *tenancy) everyRole(t *testing.T) {
 			visible := len(rows)
 			switch {
 			case rank >= slices.Index(roles, "admin"):
-			case table == "audit_log", table == "invitations", table == "webhook_endpoints", table == "webhook_deliveries", table == "subscriptions":
+			case table == "audit_log", table == "invitations", table == "webhook_endpoints",
+				table == "webhook_deliveries", table == "subscriptions":
 				visible = 0
 			case table == "share_links" && role == "viewer":
 				visible = 0
 			case table == "events":
-				visible = len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return row["admin_only"] == true }))
+				visible = len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool {
+					return row["admin_only"] == true
+				}))
 			case table == "api_keys":
-				visible = len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return row["user_id"] != s.ours.users[role].ID.String() }))
+				visible = len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool {
+					return row["user_id"] != s.ours.users[role].ID.String()
+				}))
 			}
 			status, body := s.ask(t, c, "GET", "/rest/v1/"+table, "")
 			if got := listed(t, body); status != 200 || len(got) != visible {
@@ -352,7 +310,8 @@ func (s *tenancy) everyRole(t *testing.T) {
 func (s *tenancy) rowFor(t *testing.T, table string) string {
 	t.Helper()
 	if table == "members" {
-		return column[string](t, s.root, "SELECT id::text FROM public.members WHERE user_id = $1", s.ours.users["viewer"].ID)[0]
+		return column[string](t, s.root, "SELECT id::text FROM public.members WHERE user_id = $1",
+			s.ours.users["viewer"].ID)[0]
 	}
 	return s.ours.rows(t, s.root, table)[0]["id"].(string)
 }
@@ -376,7 +335,8 @@ func (s *tenancy) strangers(t *testing.T) {
 				if trace := traceIn(body, traces); trace != "" || status >= 500 {
 					t.Errorf("%s at %s: %q in %d %s", c.name, r, trace, status, body)
 				}
-				if about := of.brand == s.ours.brand && !slices.Contains(brandless, r.path); r.surface() == "/api/v1" && c.name == key.name && (status == 404) != (about || strings.Contains(r.path, ":id")) {
+				if about := of.brand == s.ours.brand && !slices.Contains(brandless, r.path); r.surface() == "/api/v1" &&
+					c.name == key.name && (status == 404) != (about || strings.Contains(r.path, ":id")) {
 					t.Errorf("%s at %s, the brand of %s: %d %s", c.name, r, of.word, status, body)
 				}
 			}
@@ -395,19 +355,22 @@ func (s *tenancy) strangers(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/api/tracking/start", "/api/tracking/estimate"} {
-		if status, body := s.ask(t, user, "POST", path, `{"brandId":"`+s.ours.brand.String()+`","platforms":["simulator"]}`); status != 404 {
+		if status, body := s.ask(t, user, "POST", path,
+			`{"brandId":"`+s.ours.brand.String()+`","platforms":["simulator"]}`); status != 404 {
 			t.Errorf("%s of our brand: %d %s", path, status, body)
 		}
 	}
 	for _, table := range s.tables {
 		address := "/rest/v1/" + table
-		if status, body := s.ask(t, user, "GET", address, ""); status != 200 || len(listed(t, body)) != len(s.others.rows(t, s.root, table)) || traceIn(body, traces) != "" {
+		if status, body := s.ask(t, user, "GET", address, ""); status != 200 ||
+			len(listed(t, body)) != len(s.others.rows(t, s.root, table)) || traceIn(body, traces) != "" {
 			t.Errorf("%s: %d %s", address, status, body)
 		}
 		for _, row := range s.ours.rows(t, s.root, table) {
 			one := address + "?id=eq." + row["id"].(string)
 			for _, method := range []string{"GET", "PATCH", "DELETE"} {
-				status, body := s.ask(t, user, method, one, `{"`+ownerColumn(table)+`":"`+s.others.organization.String()+`"}`)
+				status, body := s.ask(t, user, method, one,
+					`{"`+ownerColumn(table)+`":"`+s.others.organization.String()+`"}`)
 				if body != "[]" && status != 403 {
 					t.Errorf("%s %s: %d %s", method, one, status, body)
 				}
@@ -422,16 +385,20 @@ func (s *tenancy) strangers(t *testing.T) {
 			}
 		}
 	}
-	functions := column[string](t, s.root, "SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND has_function_privilege('authenticated', oid, 'EXECUTE') AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')")
+	functions := column[string](t, s.root, "SELECT proname::text FROM pg_proc WHERE pronamespace = "+
+		"'public'::regnamespace AND has_function_privilege('authenticated', oid, 'EXECUTE') AND NOT EXISTS (SELECT "+
+		"FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')")
 	if slices.Sort(functions); !slices.Equal(functions, []string{"create_content_brief", "get_latest_prompt_results"}) {
 		t.Errorf("functions that are exposed: %v; ask each as a stranger", functions)
 	}
-	status, body := s.ask(t, user, "POST", "/rest/v1/rpc/get_latest_prompt_results", `{"p_brand_id":"`+s.ours.brand.String()+`"}`)
+	status, body := s.ask(t, user, "POST", "/rest/v1/rpc/get_latest_prompt_results",
+		`{"p_brand_id":"`+s.ours.brand.String()+`"}`)
 	if status != 200 || body != "[]" {
 		t.Errorf("get_latest_prompt_results: %d %s", status, body)
 	}
 	for _, suggestion := range s.ours.rows(t, s.root, "suggestions") {
-		status, body = s.ask(t, user, "POST", "/rest/v1/rpc/create_content_brief", `{"p_suggestion_id":"`+suggestion["id"].(string)+`"}`)
+		status, body = s.ask(t, user, "POST", "/rest/v1/rpc/create_content_brief",
+			`{"p_suggestion_id":"`+suggestion["id"].(string)+`"}`)
 		if status != 403 || traceIn(body, traces) != "" {
 			t.Errorf("create_content_brief: %d %s", status, body)
 		}

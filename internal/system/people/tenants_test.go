@@ -38,7 +38,8 @@ func rent(t *testing.T, i *run.Installation, root *pgx.Conn, word string) tenant
 		n.keys[role] = keyOf(t, i, n.users[role])
 	}
 	brand, _, err := i.DB.AddBrand(t.Context(), o.ID, postgres.NewBrand{
-		Name: word, Slug: word, Domains: []string{word + ".example"}, Competitors: []postgres.NewCompetitor{{Name: word + " rival"}},
+		Name: word, Slug: word, Domains: []string{word + ".example"},
+		Competitors: []postgres.NewCompetitor{{Name: word + " rival"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,26 +50,37 @@ func rent(t *testing.T, i *run.Installation, root *pgx.Conn, word string) tenant
 		t.Fatal(err)
 	}
 	_, _, err = i.DB.StoreResults(t.Context(), []postgres.Result{{
-		ID: uuid.Must(uuid.NewV4()), PromptID: prompts[0].ID, BrandID: brand.ID, OrganizationID: o.ID, Platform: "openai", Model: "m", Sample: 1,
+		ID: uuid.Must(uuid.NewV4()), PromptID: prompts[0].ID, BrandID: brand.ID, OrganizationID: o.ID,
+		Platform: "openai", Model: "m", Sample: 1,
 		Response: word, AnsweredAt: time.Now(), Revision: 1, ExtractVersion: 1, Sentiment: "neutral",
 	}}, nil, time.Now().AddDate(0, 0, -90))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
-		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'chatgpt', 'manual')", // so that the schedule leaves it as it is
-		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands WHERE id = $1",
+		// so that the schedule leaves it as it is
+		"INSERT INTO public.brand_platforms (brand_id, platform, check_frequency) VALUES ($1, 'chatgpt', 'manual')",
+		"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'prompt', name FROM public.brands " +
+			"WHERE id = $1",
 		"INSERT INTO public.content_briefs (brand_id, title) SELECT id, name FROM public.brands WHERE id = $1",
-		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands WHERE id = $1",
-		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, name || '@new.example', 'viewer' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
+		"INSERT INTO public.annotations (brand_id, day, text) SELECT id, '2026-11-06', name FROM public.brands " +
+			"WHERE id = $1",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, name || " +
+			"'@new.example', 'viewer' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.share_links (brand_id, title, screens) SELECT id, name, '{overview}' FROM public.brands " +
+			"WHERE id = $1",
+		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, " +
+			"1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
-		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
-		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, name || '@mail.example' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url, is_active) SELECT organization_id, id, 'https://hooks.example/' || name, false FROM public.brands WHERE id = $1",
+		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs
+		     WHERE brand_id = $1`,
+		"INSERT INTO public.subscriptions (organization_id, brand_id, address) SELECT organization_id, id, name || " +
+			"'@mail.example' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.webhook_endpoints (organization_id, brand_id, url, is_active) SELECT organization_id, " +
+			"id, 'https://hooks.example/' || name, false FROM public.brands WHERE id = $1",
 		`INSERT INTO public.webhook_deliveries (organization_id, endpoint_id, event_id, event)
-		 SELECT e.organization_id, e.id, v.id, v.type FROM public.webhook_endpoints AS e JOIN public.events AS v USING (brand_id) WHERE brand_id = $1 LIMIT 1`,
+		 SELECT e.organization_id, e.id, v.id, v.type FROM public.webhook_endpoints AS e
+		     JOIN public.events AS v USING (brand_id) WHERE brand_id = $1 LIMIT 1`,
 	} {
 		if _, err := root.Exec(t.Context(), statement, n.brand); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -80,7 +92,9 @@ func rent(t *testing.T, i *run.Installation, root *pgx.Conn, word string) tenant
 // addMember adds a user to a tenant.
 func addMember(t *testing.T, i *run.Installation, n tenant, name, role string) postgres.User {
 	t.Helper()
-	user, err := i.DB.AddUser(t.Context(), postgres.NewUser{Email: name + "@" + n.word + ".example", OrganizationID: n.organization, Role: role})
+	user, err := i.DB.AddUser(t.Context(), postgres.NewUser{
+		Email: name + "@" + n.word + ".example", OrganizationID: n.organization, Role: role,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +106,8 @@ func keyOf(t *testing.T, i *run.Installation, user postgres.User, scopes ...stri
 	t.Helper()
 	minted := auth.MintKey()
 	_, err := i.DB.AddKey(t.Context(), postgres.NewKey{
-		OrganizationID: user.OrganizationID, UserID: user.ID, Name: "of " + user.Email, Hash: minted.Hash, Prefix: minted.Prefix, Scopes: scopes,
+		OrganizationID: user.OrganizationID, UserID: user.ID, Name: "of " + user.Email, Hash: minted.Hash,
+		Prefix: minted.Prefix, Scopes: scopes,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +118,8 @@ func keyOf(t *testing.T, i *run.Installation, user postgres.User, scopes ...stri
 // exposed are the tables that clients of /rest/v1 may name.
 func exposed(t *testing.T, root *pgx.Conn) []string {
 	t.Helper()
-	return column[string](t, root, "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
+	return column[string](t, root, "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace "+
+		"AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
 }
 
 // ownerColumn says whose a table's rows are.
@@ -117,7 +133,9 @@ func ownerColumn(table string) string {
 // rows are those that a tenant has in a table, as JSON, but for when they were last used.
 func (n tenant) rows(t *testing.T, root *pgx.Conn, table string) []map[string]any {
 	t.Helper()
-	list := column[map[string]any](t, root, "SELECT to_jsonb(r) - '{last_used_at,updated_at}'::text[] FROM public."+table+" AS r WHERE "+ownerColumn(table)+" = $1 ORDER BY id", n.organization)
+	list := column[map[string]any](t, root,
+		"SELECT to_jsonb(r) - '{last_used_at,updated_at}'::text[] FROM public."+table+" AS r WHERE "+ownerColumn(table)+
+			" = $1 ORDER BY id", n.organization)
 	if len(list) == 0 {
 		t.Fatalf("%s has no row in %s: nothing would be proved", n.word, table)
 	}

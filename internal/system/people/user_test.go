@@ -20,7 +20,8 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	api := run.Serve(t, env, "queryapi")
 	run.Must(t, env, "org", "add", "Acme")
 	const id = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
-	if added := run.Must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner", "--id", id); added != id+" ana@example.org owner" {
+	if added := run.Must(t, env, "user", "add",
+		"ana@example.org", "--org", "acme", "--role", "owner", "--id", id); added != id+" ana@example.org owner" {
 		t.Errorf("user add --id: %s", added)
 	}
 	_, password, _ := strings.Cut(run.Must(t, env, "user", "passwd", "ana@example.org"), "password ")
@@ -51,7 +52,8 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	}
 	_, access := signIn(password)
 	opens("added", access, 200)
-	if list := run.Must(t, env, "user", "list", "--org", "acme"); !strings.HasPrefix(list, id) || !strings.Contains(list, "signed in 20") {
+	if list := run.Must(t, env, "user", "list", "--org", "acme"); !strings.HasPrefix(list, id) ||
+		!strings.Contains(list, "signed in 20") {
 		t.Errorf("user list: %s", list)
 	}
 	_, changed, _ := strings.Cut(run.Must(t, env, "user", "passwd", "ana@example.org"), "password ")
@@ -83,33 +85,43 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 		{[]string{"invite", "cy@example.org", "--org", "acme", "--role", "viewer"}, "/invite/", "Join Acme"},
 	} {
 		link := run.Must(t, public, append([]string{"user"}, c.args...)...)
-		if status, page := run.FetchAnonymously(t, link); !strings.HasPrefix(link, api.URL+c.path) || status != 200 || !strings.Contains(page, c.page) {
+		if status, page := run.FetchAnonymously(t, link); !strings.HasPrefix(link, api.URL+c.path) || status != 200 ||
+			!strings.Contains(page, c.page) {
 			t.Errorf("user %s: %s: %d %s", c.args, link, status, page)
 		}
-		if r := run.ToEnd(t, env, "", append([]string{"user"}, c.args...)...); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "ANSWERSCOPE_PUBLIC_URL") {
+		if r := run.ToEnd(t, env, "", append([]string{"user"}, c.args...)...); r.Status != run.ExitFailed ||
+			!strings.Contains(r.Stderr, "ANSWERSCOPE_PUBLIC_URL") {
 			t.Errorf("user %s without a public URL: %d %s", c.args, r.Status, r.Stderr)
 		}
 	}
-	if r := run.ToEnd(t, public, "", "user", "invite", "cy@example.org, eve@example.org", "--org", "acme"); r.Status != run.ExitUsage {
+	if r := run.ToEnd(t, public, "", "user", "invite",
+		"cy@example.org, eve@example.org", "--org", "acme"); r.Status != run.ExitUsage {
 		t.Errorf("two addresses: %d %s", r.Status, r.Stderr)
 	}
 
-	for _, args := range [][]string{{"disable", "bob@example.org"}, {"enable", "bob@example.org"}, {"passwd", "bob@example.org"}} {
-		if r := run.ToEnd(t, env, "", append([]string{"user"}, args...)...); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "not found; `answerscope user list` prints them") {
+	for _, args := range [][]string{
+		{"disable", "bob@example.org"}, {"enable", "bob@example.org"}, {"passwd", "bob@example.org"},
+	} {
+		if r := run.ToEnd(t, env, "", append([]string{"user"}, args...)...); r.Status != run.ExitFailed ||
+			!strings.Contains(r.Stderr, "not found; `answerscope user list` prints them") {
 			t.Errorf("%v: %d %s", args, r.Status, r.Stderr)
 		}
 	}
-	if r := run.ToEnd(t, env, "", "user", "add", "bob@example.org", "--org", "acme", "--id", "1"); r.Status != run.ExitUsage {
+	if r := run.ToEnd(t, env, "", "user", "add",
+		"bob@example.org", "--org", "acme", "--id", "1"); r.Status != run.ExitUsage {
 		t.Errorf("an id that is none: %d %s", r.Status, r.Stderr)
 	}
-	if r := run.ToEnd(t, env, "", "user", "role", "ana@example.org", "viewer"); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "the last owner of an organization stays") || strings.Contains(r.Stderr, "SQLSTATE") {
+	if r := run.ToEnd(t, env, "", "user", "role", "ana@example.org", "viewer"); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "the last owner of an organization stays") ||
+		strings.Contains(r.Stderr, "SQLSTATE") {
 		t.Errorf("the last owner as a viewer: %d %s", r.Status, r.Stderr)
 	}
 	run.Must(t, env, "user", "add", "bob@example.org", "--org", "acme")
 	run.Must(t, env, "user", "role", "Bob@example.org", "owner")
 	run.Must(t, env, "user", "remove", "ana@example.org")
 	opens("removed", access, 401)
-	if list := run.Must(t, env, "user", "list", "--org", "acme"); strings.Contains(list, "ana@") || !strings.Contains(list, "owner") {
+	if list := run.Must(t, env, "user", "list", "--org", "acme"); strings.Contains(list, "ana@") ||
+		!strings.Contains(list, "owner") {
 		t.Errorf("user list: %s", list)
 	}
 	if out := run.Must(t, env, "secrets", "rotate"); out != "1 secrets encrypted" {
@@ -126,21 +138,29 @@ func TestTheIdentityProviderIsChosen(t *testing.T) {
 	t.Parallel()
 	dir := run.MigratedDir(t)
 	all := run.Serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "queryapi")
-	if status, body := run.Fetch(t, all.URL+"/auth/v1/.well-known/jwks.json", ""); status != 200 || strings.Count(body, `"kid"`) != 1 {
+	if status, body := run.Fetch(t, all.URL+"/auth/v1/.well-known/jwks.json", ""); status != 200 ||
+		strings.Count(body, `"kid"`) != 1 {
 		t.Errorf("embedded: %d %s, want the key that signed the anon key", status, body)
 	}
-	outside := run.Serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_ISSUER=https://issuer.example", "ANSWERSCOPE_JWT_SECRET=" + strings.Repeat("s", 32)}, "queryapi")
+	outside := run.Serve(t,
+		[]string{
+			"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_ISSUER=https://issuer.example",
+			"ANSWERSCOPE_JWT_SECRET=" + strings.Repeat("s", 32),
+		}, "queryapi")
 	if status, _ := run.Fetch(t, outside.URL+"/auth/v1/.well-known/jwks.json", ""); status != 404 {
 		t.Errorf("outside issuer: %d", status)
 	}
 	if status, body := run.Fetch(t, outside.URL+"/api/health", ""); status != 401 {
 		t.Errorf("outside issuer: %d %s", status, body)
 	}
-	r := run.ToEnd(t, []string{"ANSWERSCOPE_JWKS_URL=keys", "ANSWERSCOPE_JWT_SECRET=short", "ANSWERSCOPE_SECRET_KEYS=k1:hunter2"}, "", "config", "--check")
-	want := `answerscope: ANSWERSCOPE_ISSUER is "": want the iss of the issuer whose tokens ANSWERSCOPE_JWKS_URL or ANSWERSCOPE_JWT_SECRET verifies
+	wrong := []string{"ANSWERSCOPE_JWKS_URL=keys", "ANSWERSCOPE_JWT_SECRET=short", "ANSWERSCOPE_SECRET_KEYS=k1:hunter2"}
+	r := run.ToEnd(t, wrong, "", "config", "--check")
+	want := `answerscope: ANSWERSCOPE_ISSUER is "": want the iss of the issuer whose tokens ANSWERSCOPE_JWKS_URL or ` +
+		`ANSWERSCOPE_JWT_SECRET verifies
 ANSWERSCOPE_JWKS_URL is "****": want https://…/.well-known/jwks.json
 ANSWERSCOPE_JWT_SECRET is "****": want at least 32 bytes
-ANSWERSCOPE_SECRET_KEYS is "****": want id:base64[,id:base64…], each key 32 bytes, such as k1: and the output of ` + "`openssl rand -base64 32`" + `
+ANSWERSCOPE_SECRET_KEYS is "****": want id:base64[,id:base64…], each key 32 bytes, such as k1: and the output of ` +
+		"`openssl rand -base64 32`" + `
 `
 	if r.Status != run.ExitFailed || r.Stderr != want {
 		t.Errorf("status %d, said\n%s\nwant\n%s", r.Status, r.Stderr, want)

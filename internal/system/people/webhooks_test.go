@@ -42,7 +42,8 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 	defer receiver.Close()
 	mails := mailbox{make(chan string, 10)}
 	relay := mails.serve(t)
-	h := run.Installed(t, "ANSWERSCOPE_SMTP_URL=smtp://"+relay, "ANSWERSCOPE_MAIL_FROM=answers@answers.example", "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32,10.20.0.0/16", "ANSWERSCOPE_PUBLIC_URL=https://answers.example",
+	h := run.Installed(t, "ANSWERSCOPE_SMTP_URL=smtp://"+relay, "ANSWERSCOPE_MAIL_FROM=answers@answers.example",
+		"ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32,10.20.0.0/16", "ANSWERSCOPE_PUBLIC_URL=https://answers.example",
 		"ANSWERSCOPE_SECRET_KEYS=k1:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=")
 	next := func(event string, secrets ...string) {
 		t.Helper()
@@ -67,7 +68,8 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 
 	secret := run.Must(t, h.Env, "webhook", "add", receiver.URL+"/hook", "--org", "acme", "--events", "brand.created")
 	var e postgres.WebhookEndpoint
-	if err := json.Unmarshal([]byte(run.Must(t, h.Env, "webhook", "list", "--org", "acme", "--json")), &e); err != nil || e.URL != receiver.URL+"/hook" || !e.IsActive {
+	if err := json.Unmarshal([]byte(run.Must(t, h.Env, "webhook", "list", "--org", "acme", "--json")),
+		&e); err != nil || e.URL != receiver.URL+"/hook" || !e.IsActive {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	id := e.ID.String()
@@ -84,11 +86,13 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.Must(t, h.Env, "brand", "add", "Aurora", "--org", "acme")
-	if r := run.ToEnd(t, h.Env, "", "webhook", "redeliver", id, "--since", "2026-01-01"); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "last 90 days") {
+	if r := run.ToEnd(t, h.Env, "", "webhook", "redeliver", id, "--since", "2026-01-01"); r.Status != run.ExitUsage ||
+		!strings.Contains(r.Stderr, "last 90 days") {
 		t.Errorf("status %d, %s", r.Status, r.Stderr)
 	}
 	since := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
-	if r := run.ToEnd(t, h.Env, "", "webhook", "redeliver", id, "--since", since); r.Status != run.ExitFailed || !strings.Contains(r.Stderr, "switch it on first") {
+	if r := run.ToEnd(t, h.Env, "", "webhook", "redeliver", id, "--since", since); r.Status != run.ExitFailed ||
+		!strings.Contains(r.Stderr, "switch it on first") {
 		t.Errorf("status %d, %s", r.Status, r.Stderr)
 	}
 	if _, err := h.DB.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = true"); err != nil {
@@ -110,13 +114,17 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 	}
 
 	var failing webhook.Added
-	if err := json.Unmarshal([]byte(run.Must(t, h.Env, "webhook", "add", receiver.URL+"/fails", "--org", "acme", "--json")), &failing); err != nil || failing.Secret == "" {
+	if err := json.Unmarshal(
+		[]byte(run.Must(t, h.Env, "webhook", "add", receiver.URL+"/fails", "--org", "acme", "--json")),
+		&failing); err != nil || failing.Secret == "" {
 		t.Fatalf("%+v, %v", failing, err)
 	}
-	if r := run.ToEnd(t, h.Env, "", "webhook", "test", failing.ID.String()); r.Status != run.ExitFailed || r.Stdout != "not delivered: status 418\n" {
+	if r := run.ToEnd(t, h.Env, "", "webhook", "test", failing.ID.String()); r.Status != run.ExitFailed ||
+		r.Stdout != "not delivered: status 418\n" {
 		t.Errorf("status %d, %s%s", r.Status, r.Stdout, r.Stderr)
 	}
-	if _, err := h.DB.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'failing' WHERE id = $1", failing.ID); err != nil {
+	if _, err := h.DB.Exec(t.Context(), "UPDATE public.webhook_endpoints SET is_active = false, "+
+		"disabled_at = now(), disabled_reason = 'failing' WHERE id = $1", failing.ID); err != nil {
 		t.Fatal(err)
 	}
 	select { // the pipeline mails its owner
@@ -128,7 +136,9 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 		t.Error("no mail within a minute")
 	}
 	run.Must(t, h.Env, "webhook", "remove", failing.ID.String())
-	if r := run.ToEnd(t, h.Env, "", "webhook", "add", "https://hooks.slack.com/services/T/B/x", "--org", "acme", "--slack"); r.Status != run.ExitDone || r.Stdout != "" {
+	if r := run.ToEnd(t, h.Env, "", "webhook", "add",
+		"https://hooks.slack.com/services/T/B/x", "--org", "acme", "--slack"); r.Status != run.ExitDone ||
+		r.Stdout != "" {
 		t.Errorf("status %d, %s", r.Status, r.Stdout)
 	}
 	for args, want := range map[string]struct {
@@ -141,11 +151,14 @@ func TestWebhooksOfTheCommandLine(t *testing.T) {
 		"rotate " + id + " --overlap-hours 169":                             {run.ExitUsage, "want 0 to 168"},
 		"redeliver " + id:                                                   {run.ExitUsage, "want either"},
 		"redeliver " + id + " --since yesterday":                            {run.ExitUsage, "want a day such as"},
-		"redeliver " + id + " --delivery x":                                 {run.ExitUsage, "webhook deliveries prints"},
-		"test " + failing.ID.String():                                       {run.ExitFailed, "`answerscope webhook list` prints them"},
-		"remove x":                                                          {run.ExitUsage, "want the id that webhook list prints"},
+		"redeliver " + id + " --delivery x": {run.ExitUsage,
+			"webhook deliveries prints"},
+		"test " + failing.ID.String(): {run.ExitFailed, "`answerscope webhook list` prints them"},
+		"remove x":                    {run.ExitUsage, "want the id that webhook list prints"},
 	} {
-		if r := run.ToEnd(t, h.Env, "", append([]string{"webhook"}, strings.Fields(args)...)...); r.Status != want.status || !strings.Contains(r.Stderr, want.text) {
+		if r := run.ToEnd(t, h.Env, "",
+			append([]string{"webhook"}, strings.Fields(args)...)...); r.Status != want.status ||
+			!strings.Contains(r.Stderr, want.text) {
 			t.Errorf("webhook %s: %s", args, fmt.Sprint(r.Status, r.Stderr))
 		}
 	}

@@ -67,7 +67,8 @@ func build(ctx context.Context) (path []byte, err error) {
 		return nil, err
 	}
 	program := filepath.Join(bin, "faulty")
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", program, "./internal/system/faulty")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program,
+		"./internal/system/faulty")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build %s: %w\n%s", program, err, out)

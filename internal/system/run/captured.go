@@ -13,7 +13,8 @@ import (
 
 // Lamps are the brands of a captured file. Each has the next one as its competitor.
 var Lamps = []string{
-	"Lumen", "Glow", "Solis", "Aurora", "Ember", "Halo", "Prism", "Candela", "Lantern", "Torch", "Wick", "Flare", "Gleam", "Spark",
+	"Lumen", "Glow", "Solis", "Aurora", "Ember", "Halo", "Prism", "Candela", "Lantern", "Torch", "Wick", "Flare",
+	"Gleam", "Spark",
 }
 
 // BrandsOf is a brands file with the first lamps.
@@ -92,10 +93,12 @@ func CapturedFrom(t *testing.T, from, to int) string {
 		at := time.Date(2026, time.Month(n/2%Months()+1), n%28+1, 0, 0, n, 0, time.UTC)
 		page := n % len(Lamps)
 		line, err := json.Marshal(map[string]any{
-			"platform": "chatgpt-web", "model": fmt.Sprintf("m%d", n%3), "prompt": fmt.Sprintf("best lamp for room %d?", n%20),
-			"topic": "lamps", "sample": n + 1, "answered_at": at.Format(time.RFC3339), "text": advice(n),
-			"citations": []map[string]any{{"url": fmt.Sprintf("https://%s/%d", DomainOf(page), n%30), "title": "Light"}},
-			"products":  []map[string]any{{"title": "A light", "price_amount": "12.50", "price_currency": "EUR"}},
+			"platform": "chatgpt-web", "model": fmt.Sprintf("m%d", n%3),
+			"prompt": fmt.Sprintf("best lamp for room %d?", n%20),
+			"topic":  "lamps", "sample": n + 1, "answered_at": at.Format(time.RFC3339), "text": advice(n),
+			"citations": []map[string]any{{"url": fmt.Sprintf("https://%s/%d", DomainOf(page), n%30),
+				"title": "Light"}},
+			"products": []map[string]any{{"title": "A light", "price_amount": "12.50", "price_currency": "EUR"}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -39,7 +39,8 @@ func MigratedDir(t *testing.T) string {
 	archive := testkit.Once(t, "cli-migrated-"+store.Fingerprint(t, "sql")+".tar", func() ([]byte, error) {
 		dir := DataDir(t)
 		Must(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "migrate")
-		return exec.CommandContext(t.Context(), "tar", "-C", dir, "--exclude=*.port", "-c", "clickhouse", "postgres").Output()
+		return exec.CommandContext(t.Context(), "tar", "-C", dir,
+			"--exclude=*.port", "-c", "clickhouse", "postgres").Output()
 	})
 	dir := DataDir(t)
 	if err := os.Mkdir(dir, 0o711); err != nil { // PostgreSQL is another user under root

@@ -6,11 +6,13 @@ import (
 	"testing"
 )
 
-// Files of imports: a brand with one competitor, and two answers about it, of which one wants a time in each line, beside a
-// line that is refused.
+// Files of imports: a brand with one competitor, and two answers about it, of which one wants a time in each line,
+// beside a line that is refused.
 const (
-	BrandsFile  = `{"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[{"name":"Globex","domains":["globex.example"]}]}]}`
-	AnswersFile = `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil. Globex follows."}
+	BrandsFile = `{"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[` +
+		`{"name":"Globex","domains":["globex.example"]}]}]}`
+	AnswersFile = `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s",` +
+		`"text":"Acme makes the best anvil. Globex follows."}
 {"platform":"chatgpt","prompt":"best rocket?","answered_at":"%s","text":"Globex makes rockets."}
 {"platform":"chatgpt","prompt":"","answered_at":"%s","text":"no prompt"}
 `

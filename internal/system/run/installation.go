@@ -40,7 +40,8 @@ func Install(t *testing.T, brokers []string, settings ...string) *Installation {
 		brokers, i.Prefix = testkit.Kafka(t), testkit.Prefix(t)
 	}
 	i.Env = append([]string{
-		"ANSWERSCOPE_DATA_DIR=" + DataDir(t), "ANSWERSCOPE_POSTGRES_DSN=" + control.DSN, "ANSWERSCOPE_CLICKHOUSE_DSN=" + warehouse.DSN,
+		"ANSWERSCOPE_DATA_DIR=" + DataDir(t), "ANSWERSCOPE_POSTGRES_DSN=" + control.DSN,
+		"ANSWERSCOPE_CLICKHOUSE_DSN=" + warehouse.DSN,
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + i.Prefix,
 		fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", Partitions),
 	}, settings...)
@@ -69,7 +70,9 @@ func (i *Installation) Organize(t *testing.T, slug string) (postgres.Organizatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := i.DB.AddUser(t.Context(), postgres.NewUser{Email: "ana@" + slug + ".example", OrganizationID: organization.ID, Role: "owner"})
+	user, err := i.DB.AddUser(t.Context(), postgres.NewUser{
+		Email: "ana@" + slug + ".example", OrganizationID: organization.ID, Role: "owner",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,10 @@ func (i *Installation) Organize(t *testing.T, slug string) (postgres.Organizatio
 func (i *Installation) MintKey(t *testing.T, organization, user uuid.UUID, name string, scopes ...string) string {
 	t.Helper()
 	minted := auth.MintKey()
-	key := postgres.NewKey{OrganizationID: organization, UserID: user, Name: name, Scopes: scopes, Hash: minted.Hash, Prefix: minted.Prefix}
+	key := postgres.NewKey{
+		OrganizationID: organization, UserID: user, Name: name, Scopes: scopes, Hash: minted.Hash,
+		Prefix: minted.Prefix,
+	}
 	if _, err := i.DB.AddKey(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}

@@ -34,14 +34,18 @@ func (k *OwnKafka) StartKafka(t *testing.T) {
 	}
 	ctx, quiet := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
 	if k.kind == "kafka" {
-		broker, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(k.Dir, "kafka"), NoPassword: true, Log: quiet})
+		broker, err := engine.StartKafka(ctx, engine.KafkaConfig{
+			Dir: filepath.Join(k.Dir, "kafka"), NoPassword: true, Log: quiet,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		k.Brokers, k.stop = broker.Brokers(), broker.Stop
 		return
 	}
-	broker, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(k.Dir, "apache"), Log: quiet})
+	broker, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{
+		Dir: filepath.Join(k.Dir, "apache"), Log: quiet,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,10 @@ func Serve(t *testing.T, env []string, args ...string) *Server {
 func Launch(t *testing.T, env []string, args ...string) *Server {
 	t.Helper()
 	args = append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	s := &Server{Cmd: Command(context.WithoutCancel(t.Context()), t, env, args...), Log: &logbuffer.Buffer{}, ready: make(chan string, 1), Ended: make(chan struct{})}
+	s := &Server{
+		Cmd: Command(context.WithoutCancel(t.Context()), t, env, args...), Log: &logbuffer.Buffer{},
+		ready: make(chan string, 1), Ended: make(chan struct{}),
+	}
 	s.Cmd.Stderr = s.Log
 	out, err := s.Cmd.StdoutPipe()
 	if err != nil {

@@ -22,7 +22,9 @@ func InPostgres(t *testing.T, env []string, do func(context.Context, *pgx.Conn) 
 	dsn, outside := strings.CutPrefix(env[0], "ANSWERSCOPE_POSTGRES_DSN=")
 	if !outside {
 		dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
-		set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+		set, err := engine.Open(ctx, engine.Options{
+			DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			return err
 		}
@@ -40,7 +42,9 @@ func InPostgres(t *testing.T, env []string, do func(context.Context, *pgx.Conn) 
 // JoinWarehouse opens the warehouse of a process that runs on a data directory.
 func JoinWarehouse(t *testing.T, dir string) (warehouse *clickhouse.Conn, leave func()) {
 	t.Helper()
-	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, ClickHouse: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	set, err := engine.Open(t.Context(), engine.Options{
+		DataDir: dir, ClickHouse: true, Owner: "test", Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,9 @@ func TrackerOf(t *testing.T, i *Installation, prompts int) *Tracker {
 // BrandToTrack adds a brand with prompts.
 func (i *Installation) BrandToTrack(t *testing.T, name string, prompts int) postgres.Brand {
 	t.Helper()
-	brand, _, err := i.DB.AddBrand(t.Context(), i.Organization.ID, postgres.NewBrand{Name: name, Domains: []string{strings.ToLower(name) + ".example"}})
+	brand, _, err := i.DB.AddBrand(t.Context(), i.Organization.ID, postgres.NewBrand{
+		Name: name, Domains: []string{strings.ToLower(name) + ".example"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

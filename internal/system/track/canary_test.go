@@ -12,19 +12,23 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// With ANSWERSCOPE_CANARY=on the panel is asked, and its 30 answers a model land; an operator sees its organization, and
-// nobody else does, by /api/v1 or /rest/v1. Without the setting it is asked no more.
+// With ANSWERSCOPE_CANARY=on the panel is asked, and its 30 answers a model land; an operator sees its organization,
+// and nobody else does, by /api/v1 or /rest/v1. Without the setting it is asked no more.
 func TestTheCanaryPanel(t *testing.T) {
 	t.Parallel()
 	o := newOpenAI(t)
-	i := run.Install(t, nil, append(o.settings(), "ANSWERSCOPE_ISSUER="+run.Issuer, "ANSWERSCOPE_JWT_SECRET="+run.Secret, "ANSWERSCOPE_ANON_KEY="+run.Anon)...)
+	i := run.Install(t, nil,
+		append(o.settings(), "ANSWERSCOPE_ISSUER="+run.Issuer, "ANSWERSCOPE_JWT_SECRET="+run.Secret,
+			"ANSWERSCOPE_ANON_KEY="+run.Anon)...)
 	i.Env = append(i.Env, "ANSWERSCOPE_POSTGRES_GATEWAY_DSN="+i.SettingOf("ANSWERSCOPE_POSTGRES_DSN"))
 	brand := i.BrandToTrack(t, "Lumen", 1)
 	off := i.Env
 	i.Env = append(i.Env, "ANSWERSCOPE_CANARY=on")
 	i.Start(t)
 	landed := func() (n uint64) {
-		row := i.Warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(answers)) FROM answer_daily WHERE organization_id = toUUID(?) AND platform = 'openai' AND model = 'gpt-5.4'", postgres.PanelOrganization.String())
+		row := i.Warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(answers)) FROM answer_daily WHERE "+
+			"organization_id = toUUID(?) AND platform = 'openai' AND model = 'gpt-5.4'",
+			postgres.PanelOrganization.String())
 		if err := row.Scan(&n); err != nil {
 			t.Fatal(err)
 		}
@@ -38,11 +42,13 @@ func TestTheCanaryPanel(t *testing.T) {
 		t.Errorf("org list: %s", list)
 	}
 
-	if _, list := run.Fetch(t, i.URL+"/api/v1/brands", i.Key); !strings.Contains(list, brand.ID.String()) || strings.Contains(list, postgres.Panel.String()) {
+	if _, list := run.Fetch(t, i.URL+"/api/v1/brands", i.Key); !strings.Contains(list, brand.ID.String()) ||
+		strings.Contains(list, postgres.Panel.String()) {
 		t.Errorf("brands: %s", list)
 	}
 	for _, path := range []string{"visibility-summary", "visibility-trend", "answers", "citations"} {
-		if status, body := run.Fetch(t, i.URL+"/api/v1/"+path+"?brand_id="+postgres.Panel.String(), i.Key); status != 404 {
+		if status, body := run.Fetch(t, i.URL+"/api/v1/"+path+"?brand_id="+postgres.Panel.String(),
+			i.Key); status != 404 {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
@@ -65,7 +71,8 @@ func TestTheCanaryPanel(t *testing.T) {
 		t.Errorf("brands: %s", own)
 	}
 	for table, column := range map[string]string{
-		"organizations": "id", "brands": "organization_id", "competitors": "organization_id", "prompts": "organization_id",
+		"organizations": "id", "brands": "organization_id", "competitors": "organization_id",
+		"prompts":     "organization_id",
 		"prompt_sets": "organization_id", "brand_platforms": "organization_id", "tracking_jobs": "organization_id",
 		"tracking_runs": "organization_id", "prompt_results": "organization_id",
 	} {

@@ -52,7 +52,9 @@ func newOpenAI(t *testing.T) *openAI {
 }
 
 func (o *openAI) settings() []string {
-	return []string{"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=k", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=" + o.URL, "CRON_SECRET=wind"}
+	return []string{
+		"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=k", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=" + o.URL, "CRON_SECRET=wind",
+	}
 }
 
 // tracker is a brand whose jobs are started by requests.
@@ -96,10 +98,12 @@ func TestATrackingJobLandsInTheFigures(t *testing.T) {
 	k := newTracker(t, o)
 	for n := range 3 {
 		j := k.start(t, `"platforms":["openai","simulator"],"models":["gpt-5.4","sim-atlas"]`)
-		if j.Status != "completed" || j.Progress.Phase != "done" || j.Progress.Completed != 10 || j.Progress.Total != 10 || j.Result.Cost.Amount == 0 {
+		if j.Status != "completed" || j.Progress.Phase != "done" || j.Progress.Completed != 10 ||
+			j.Progress.Total != 10 || j.Result.Cost.Amount == 0 {
 			t.Fatalf("%+v with the result %+v", j, j.Result)
 		}
-		_, summary := run.Fetch(t, k.Server.URL+"/api/v1/visibility-summary?platform=openai&brand_id="+k.Brand.ID.String(), k.Installation.Key)
+		_, summary := run.Fetch(t, k.Server.URL+"/api/v1/visibility-summary?platform=openai&brand_id="+
+			k.Brand.ID.String(), k.Installation.Key)
 		if !strings.Contains(summary, fmt.Sprintf(`"resultCount":%d,`, 5*(n+1))) || o.asked.Load() != int64(5*(n+1)) {
 			t.Errorf("after job %d and %d requests: %s", n+1, o.asked.Load(), summary)
 		}
@@ -151,8 +155,10 @@ func (k *tracker) checkRefusals(t *testing.T) {
 		Refused    []struct{ Platform, Reason string }
 	}
 	body := `{"brandId":"` + brand + `","platforms":["openai","gemini"],"samples":2}`
-	if status, _ := k.Ask(t, k.Key, "POST", "/api/tracking/estimate", body, &estimate); status != 200 || estimate.Runs != 10 || estimate.Cost.Amount == 0 ||
-		len(estimate.ByPlatform) != 1 || estimate.ByPlatform[0].Model != "gpt-5.4" || len(estimate.Refused) != 1 || estimate.Refused[0].Platform != "gemini" {
+	if status, _ := k.Ask(t, k.Key, "POST", "/api/tracking/estimate", body, &estimate); status != 200 ||
+		estimate.Runs != 10 || estimate.Cost.Amount == 0 ||
+		len(estimate.ByPlatform) != 1 || estimate.ByPlatform[0].Model != "gpt-5.4" || len(estimate.Refused) != 1 ||
+		estimate.Refused[0].Platform != "gemini" {
 		t.Errorf("estimate: %d %+v", status, estimate)
 	}
 	var page struct {
@@ -183,7 +189,8 @@ type cronAnswer struct {
 func (k *tracker) checkCron(t *testing.T) {
 	t.Helper()
 	var refused struct{ Error string }
-	if status, _ := k.Ask(t, "wave", "POST", "/cron/daily-tracking", "", &refused); status != 401 || refused.Error == "" {
+	if status, _ := k.Ask(t, "wave", "POST", "/cron/daily-tracking", "", &refused); status != 401 ||
+		refused.Error == "" {
 		t.Errorf("with a wrong secret: %d %+v", status, refused)
 	}
 	// Never checked, it is due at once: for the schedule of this process too, which has to be quicker or slower.
@@ -191,10 +198,13 @@ func (k *tracker) checkCron(t *testing.T) {
 		t.Fatal(err)
 	}
 	var first, second cronAnswer
-	if status, _ := k.Ask(t, "wind", "POST", "/cron/daily-tracking", `{"organization_id":"`+k.Organization.ID.String()+`"}`, &first); status != 200 || !first.Success || first.Organizations != 1 {
+	if status, _ := k.Ask(t, "wind", "POST", "/cron/daily-tracking",
+		`{"organization_id":"`+k.Organization.ID.String()+`"}`, &first); status != 200 || !first.Success ||
+		first.Organizations != 1 {
 		t.Errorf("cron: %d %+v", status, first)
 	}
-	if status, _ := k.Ask(t, "wind", "GET", "/api/cron/daily-tracking", "", &second); status != 200 || second.BrandsDue != 0 || len(second.Jobs) != 0 {
+	if status, _ := k.Ask(t, "wind", "GET", "/api/cron/daily-tracking", "", &second); status != 200 ||
+		second.BrandsDue != 0 || len(second.Jobs) != 0 {
 		t.Errorf("the second time: %d %+v", status, second)
 	}
 	jobs, err := k.DB.TrackingJobs(t.Context(), k.Organization.ID, &k.Brand.ID, nil, 10)
@@ -215,11 +225,13 @@ func (k *tracker) checkDeadLetter(t *testing.T) {
 		CREATE FUNCTION public.spoil() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN NEW.answer = (NEW.answer::jsonb - 'answered_at')::json; RETURN NEW; END $$;
 		CREATE TRIGGER spoil BEFORE UPDATE ON public.tracking_runs FOR EACH ROW
-			WHEN (NEW.state = 'answered' AND NEW.prompt->>'text' LIKE '%room 3?') EXECUTE FUNCTION public.spoil()`); err != nil {
+			WHEN (NEW.state = 'answered' AND NEW.prompt->>'text' LIKE '%room 3?')
+			EXECUTE FUNCTION public.spoil()`); err != nil {
 		t.Fatal(err)
 	}
 	j := k.start(t, `"platforms":["openai"]`)
-	if j.Status != "completed" || j.Result.Answered != 4 || !maps.Equal(j.Result.GaveUp, map[string]int{"changed_shape": 1}) {
+	if j.Status != "completed" || j.Result.Answered != 4 ||
+		!maps.Equal(j.Result.GaveUp, map[string]int{"changed_shape": 1}) {
 		t.Errorf("with a dead letter: %+v, %+v", j, j.Result)
 	}
 }
@@ -227,17 +239,21 @@ func (k *tracker) checkDeadLetter(t *testing.T) {
 // checkBudget starts a job for which there is no room.
 func (k *tracker) checkBudget(t *testing.T) {
 	t.Helper()
-	run.Must(t, k.Env, "budget", "set", "--org", "acme", "--platform", "openai", "--runs-per-day", "20", "--cost-per-month", "20.5")
+	run.Must(t, k.Env, "budget", "set", "--org", "acme", "--platform", "openai", "--runs-per-day", "20",
+		"--cost-per-month", "20.5")
 	var refused struct{ Error string }
 	status, header := 0, http.Header(nil)
 	wait.For(t, "a refusal for the budget", func() bool {
-		status, header = k.Ask(t, k.Key, "POST", "/api/tracking/start", fmt.Sprintf(`{"brandId":%q,"platforms":["openai"]}`, k.Brand.ID), &refused)
+		status, header = k.Ask(t, k.Key, "POST", "/api/tracking/start",
+			fmt.Sprintf(`{"brandId":%q,"platforms":["openai"]}`, k.Brand.ID), &refused)
 		return strings.Contains(refused.Error, "budget")
 	})
-	if status != 429 || !strings.Contains(refused.Error, "the budget of runs a day for openai is 20") || header.Get("Retry-After") == "" {
+	if status != 429 || !strings.Contains(refused.Error, "the budget of runs a day for openai is 20") ||
+		header.Get("Retry-After") == "" {
 		t.Errorf("over the budget: %d %q, Retry-After %q", status, refused.Error, header.Get("Retry-After"))
 	}
-	if got := run.Must(t, k.Env, "budget", "list", "--org", "acme"); !strings.Contains(got, "20 of 20") || !strings.Contains(got, "of 20.5") {
+	if got := run.Must(t, k.Env, "budget", "list", "--org", "acme"); !strings.Contains(got, "20 of 20") ||
+		!strings.Contains(got, "of 20.5") {
 		t.Errorf("budget list:\n%s", got)
 	}
 }
@@ -248,11 +264,13 @@ func TestTrackFollowsAJobOfTheServer(t *testing.T) {
 	o := newOpenAI(t)
 	k := newTracker(t, o)
 	got := run.Must(t, k.Env, "track", "lumen", "--org", "acme", "--platforms", "openai", "--json")
-	if !strings.Contains(got, `"status":"completed"`) || !strings.Contains(got, `"answered":5`) || strings.Contains(got, "\n") {
+	if !strings.Contains(got, `"status":"completed"`) || !strings.Contains(got, `"answered":5`) ||
+		strings.Contains(got, "\n") {
 		t.Errorf("track printed %s", got)
 	}
 	o.takes.Store(int64(2 * time.Second))
-	cmd := run.Command(t.Context(), t, k.Env, "track", "lumen", "--org", "acme", "--platforms", "openai", "--samples", "2")
+	cmd := run.Command(t.Context(), t, k.Env, "track", "lumen", "--org", "acme", "--platforms", "openai",
+		"--samples", "2")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -260,7 +278,8 @@ func TestTrackFollowsAJobOfTheServer(t *testing.T) {
 	}
 	wait.For(t, "requests of the second job", func() bool { return o.asked.Load() > 5 })
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != run.ExitFailed || !strings.Contains(said.String(), "is left running") {
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != run.ExitFailed ||
+		!strings.Contains(said.String(), "is left running") {
 		t.Errorf("after Ctrl-C: %v\n%s", err, said.String())
 	}
 	wait.For(t, "the end of the job that was left", func() bool {
@@ -282,7 +301,9 @@ func TestTrackFollowsAJobOfTheServer(t *testing.T) {
 	}
 	own := append(slices.Clone(k.Env), "ANSWERSCOPE_PLATFORM_GEMINI_API_KEY=k")
 	r := run.ToEnd(t, own, "", "track", "lumen", "--org", "acme", "--platforms", "gemini")
-	if r.Status == run.ExitDone || !strings.Contains(r.Stderr, "ANSWERSCOPE_PLATFORM_GEMINI_API_KEY is missing where tracking jobs are worked on: start answerscope all") {
+	if r.Status == run.ExitDone ||
+		!strings.Contains(r.Stderr, "ANSWERSCOPE_PLATFORM_GEMINI_API_KEY is missing where tracking jobs are worked "+
+			"on: start answerscope all") {
 		t.Errorf("with a key that the server has not: status %d, %s", r.Status, r.Stderr)
 	}
 }
@@ -294,11 +315,13 @@ func TestTrackAlone(t *testing.T) {
 	run.Must(t, env, "org", "add", "Acme")
 	run.Must(t, env, "brand", "add", "Lumen", "--org", "acme")
 	run.Must(t, env, "prompt", "add", "Which lamp?", "--org", "acme", "--brand", "lumen")
-	got := run.Must(t, env, "track", "lumen", "--org", "acme", "--platforms", "simulator", "--models", "sim-atlas,sim-borealis")
+	got := run.Must(t, env, "track", "lumen", "--org", "acme", "--platforms", "simulator",
+		"--models", "sim-atlas,sim-borealis")
 	if !strings.HasPrefix(got, "completed: 2 of 2 answered; 0.0") {
 		t.Errorf("track printed %s", got)
 	}
-	if exported := run.Must(t, env, "export", "--org", "acme", "--brand", "lumen"); strings.Count(exported, `"simulated":true`) != 2 {
+	if exported := run.Must(t, env, "export", "--org", "acme",
+		"--brand", "lumen"); strings.Count(exported, `"simulated":true`) != 2 {
 		t.Errorf("exported:\n%s", exported)
 	}
 }

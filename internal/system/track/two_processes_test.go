@@ -32,7 +32,8 @@ func TestTwoTrackingServersAreAsOne(t *testing.T) {
 	k.makeDue(t, k.BrandToTrack(t, "Glow", 5).ID)
 	killed := time.Now()
 	wait.For(t, "a job of the second brand", func() bool { return k.jobs(t) == 2 })
-	t.Logf("the leader was killed, and the other one has started what was due after %s", time.Since(killed).Round(time.Second))
+	t.Logf("the leader was killed, and the other one has started what was due after %s",
+		time.Since(killed).Round(time.Second))
 	wait.For(t, "the second brand's requests", func() bool { return o.asked.Load() == 10 && k.ended(t) == 10 })
 
 	k.startServer(t, leader)

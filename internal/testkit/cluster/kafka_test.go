@@ -28,8 +28,8 @@ import (
 )
 
 // A partition's leader among three brokers is killed while the product appends and reads, and every second one loses
-// its disk too: every append is acknowledged, each acknowledged record is read, and each place on the log is landed once.
-// There is one kill, since every start of a broker costs seconds; make test-crash has more.
+// its disk too: every append is acknowledged, each acknowledged record is read, and each place on the log is landed
+// once. There is one kill, since every start of a broker costs seconds; make test-crash has more.
 func TestBrokersKilledUnderLoad(t *testing.T) {
 	if !cluster.Isolated(t) {
 		return

@@ -50,7 +50,8 @@ func TestHostsThatVanishAreGivenUp(t *testing.T) {
 		var inPostgres bool
 		var inClickHouse uint64
 		must(t, errors.Join(
-			superuser.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'").Scan(&inPostgres),
+			superuser.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'").
+				Scan(&inPostgres),
 			warehouse.QueryRow(ctx,
 				"SELECT count() FROM system.processes WHERE query LIKE '%numbers(60)%'").Scan(&inClickHouse)))
 		return inPostgres && inClickHouse > 1

@@ -45,15 +45,17 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		{"the score of 30 prompts", 0.94, 0.96},
 	} {
 		if share := float64(held[c.figure]) / draws; share < c.least || share > c.most {
-			t.Errorf("the interval of %s holds it in %.3f of the samples, want %.2f to %.2f", c.figure, share, c.least, c.most)
+			t.Errorf("the interval of %s holds it in %.3f of the samples, want %.2f to %.2f", c.figure, share, c.least,
+				c.most)
 		} else {
 			t.Logf("%s: %.3f", c.figure, share)
 		}
 	}
 }
 
-// The interval of a gap holds the true gap in about 95 of 100 samples. An answer names the brand as likely as its prompt
-// has it, p, and a competitor as likely as p², which has prompts in common with the brand: the gap is 50 − 100/3 points.
+// The interval of a gap holds the true gap in about 95 of 100 samples. An answer names the brand as likely as its
+// prompt has it, p, and a competitor as likely as p², which has prompts in common with the brand: the gap is 50 − 100/3
+// points.
 func TestGapsHoldTheTruth(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 1))
 	const draws = 1000
@@ -80,7 +82,8 @@ func TestGapsHoldTheTruth(t *testing.T) {
 			held += holds(found["interval"].(*Interval), 50-100./3)
 		}
 		if share := float64(held) / draws; share < 0.93 || share > 0.97 {
-			t.Errorf("the interval of a gap over %d prompts holds it in %.3f of the samples, want 0.93 to 0.97", k, share)
+			t.Errorf("the interval of a gap over %d prompts holds it in %.3f of the samples, want 0.93 to 0.97", k,
+				share)
 		} else {
 			t.Logf("%d prompts: %.3f", k, share)
 		}
@@ -141,7 +144,8 @@ func TestIntervalOfAPromptByHand(t *testing.T) {
 	}{{5, 500, 56.6, 100}, {5, 0, 0, 43.4}, {8, 300, 13.7, 69.4}} {
 		got := counts{answers: c.answers}.ofPrompt(big.NewRat(c.points, 1))
 		if *got.Low != c.low || *got.High != c.high {
-			t.Errorf("%d answers, %d points: %v to %v, want %v to %v", c.answers, c.points, *got.Low, *got.High, c.low, c.high)
+			t.Errorf("%d answers, %d points: %v to %v, want %v to %v", c.answers, c.points, *got.Low, *got.High, c.low,
+				c.high)
 		}
 	}
 	if got := (counts{answers: 4}).ofPrompt(big.NewRat(400, 1)); got != nil {

@@ -61,10 +61,13 @@ func answersOf(t *testing.T, file *os.File, brand event.Brand, competitors []eve
 		topic := topicID(l.Topic)
 		a := event.Answer{
 			Brand: brand, Competitors: competitors, Prompt: event.Prompt{Text: l.Prompt, TopicID: &topic},
-			Platform: l.Platform, Model: l.Model, ServedModel: l.Served, Region: l.Region, AnsweredAt: event.At(l.At), Text: l.Text,
+			Platform: l.Platform, Model: l.Model, ServedModel: l.Served, Region: l.Region,
+			AnsweredAt: event.At(l.At), Text: l.Text,
 		}
 		for _, c := range l.Citations {
-			a.Citations = append(a.Citations, event.Citation{URL: c.URL, Title: c.Title, Cited: c.Cited == nil || *c.Cited})
+			a.Citations = append(a.Citations, event.Citation{
+				URL: c.URL, Title: c.Title, Cited: c.Cited == nil || *c.Cited,
+			})
 		}
 		answers = append(answers, a)
 	}
@@ -88,12 +91,15 @@ func simulated(t *testing.T) []event.Answer {
 	history := demo.History{Models: simulator.Models, From: until.AddDate(0, 0, -9), Until: until}
 	history.Snapshot.Brand.Entity = entity(1, spec.Name, spec.Aliases, spec.Domains)
 	for i, c := range spec.Competitors {
-		history.Snapshot.Competitors = append(history.Snapshot.Competitors, entity(byte(2+i), c.Name, c.Aliases, c.Domains))
+		history.Snapshot.Competitors = append(history.Snapshot.Competitors,
+			entity(byte(2+i), c.Name, c.Aliases, c.Domains))
 	}
 	for _, p := range demo.Prompts() {
 		history.Prompts = append(history.Prompts, p.Tracked(event.Prompt{Text: p.Text}))
 	}
-	s, err := simulator.New(simulator.Config{Seed: 3, Cast: simulator.Cast{Brand: history.Snapshot.Brand.Entity, Competitors: history.Snapshot.Competitors}})
+	s, err := simulator.New(simulator.Config{
+		Seed: 3, Cast: simulator.Cast{Brand: history.Snapshot.Brand.Entity, Competitors: history.Snapshot.Competitors},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +115,14 @@ func cast(t *testing.T, specs []postgres.NewBrand) (brands []event.Brand, compet
 	t.Helper()
 	id := func(name string) uuid.UUID { return uuid.NewV5(uuid.NamespaceURL, name) }
 	for _, spec := range specs {
-		brands = append(brands, event.Brand{Entity: event.Entity{ID: id(spec.Name), Name: spec.Name, Aliases: spec.Aliases, Domains: spec.Domains}})
+		brands = append(brands,
+			event.Brand{Entity: event.Entity{ID: id(spec.Name), Name: spec.Name, Aliases: spec.Aliases,
+				Domains: spec.Domains}})
 		var rivals []event.Entity
 		for _, c := range spec.Competitors {
-			rivals = append(rivals, event.Entity{ID: id(spec.Name + c.Name), Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+			rivals = append(rivals, event.Entity{
+				ID: id(spec.Name + c.Name), Name: c.Name, Aliases: c.Aliases, Domains: c.Domains,
+			})
 		}
 		competitors = append(competitors, rivals)
 	}
@@ -150,7 +160,8 @@ func wantAlike(t *testing.T, a event.Answer) {
 	entities := append([]extract.EntityReading{got.Brand}, got.Competitors...)
 	for i, n := range append([]naive.Named{want.Brand}, want.Competitors...) {
 		e := entities[i]
-		if int(e.Mentions) != n.Mentions || int(e.Citations) != n.Citations || int(e.Position) != n.Position || int(e.VisibilityScore) != n.Visibility {
+		if int(e.Mentions) != n.Mentions || int(e.Citations) != n.Citations || int(e.Position) != n.Position ||
+			int(e.VisibilityScore) != n.Visibility {
 			t.Errorf("%s in %.200q…\n extract %+v\n naive   %+v", n.Name, a.Text, e, n)
 		}
 	}
@@ -161,28 +172,52 @@ func wantAlike(t *testing.T, a event.Answer) {
 
 // pieces are what answers are made of where the definitions have edges.
 var pieces = []string{
-	"Apple", "apple", "APPLE", "Apple's", "Apple’s", "Apples", "Apple2", "_Apple_", "use.Apple", "Apple은", "Appleは", "苹果Apple手机", "Apple Watch", "apple.com", "Ａｐｐｌｅ", "A\u0301pple", "Äpple",
-	"Apple™", "Apple²", "①Apple", "Apple\u200b", "Apple\u00a0Watch", "Apple\nWatch", "Apple-Watch", "Apple‑Watch", "De'Longhi", "De’Longhi", "DeLonghi", "DE‘LONGHI", "Straße", "STRASSE", "Strasse", "ﬁt", "fit", "Fit",
-	"ソニー", "ソニーの", "ｿﾆｰ", "سوني", "وسوني", "C++", ".NET", "Yahoo!", "Yahoo!s", "AT&T", "AT&amp;T", "3M", "13M", "Ω", "Ω", "ø", "Ørsted", "Orsted", "İstanbul", "istanbul", "ǅ", "नमस\u094dत\u0947", "e\u0301", "é",
-	" ", " ", " ", "\n", "\n\n", "\t", ". ", ", ", "- ", "* ", "**", "_", "`", "``", "```", "```go\n", "~~~", "~~~~\n", "\n```\n", "\n~~~\n", "  ```\n", "[", "]", "](", ")", "(", "]()", "](<", ">)", "\\", "\"", "'",
-	"[Apple](https://apple.com/Apple \"Apple\")", "![Apple]( https://x.example/a(b)c )", "[x](<https://x.example/Apple x> 'Apple')", "[x](Apple Watch)", "[x](Apple\nWatch)", "[1]: https://apple.com Apple", "\n[Apple]: http://x.example \"Apple\"\n", "  [a]: <https://apple.com>\n", "[a]: Apple\n",
-	"https://apple.com/Apple", "http://Apple.example/?q=Apple|Apple", "HTTPS://Apple", "https://", "www.apple.com", "ftp://apple.com", "https://x.example/Appleは", "(https://apple.com)", "<https://apple.com>", "&nbsp;", "\u2028", "\ufeff", "\u202e", "👩\u200d💻", "🇩🇪", "a\u0308\u0323", "ー", "々", "가", "각", "ᄀ",
+	"Apple", "apple", "APPLE", "Apple's", "Apple’s", "Apples", "Apple2", "_Apple_", "use.Apple", "Apple은", "Appleは",
+	"苹果Apple手机", "Apple Watch", "apple.com", "Ａｐｐｌｅ", "A\u0301pple", "Äpple",
+	"Apple™", "Apple²", "①Apple", "Apple\u200b", "Apple\u00a0Watch", "Apple\nWatch", "Apple-Watch",
+	"Apple‑Watch", "De'Longhi", "De’Longhi", "DeLonghi", "DE‘LONGHI", "Straße", "STRASSE", "Strasse", "ﬁt", "fit",
+	"Fit",
+	"ソニー", "ソニーの", "ｿﾆｰ", "سوني", "وسوني", "C++", ".NET", "Yahoo!", "Yahoo!s", "AT&T", "AT&amp;T", "3M", "13M", "Ω",
+	"Ω", "ø", "Ørsted", "Orsted", "İstanbul", "istanbul", "ǅ", "नमस\u094dत\u0947", "e\u0301", "é",
+	" ", " ", " ", "\n", "\n\n", "\t", ". ", ", ", "- ", "* ", "**", "_", "`", "``", "```", "```go\n", "~~~", "~~~~\n",
+	"\n```\n", "\n~~~\n", "  ```\n", "[", "]", "](", ")", "(", "]()", "](<", ">)", "\\", "\"", "'",
+	"[Apple](https://apple.com/Apple \"Apple\")", "![Apple]( https://x.example/a(b)c )",
+	"[x](<https://x.example/Apple x> 'Apple')", "[x](Apple Watch)", "[x](Apple\nWatch)", "[1]: https://apple.com Apple",
+	"\n[Apple]: http://x.example \"Apple\"\n", "  [a]: <https://apple.com>\n", "[a]: Apple\n",
+	"https://apple.com/Apple", "http://Apple.example/?q=Apple|Apple", "HTTPS://Apple", "https://", "www.apple.com",
+	"ftp://apple.com", "https://x.example/Appleは", "(https://apple.com)",
+	"<https://apple.com>", "&nbsp;", "\u2028", "\ufeff", "\u202e", "👩\u200d💻", "🇩🇪",
+	"a\u0308\u0323", "ー", "々", "가", "각", "ᄀ",
 }
 
 var addresses = []string{
-	"https://www.apple.com/", "https://APPLE.com", "http://apple.com:80/a//", "https://apple.com:443", "https://apple.com:8443/a?b", "https://store.apple.com/?utm_source=x&a=1&&UTM_Medium=2#f", "https://notapple.com/", "https://apple.com.evil.example/",
-	"https://apple.com./x/?", "https://user:pw@apple.com/x?gclid=1", "https://www.www.apple.com/", "//apple.com", "apple.com", "ftp://apple.com/", "https:///apple.com", "https://", "http://?x", "https://xn--mnchen-3ya.example/", "https://münchen.example/",
-	"https://MÜNCHEN.example", "https://apple.com/%7Eé?é=1#é", "https://apple.com?x=1", "https://apple.com#x", "https://[::1]:443/x", "https://1.2.3.4/", "https://a_b.example/", "https://apple.com/a?_ga=1&_gl=2&b=&=c&d", "javascript:alert(1)", "", " https://apple.com/ ", "https://apple.com/a b",
-	"https://apple.com:/", "https://apple.com:80", "http://apple.com:443", "https://apple.com/a?utm_=1&utmx=2&li_fat_id=3", "https://apple.com/?srsltid", "https://apple.com/?&&", "https://apple.com/a/?#", "https://WWW.apple.com", "https://www.com/", "https://apple\\.com/", "https://exa mple.com/", "http://apple.com\\x",
+	"https://www.apple.com/", "https://APPLE.com", "http://apple.com:80/a//", "https://apple.com:443",
+	"https://apple.com:8443/a?b", "https://store.apple.com/?utm_source=x&a=1&&UTM_Medium=2#f", "https://notapple.com/",
+	"https://apple.com.evil.example/",
+	"https://apple.com./x/?", "https://user:pw@apple.com/x?gclid=1",
+	"https://www.www.apple.com/", "//apple.com", "apple.com", "ftp://apple.com/",
+	"https:///apple.com", "https://", "http://?x", "https://xn--mnchen-3ya.example/", "https://münchen.example/",
+	"https://MÜNCHEN.example", "https://apple.com/%7Eé?é=1#é", "https://apple.com?x=1", "https://apple.com#x",
+	"https://[::1]:443/x", "https://1.2.3.4/", "https://a_b.example/", "https://apple.com/a?_ga=1&_gl=2&b=&=c&d",
+	"javascript:alert(1)", "", " https://apple.com/ ", "https://apple.com/a b",
+	"https://apple.com:/", "https://apple.com:80", "http://apple.com:443",
+	"https://apple.com/a?utm_=1&utmx=2&li_fat_id=3", "https://apple.com/?srsltid", "https://apple.com/?&&",
+	"https://apple.com/a/?#", "https://WWW.apple.com", "https://www.com/", "https://apple\\.com/",
+	"https://exa mple.com/", "http://apple.com\\x",
 }
 
 // Two readers of one definition must agree on its edges too.
 func TestExtractReadsEdgesAlike(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
-	brand := event.Brand{Entity: event.Entity{ID: uuid.UUID{1}, Name: "Apple", Aliases: []string{"Apple Watch", "ソニー", "Straße", "é", "fit"}, Domains: []string{"apple.com", "xn--mnchen-3ya.example"}}}
+	brand := event.Brand{Entity: event.Entity{ID: uuid.UUID{1}, Name: "Apple",
+		Aliases: []string{"Apple Watch", "ソニー", "Straße", "é", "fit"}, Domains: []string{
+			"apple.com", "xn--mnchen-3ya.example",
+		}}}
 	competitors := []event.Entity{
-		{ID: uuid.UUID{2}, Name: "De’Longhi", Aliases: []string{"Watch", "سوني", "C++", ".NET"}, Domains: []string{"store.apple.com", "1.2.3.4"}},
-		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각"}, Domains: []string{"example.com", "a_b.example"}},
+		{ID: uuid.UUID{2}, Name: "De’Longhi", Aliases: []string{"Watch", "سوني", "C++", ".NET"},
+			Domains: []string{"store.apple.com", "1.2.3.4"}},
+		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각"},
+			Domains: []string{"example.com", "a_b.example"}},
 	}
 	for range 1500 {
 		a := event.Answer{Brand: brand, Competitors: competitors, Platform: "x"}
@@ -190,7 +225,9 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 			a.Text += pieces[chance.IntN(len(pieces))]
 		}
 		for range chance.IntN(4) {
-			a.Citations = append(a.Citations, event.Citation{URL: addresses[chance.IntN(len(addresses))], Cited: chance.IntN(4) > 0})
+			a.Citations = append(a.Citations, event.Citation{
+				URL: addresses[chance.IntN(len(addresses))], Cited: chance.IntN(4) > 0,
+			})
 		}
 		a.Prompt.Text = pieces[chance.IntN(len(pieces))] + pieces[chance.IntN(len(pieces))]
 		wantAlike(t, a)

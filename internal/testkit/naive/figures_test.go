@@ -56,7 +56,9 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 		answers := answersOf(t, open(t, "run-1.ndjson"), snapshot.Brand, snapshot.Competitors)
 		s.asStored(answers)
 		s.compare(snapshot, answers, "2025-05-01", "2025-06-15")
-		for _, path := range []string{"visibility-summary?", "visibility-trend?", "visibility-trend?granularity=week&"} {
+		for _, path := range []string{
+			"visibility-summary?", "visibility-trend?", "visibility-trend?granularity=week&",
+		} {
 			path = "/api/v1/" + path + queryOf(brand, naive.Filter{From: "2025-05-01", To: "2025-06-15"})
 			before[path] = string(s.get(path))
 		}
@@ -92,7 +94,8 @@ func (s *stack) asStored(answers []event.Answer) {
 		topics[*a.Prompt.TopicID] = *prompts[i].TopicID
 		a.Prompt = answer.Prompt(prompts[i])
 		a.ID = event.RunID(event.Identity{
-			BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region, Sample: 1, Due: a.AnsweredAt.Time,
+			BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model,
+			Region: a.Region, Sample: 1, Due: a.AnsweredAt.Time,
 		})
 	}
 }
@@ -123,7 +126,11 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	}
 	var answers []event.Answer
 	for _, slug := range []string{platform.Simulator, platform.SimulatorOverview, platform.SimulatorShopping} {
-		simulated, err := simulator.New(simulator.Config{Seed: 11, Slug: slug, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}, Changes: demo.Changes(until)})
+		simulated, err := simulator.New(simulator.Config{
+			Seed: 11, Slug: slug, Cast: simulator.Cast{
+				Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors,
+			}, Changes: demo.Changes(until),
+		})
 		s.must(err)
 		for a := range history.Answers(simulated) {
 			answers = append(answers, a)
@@ -162,16 +169,22 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 	for _, f := range filters(answers, from, to) {
 		query := queryOf(who.ID, f)
 		for path, want := range map[string]any{
-			"/api/v1/visibility-summary?" + query:                naive.WithChange(naive.Summary(readings, f, who, live), readings, f, who),
-			"/api/v1/visibility-trend?" + query:                  naive.WithChange(naive.Trend(readings, f, "day", live), readings, f, who),
-			"/api/v1/visibility-trend?granularity=week&" + query: naive.WithChange(naive.Trend(readings, f, "week", live), readings, f, who),
-			"/api/v1/entity-trend?granularity=month&" + query:    naive.EntityTrend(readings, f, "month", who, live),
-			"/api/v1/competitor-comparison?" + query:             naive.Comparison(readings, f, who, live),
-			"/api/v1/prompt-performance?limit=100&" + query:      naive.Prompts(readings, f, who, live, prompts, naive.PromptOrder{SortBy: "visibility", Order: "desc", Limit: 100}),
+			"/api/v1/visibility-summary?" + query: naive.WithChange(naive.Summary(readings, f, who, live), readings, f,
+				who),
+			"/api/v1/visibility-trend?" + query: naive.WithChange(naive.Trend(readings, f, "day", live), readings, f,
+				who),
+			"/api/v1/visibility-trend?granularity=week&" +
+				query: naive.WithChange(naive.Trend(readings, f, "week", live), readings, f, who),
+			"/api/v1/entity-trend?granularity=month&" + query: naive.EntityTrend(readings, f, "month", who, live),
+			"/api/v1/competitor-comparison?" + query:          naive.Comparison(readings, f, who, live),
+			"/api/v1/prompt-performance?limit=100&" +
+				query: naive.Prompts(readings, f, who, live, prompts,
+				naive.PromptOrder{SortBy: "visibility", Order: "desc", Limit: 100}),
 		} {
 			written, err := json.Marshal(want)
 			s.must(err)
-			for _, difference := range differences("", s.generic(naive.WithoutCursor(s.get(path))), s.generic(written)) {
+			for _, difference := range differences("", s.generic(naive.WithoutCursor(s.get(path))),
+				s.generic(written)) {
 				s.t.Errorf("%s %s: %s", snapshot.Brand.Name, path, difference)
 			}
 		}
@@ -182,7 +195,8 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 func (s *stack) prompts(brand uuid.UUID) map[uuid.UUID]naive.Prompt {
 	s.t.Helper()
 	s.waitForMirror()
-	rows, err := s.db.Query(s.t.Context(), "SELECT p.id, p.text, t.name FROM public.prompts AS p LEFT JOIN public.topics AS t ON t.id = p.topic_id WHERE p.brand_id = $1", brand)
+	rows, err := s.db.Query(s.t.Context(), "SELECT p.id, p.text, t.name FROM public.prompts AS p LEFT JOIN "+
+		"public.topics AS t ON t.id = p.topic_id WHERE p.brand_id = $1", brand)
 	s.must(err)
 	defer rows.Close()
 	prompts := map[uuid.UUID]naive.Prompt{}
@@ -198,7 +212,8 @@ func (s *stack) prompts(brand uuid.UUID) map[uuid.UUID]naive.Prompt {
 
 // filters are the window as a whole and in parts, by each common parameter and some together.
 func filters(answers []event.Answer, from, to string) []naive.Filter {
-	models, regions, topics, days := map[string]bool{}, map[string]bool{"nowhere": true}, map[uuid.UUID]bool{{1}: true}, map[string]bool{}
+	models, regions, topics, days := map[string]bool{}, map[string]bool{"nowhere": true}, map[uuid.UUID]bool{{1}: true},
+		map[string]bool{}
 	for _, a := range answers {
 		models[a.Model], regions[a.Region], days[a.AnsweredAt.UTC().Format(time.DateOnly)] = true, true, true
 		if a.Prompt.TopicID != nil {
@@ -222,7 +237,9 @@ func filters(answers []event.Answer, from, to string) []naive.Filter {
 	for _, region := range some(slices.Sorted(maps.Keys(regions))) {
 		with(func(f *naive.Filter) { f.Region = &region })
 	}
-	for _, topic := range some(slices.SortedFunc(maps.Keys(topics), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })) {
+	for _, topic := range some(slices.SortedFunc(maps.Keys(topics), func(a, b uuid.UUID) int {
+		return strings.Compare(a.String(), b.String())
+	})) {
 		with(func(f *naive.Filter) { f.Topic = &topic })
 		with(func(f *naive.Filter) { f.Topic, f.Models, f.Branded = &topic, slugs[:1], &no })
 	}

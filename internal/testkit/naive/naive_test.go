@@ -71,13 +71,18 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	brandID, rivalID := uuid.UUID{1}, uuid.UUID{2}
 	make := func(prompt, platform, served, text string) event.Answer {
 		return event.Answer{
-			Brand:       event.Brand{Entity: event.Entity{ID: brandID, Name: "Brand", Domains: []string{"brand.example"}}},
+			Brand: event.Brand{Entity: event.Entity{ID: brandID, Name: "Brand",
+				Domains: []string{"brand.example"}}},
 			Competitors: []event.Entity{{ID: rivalID, Name: "Rival"}},
-			Prompt:      event.Prompt{ID: uuid.UUID{15: prompt[0]}, Text: prompt}, Platform: platform, ServedModel: served, AnsweredAt: event.At(at), Text: text,
+			Prompt:      event.Prompt{ID: uuid.UUID{15: prompt[0]}, Text: prompt}, Platform: platform,
+			ServedModel: served, AnsweredAt: event.At(at), Text: text,
 		}
 	}
 	first := make("0", "a", "m1", "Rival before Brand, Brand.")
-	first.Citations = []event.Citation{{URL: "https://www.brand.example/", Cited: true}, {URL: "https://x.example", Cited: true}, {URL: "https://brand.example/y"}}
+	first.Citations = []event.Citation{
+		{URL: "https://www.brand.example/", Cited: true}, {URL: "https://x.example", Cited: true},
+		{URL: "https://brand.example/y"},
+	}
 	readings := []Reading{Read(first, "positive")}
 	for _, prompt := range []string{"0", "1", "2", "3"} {
 		readings = append(readings, Read(make(prompt, "a", "m1", "neither"), "unknown"))
@@ -91,26 +96,53 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	changed.AnsweredAt = event.At(at.AddDate(0, 0, 9))
 	unseen := make("4", "a", "", "")
 	unseen.AnsweredAt, unseen.Finish = last.AnsweredAt, event.FinishNotShown
-	readings = append(readings, Read(unseen, "unknown"), Read(last, "unknown"), Read(given, "unknown"), Read(shop, "positive"), Read(changed, "unknown"))
+	readings = append(readings, Read(unseen, "unknown"), Read(last, "unknown"), Read(given, "unknown"),
+		Read(shop, "positive"), Read(changed, "unknown"))
 
 	live := []Live{{ID: rivalID, Name: "Rival"}, {ID: uuid.UUID{3}, Name: "Unnamed"}}
 	f := Filter{From: "2026-03-01", To: "2026-03-02"}
-	same(t, Summary(readings, f, Live{ID: brandID, Name: "Brand"}, live), `{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
-		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"sentiment":{"labelled":1,"negativePct":0,"neutralPct":0,"positivePct":100},"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
-		"visiblePrompts":1,"promptCount":5,"visibilityRatePct":20,"aiVisibilityScore":15.4,"mentionAnswers":1,"citationAnswers":1,"positionFactor":0.0833,
+	same(t, Summary(readings, f, Live{ID: brandID, Name: "Brand"}, live),
+		`{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
+		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"sentiment":{"labelled":1,
+		"negativePct":0,"neutralPct":0,"positivePct":100},"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
+		"visiblePrompts":1,"promptCount":5,"visibilityRatePct":20,"aiVisibilityScore":15.4,"mentionAnswers":1,
+		"citationAnswers":1,"positionFactor":0.0833,
 		"interval":{"low":0,"high":51.1},"mentionRatePct":16.7,"mentionRateInterval":{"low":0,"high":55.2},
-		"notShown":1,"shownRatePct":83.3,"shownRateInterval":{"low":43.6,"high":97}},"topCompetitors":[{"name":"Rival","mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
+		"notShown":1,"shownRatePct":83.3,"shownRateInterval":{"low":43.6,"high":97}},"topCompetitors":[{"name":"Rival",
+		"mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
 	f.To = "2026-03-31"
 	same(t, Trend(readings, f, "day", live), `{"granularity":"day","buckets":[
-		{"date":"2026-03-01","result_count":5,"ai_visibility_score":18.5,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":1,"not_shown":0,"degraded_platforms":["b"]},
-		{"date":"2026-03-02","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":0,"not_shown":1,"degraded_platforms":[]},
-		{"date":"2026-03-10","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":true,"model_changes":[{"platform":"a","model":"","before":["m1"],"now":["m3"]}],"given_up_runs":0,"not_shown":0,"degraded_platforms":[]}],"unanswered":[]}`)
-	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live), `{"granularity":"week","buckets":[
-		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":1,"not_shown":0,"degraded_platforms":["b"]},
-		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],"given_up_runs":0,"not_shown":1,"degraded_platforms":[]}],"unanswered":[]}`)
-	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{ID: brandID, Name: "Brand"}, live)["totals"], `{"resultCount":0,"sentiment":{"labelled":0,"negativePct":null,"neutralPct":null,"positivePct":null},"avgVisibility":null,
-		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,"aiVisibilityScore":null,"mentionAnswers":0,
-		"citationAnswers":0,"positionFactor":null,"interval":null,"mentionRatePct":null,"mentionRateInterval":null,"notShown":0,"shownRatePct":null,"shownRateInterval":null}`)
+		{"date":"2026-03-01","result_count":5,"ai_visibility_score":18.5,"avg_visibility_score":11.6,"total_mentions":2,
+			"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,
+			"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],
+			"given_up_runs":1,"not_shown":0,"degraded_platforms":["b"]},
+		{"date":"2026-03-02","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,
+			"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},
+			"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,
+			"model_changes":[],"given_up_runs":0,"not_shown":1,"degraded_platforms":[]},
+		{"date":"2026-03-10","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,
+			"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},
+			"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":true,
+			"model_changes":[{"platform":"a","model":"","before":["m1"],"now":["m3"]}],"given_up_runs":0,"not_shown":0,
+			"degraded_platforms":[]}],"unanswered":[]}`)
+	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live),
+		`{"granularity":"week","buckets":[
+		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,
+			"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"mention_rate_pct":20,
+			"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,"model_changes":[],
+			"given_up_runs":1,"not_shown":0,"degraded_platforms":["b"]},
+		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,
+			"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},
+			"mention_rate_pct":0,"mention_rate_interval":{"reason":"too_few_prompts"},"model_changed":false,
+			"model_changes":[],"given_up_runs":0,"not_shown":1,"degraded_platforms":[]}],"unanswered":[]}`)
+	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"},
+		Live{ID: brandID, Name: "Brand"}, live)["totals"],
+		`{"resultCount":0,"sentiment":{"labelled":0,"negativePct":null,"neutralPct":null,"positivePct":null},
+		"avgVisibility":null,
+		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,
+		"aiVisibilityScore":null,"mentionAnswers":0,
+		"citationAnswers":0,"positionFactor":null,"interval":null,"mentionRatePct":null,"mentionRateInterval":null,
+		"notShown":0,"shownRatePct":null,"shownRateInterval":null}`)
 }
 
 // same compares bodies as JSON.

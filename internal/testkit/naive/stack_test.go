@@ -82,10 +82,14 @@ func (s *stack) stores() {
 
 	organization, err := db.AddOrganization(ctx, "Acme", "acme")
 	s.must(err)
-	user, err := db.AddUser(ctx, postgres.NewUser{Email: "ana@acme.example", OrganizationID: organization.ID, Role: "owner"})
+	user, err := db.AddUser(ctx, postgres.NewUser{
+		Email: "ana@acme.example", OrganizationID: organization.ID, Role: "owner",
+	})
 	s.must(err)
 	key := auth.MintKey()
-	_, err = db.AddKey(ctx, postgres.NewKey{OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix})
+	_, err = db.AddKey(ctx, postgres.NewKey{
+		OrganizationID: organization.ID, UserID: user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix,
+	})
 	s.must(err)
 	s.organization, s.key = organization.ID, key.Text
 }
@@ -140,7 +144,8 @@ func (s *stack) get(path string) []byte {
 // sentiments are those of each answer of a brand.
 func (s *stack) sentiments(brand uuid.UUID) map[uuid.UUID]string {
 	s.t.Helper()
-	rows, err := s.warehouse.Query(s.t.Context(), "SELECT toString(id), toString(sentiment) FROM answers WHERE toString(brand_id) = $1", brand.String())
+	rows, err := s.warehouse.Query(s.t.Context(),
+		"SELECT toString(id), toString(sentiment) FROM answers WHERE toString(brand_id) = $1", brand.String())
 	s.must(err)
 	sentiments := map[uuid.UUID]string{}
 	for rows.Next() {
@@ -156,10 +161,13 @@ func (s *stack) sentiments(brand uuid.UUID) map[uuid.UUID]string {
 // landings asks the warehouse which answers it has.
 type landings struct{ warehouse *clickhouse.Conn }
 
-func (l landings) landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (l landings) landed(ctx context.Context, organization, brand uuid.UUID,
+	ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+		keys[i] = clickhouse.Key{
+			OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id),
+		}
 	}
 	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.LogLimit{})
 	landed := map[uuid.UUID]bool{}

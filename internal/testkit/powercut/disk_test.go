@@ -19,7 +19,8 @@ func TestACutLosesWhatWasNotSynced(t *testing.T) {
 	disk := powercut.Mount(t, dir, rand.New(rand.NewPCG(1, 2)))
 	lost := map[string]int{}
 	for n := range 20 {
-		rewritten, appended, made, renamed := fmt.Sprint("rewritten", n), fmt.Sprint("appended", n), fmt.Sprint("made", n), fmt.Sprint("renamed", n)
+		rewritten, appended, made, renamed := fmt.Sprint("rewritten", n), fmt.Sprint("appended", n),
+			fmt.Sprint("made", n), fmt.Sprint("renamed", n)
 		write(t, dir, rewritten, "old", true)
 		write(t, dir, appended, "old", true)
 		write(t, dir, renamed+".new", "text", true)

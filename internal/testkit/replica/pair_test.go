@@ -23,7 +23,8 @@ var tables = []string{
 	`CREATE TABLE t (d Date, n UInt64)
 	ENGINE = ReplicatedMergeTree('/clickhouse/{database}/{shard}/t', '{replica}') PARTITION BY toYYYYMM(d) ORDER BY n`,
 	`CREATE TABLE s (d Date, n UInt64)
-	ENGINE = ReplicatedSummingMergeTree('/clickhouse/{database}/{shard}/s', '{replica}') PARTITION BY toYYYYMM(d) ORDER BY d`,
+	ENGINE = ReplicatedSummingMergeTree('/clickhouse/{database}/{shard}/s', '{replica}')
+		PARTITION BY toYYYYMM(d) ORDER BY d`,
 	`CREATE MATERIALIZED VIEW v TO s AS SELECT d, sum(n) AS n FROM t GROUP BY d`,
 }
 

@@ -23,8 +23,9 @@ import (
 // each thing that it counts.
 
 var (
-	naiveSign   = regexp.MustCompile(`[\x{2122}\x{2120}\x{B2}\x{B3}\x{B9}\x{2070}-\x{209C}\x{2460}-\x{24FF}]`)
-	naiveAlike  = strings.NewReplacer("‘", "'", "’", "'", "ʼ", "'", "\u2010", "-", "\u2011", "-", "\u2012", "-", "–", "-", "\u2212", "-")
+	naiveSign  = regexp.MustCompile(`[\x{2122}\x{2120}\x{B2}\x{B3}\x{B9}\x{2070}-\x{209C}\x{2460}-\x{24FF}]`)
+	naiveAlike = strings.NewReplacer("‘", "'", "’", "'", "ʼ", "'", "\u2010", "-", "\u2011", "-", "\u2012", "-", "–",
+		"-", "\u2212", "-")
 	naiveWord   = regexp.MustCompile(`[\pL\pN]+(?:['&+-][\pL\pN]+|\.(?:[a-z\pN]|[^\x00-\x7F\PL])[\pL\pN]*)*\+?`)
 	naiveOpens  = regexp.MustCompile(`\n[^\pL\pN_\n]*$|(?:\*\*|__|\[|\||#)[^\pL\pN_\n:.,]*$`)
 	naiveCloses = regexp.MustCompile(`^[ \t]*(?:\*\*|__|\]|\||:|\$|\(|\n|[–—-] |$)`)
@@ -148,7 +149,8 @@ func naivePhrases(texts [][]naiveToken, shared [][]bool, isGeneric func(word str
 				continue
 			}
 			j := i + 1
-			for j < len(text)-1 && !shared[n][j] && text[j].gap == " " && (naiveCapital(text[j].word) || naiveDigit(text[j].word)) {
+			for j < len(text)-1 && !shared[n][j] && text[j].gap == " " &&
+				(naiveCapital(text[j].word) || naiveDigit(text[j].word)) {
 				j++
 			}
 			p := naivePhrase{answer: n}
@@ -158,13 +160,15 @@ func naivePhrases(texts [][]naiveToken, shared [][]bool, isGeneric func(word str
 				}
 			}
 			before, after := text[i].gap, text[j].gap
-			if i > 0 && naiveDigits.MatchString(text[i-1].word) && (strings.HasPrefix(before, ")") || strings.HasPrefix(before, ".")) {
+			if i > 0 && naiveDigits.MatchString(text[i-1].word) &&
+				(strings.HasPrefix(before, ")") || strings.HasPrefix(before, ".")) {
 				before = text[i-1].gap + before
 			}
 			opens := len(p.words) == j-i && naiveOpens.MatchString(before)
 			closes := naiveCloses.MatchString(after)
 			p.fills = opens && closes
-			p.leads = opens || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "$") || strings.HasSuffix(before, ": ") && closes
+			p.leads = opens || strings.HasPrefix(after, ":") || strings.HasPrefix(after, "$") ||
+				strings.HasSuffix(before, ": ") && closes
 			if len(p.words) > 0 {
 				phrases = append(phrases, p)
 			}
@@ -190,7 +194,8 @@ func naiveLength(folds []string, phrases []naivePhrase, lower map[string]map[int
 				}
 			}
 		}
-		weak := length == 1 && (utf8.RuneCountInString(folds[0]) <= 2 || len(lower[folds[0]]) > 0) && 5*len(longer) >= 4*len(here)
+		weak := length == 1 && (utf8.RuneCountInString(folds[0]) <= 2 || len(lower[folds[0]]) > 0) &&
+			5*len(longer) >= 4*len(here)
 		always := len(longer) == len(here) && len(next) >= 2 && !strings.ContainsAny(folds[length], "0123456789")
 		if !weak && !always {
 			break
@@ -214,7 +219,9 @@ func naiveNames(tracked []string, answers []Answer) (names []Name) {
 	shared := naiveShared(answers, texts)
 	lower, amid := naiveCases(texts, shared)
 	phrases := naivePhrases(texts, shared, func(word string) bool {
-		return asked[word] || need.Stop[word] || slices.Contains(strings.Fields(plainList), word) || letters(word) < 2 || naiveDigit(word) && letters(word) < 3 ||
+		return asked[word] || need.Stop[word] ||
+			slices.Contains(strings.Fields(plainList), word) || letters(word) < 2 ||
+			naiveDigit(word) && letters(word) < 3 ||
 			4*len(lower[word]) > len(lower[word])+len(amid[word])
 	})
 	found := map[string]*naiveName{}
@@ -228,7 +235,8 @@ func naiveNames(tracked []string, answers []Answer) (names []Name) {
 		key := strings.Join(p.folds[:length], " ")
 		if found[key] == nil {
 			found[key] = &naiveName{
-				map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[uuid.UUID]bool{}, map[string]bool{}, map[string]bool{},
+				map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[uuid.UUID]bool{}, map[string]bool{},
+				map[string]bool{},
 				map[string]int{}, 0, 0, 0,
 			}
 		}
@@ -242,7 +250,9 @@ func naiveNames(tracked []string, answers []Answer) (names []Name) {
 			names = append(names, n.evidence(key))
 		}
 	}
-	slices.SortFunc(names, func(a, b Name) int { return cmp.Or(cmp.Compare(b.Beside, a.Beside), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(names, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(b.Beside, a.Beside), cmp.Compare(a.Key, b.Key))
+	})
 	return names
 }
 
@@ -280,7 +290,8 @@ func (n *naiveName) evidence(key string) Name {
 		return cmp.Or(n.spellings[b]-n.spellings[a], strings.Compare(a, b))
 	})
 	return Name{
-		Key: key, Name: spellings[0], Answers: len(n.answers), Leading: len(n.leading), Beside: len(n.beside), Prompts: len(n.prompts),
+		Key: key, Name: spellings[0], Answers: len(n.answers), Leading: len(n.leading), Beside: len(n.beside),
+		Prompts:   len(n.prompts),
 		Platforms: slices.Sorted(maps.Keys(n.platforms)),
 	}
 }
@@ -295,7 +306,8 @@ func TestNamesAreThoseOfThePlainestComputation(t *testing.T) {
 		for _, a := range answers {
 			texts.Add(a)
 		}
-		got, want := texts.Result().Names, naiveNames([]string{"lumen", "glow", "lumen.example", "halo", "blue fish"}, answers)
+		got, want := texts.Result().Names,
+			naiveNames([]string{"lumen", "glow", "lumen.example", "halo", "blue fish"}, answers)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("set %d:\n%+v\nwant\n%+v", seed, got, want)
 		}
@@ -314,14 +326,17 @@ func TestNamesAreThoseOfThePlainestComputation(t *testing.T) {
 func generated(random *rand.Rand) (answers []Answer) {
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
 	names := []string{
-		"Lumen", "Halo", "Blue Fish", "Blue Note", "Nova", "Nova Pro", "Nova Max 2", "NOVA", "nova", "Nova’s Air", "La Rocha Posa Uno", "La Rocha Posa Due",
-		"Wi-Fi", "Fi", "Tovi", "Éclat", "Kilo+ 3", "Weight", "weight", "Prices", "Pros", "A1", "27UX Five", "Vé", "Vé Two", "Zed.com", "Zed.Com", "Grün® One",
+		"Lumen", "Halo", "Blue Fish", "Blue Note", "Nova", "Nova Pro", "Nova Max 2", "NOVA", "nova", "Nova’s Air",
+		"La Rocha Posa Uno", "La Rocha Posa Due",
+		"Wi-Fi", "Fi", "Tovi", "Éclat", "Kilo+ 3", "Weight", "weight", "Prices", "Pros", "A1", "27UX Five", "Vé",
+		"Vé Two", "Zed.com", "Zed.Com", "Grün® One",
 		"Mo Da Po", "Mo Da Qi", "Mo Da", "Lamp",
 	}
 	random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	names = names[:6+random.IntN(10)]
 	places := []string{
-		"\n1. %s\n", "\n2. **%s** is bright", "\n* %s – dim", "| %s | $9 |", "\n%s: good", " Price: %s\n", " the %s and", " Yes %s.", "[%s](http://a.example/b) ",
+		"\n1. %s\n", "\n2. **%s** is bright", "\n* %s – dim", "| %s | $9 |", "\n%s: good",
+		" Price: %s\n", " the %s and", " Yes %s.", "[%s](http://a.example/b) ",
 		"\n### %s\n", " %s $5", "**%s, dim**", "\n3) %s (old)", " __%s__ ", "\nSee %s too", " a %s", "\n%s\n",
 	}
 	random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })

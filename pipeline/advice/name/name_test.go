@@ -25,7 +25,8 @@ var (
 func answer(prompt int, text string) Answer {
 	return Answer{
 		ID: uuid.NewV5(uuid.Nil, fmt.Sprint(prompt, text)), PromptID: uuid.NewV5(uuid.Nil, fmt.Sprint(prompt)),
-		Prompt: fmt.Sprintf("which lamp number %d?", prompt), Platform: "openai", Text: text, Brand: true, Tracked: true,
+		Prompt:   fmt.Sprintf("which lamp number %d?", prompt),
+		Platform: "openai", Text: text, Brand: true, Tracked: true,
 	}
 }
 
@@ -55,7 +56,8 @@ func keys(r Result) (keys []string) {
 func TestNameHeadsListsBesideTrackedNames(t *testing.T) {
 	t.Parallel()
 	r := read(listing("1. Lumen\n2. **Nova Pro** is bright\n3. **Nova Max** is dim")...)
-	want := []Name{{Key: "nova", Name: "Nova", Answers: 6, Leading: 6, Beside: 6, Prompts: 3, Platforms: []string{"openai"}}}
+	want := []Name{{Key: "nova", Name: "Nova", Answers: 6, Leading: 6, Beside: 6, Prompts: 3,
+		Platforms: []string{"openai"}}}
 	if !reflect.DeepEqual(r.Names, want) {
 		t.Errorf("found %+v", r.Names)
 	}
@@ -111,8 +113,10 @@ var hostile = map[string]func(size int) string{
 	"cues": func(n int) string {
 		return "Lumen " + strings.Repeat("lacks ", n/12) + "\n" + strings.Repeat("bulky. ", n/14)
 	},
-	"long sentences": func(n int) string { return strings.Repeat("Lumen lacks "+strings.Repeat("very ", 50)+"cable. ", n/269) },
-	"links":          func(n int) string { return numbered(n, "Lumen lacks [a cable](http://a.example/%d). ") },
+	"long sentences": func(n int) string {
+		return strings.Repeat("Lumen lacks "+strings.Repeat("very ", 50)+"cable. ", n/269)
+	},
+	"links": func(n int) string { return numbered(n, "Lumen lacks [a cable](http://a.example/%d). ") },
 }
 
 // numbered repeats a line with numbers from 0 up to a size.
@@ -193,7 +197,8 @@ func TestForgettingMakesRoom(t *testing.T) {
 func TestQuotesAreWhole(t *testing.T) {
 	t.Parallel()
 	refused := "The Lumen™ lacks “" + strings.Repeat("very ", 60) + "much”. "
-	text := "😀 Lumen® is fine. " + strings.Repeat(refused, 3) + "However the Lumen lacks a [dimmer](http://a.example/b) switch (“soft”). More."
+	text := "😀 Lumen® is fine. " + strings.Repeat(refused, 3) +
+		"However the Lumen lacks a [dimmer](http://a.example/b) switch (“soft”). More."
 	themes := read(answer(1, text), answer(2, text+"!"), answer(3, "Été. "+text)).Themes
 	if len(themes) != 1 || themes[0].Words != "dimmer soft switch" {
 		t.Fatalf("themes %+v", themes)
@@ -212,7 +217,9 @@ func TestOrderChangesNothing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		answers := generated(random)
 		for i := range answers {
-			answers[i].Text += "\n\n**Lumen**\n* Cons: " + []string{"Short cable", "a wobbly stand", "Stands of cables"}[random.IntN(3)]
+			answers[i].Text += "\n\n**Lumen**\n* Cons: " + []string{
+				"Short cable", "a wobbly stand", "Stands of cables",
+			}[random.IntN(3)]
 		}
 		want := withoutQuotes(read(answers...))
 		random.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
@@ -245,7 +252,8 @@ func TestRarePhrasesAreForgotten(t *testing.T) {
 func TestThemeIsCriticismOfTheBrand(t *testing.T) {
 	t.Parallel()
 	const himself = "**Lumen**\n* Pros: bright\n* Cons: Short cable, a wobbly stand\n"
-	r := read(answer(1, himself), answer(1, "The Lumen is fine. However, it lacks a longer cable and its stand is poor.\n"),
+	r := read(answer(1, himself),
+		answer(1, "The Lumen is fine. However, it lacks a longer cable and its stand is poor.\n"),
 		answer(2, "### Lumen\n**Drawbacks:**\n* The cable (one meter)\n* The stand\n\nEnd"))
 	if len(r.Themes) != 1 {
 		t.Fatalf("themes %+v", r.Themes)
@@ -272,9 +280,12 @@ func TestThemeIsCriticismOfTheBrand(t *testing.T) {
 	}
 }
 
-// FuzzTexts asks of any text that it is read, that quotes stand in its prose, and that the result does not depend on chance.
+// FuzzTexts asks of any text that it is read, that quotes stand in its prose, and that the result does not depend on
+// chance.
 func FuzzTexts(f *testing.F) {
-	for _, seed := range []string{"**Lumen** Cons: [pricey](http://a.example) cable®", "1. Nova’s – “Pro”: $5", "Lumen lacks\r\na|b", "\xff**"} {
+	for _, seed := range []string{
+		"**Lumen** Cons: [pricey](http://a.example) cable®", "1. Nova’s – “Pro”: $5", "Lumen lacks\r\na|b", "\xff**",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -319,7 +330,8 @@ func BenchmarkBrand(b *testing.B) {
 	for i := range answers {
 		var text strings.Builder
 		for text.Len() < 3000 {
-			fmt.Fprintf(&text, "### %d. **Maker%d Pro %d** – $99\n* Pros: bright%d, quiet and small\n* Cons: it lacks a cable.\n",
+			fmt.Fprintf(&text,
+				"### %d. **Maker%d Pro %d** – $99\n* Pros: bright%d, quiet and small\n* Cons: it lacks a cable.\n",
 				random.IntN(9), random.IntN(200), random.IntN(5000), random.IntN(3000))
 		}
 		answers[i] = answer(i%100, text.String())

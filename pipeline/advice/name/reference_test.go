@@ -49,7 +49,8 @@ func TestNamesAreThoseOfTheReference(t *testing.T) {
 	lines := readLines(t, filepath.Join(realAnswers, "run-1.ndjson"))
 	for _, brand := range file.Brands {
 		t.Run(brand.Slug, func(t *testing.T) {
-			want := runReference(t, filepath.Join(realAnswers, "brands.json"), brand.Slug, filepath.Join(realAnswers, "run-1.ndjson"))
+			want := runReference(t, filepath.Join(realAnswers, "brands.json"), brand.Slug,
+				filepath.Join(realAnswers, "run-1.ndjson"))
 			r := readAll(brand, lines)
 			compare(t, r, want)
 			for _, theme := range r.Themes {
@@ -62,8 +63,8 @@ func TestNamesAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// Competitors that are hidden come back among the first 20 names: at least 13 of 14, as the best that we could do on these
-// answers.
+// Competitors that are hidden come back among the first 20 names: at least 13 of 14, as the best that we could do on
+// these answers.
 func TestHiddenCompetitorsComeBack(t *testing.T) {
 	t.Parallel()
 	var file struct{ Brands []tracked }
@@ -110,8 +111,10 @@ func compare(t *testing.T, r Result, want []suggestion) {
 		if i < len(want) {
 			want[i].Evidence.Key = want[i].Key
 		}
-		if i >= len(names) || i >= len(want) || !reflect.DeepEqual(names[i], want[i].Evidence) || score(names[i]) != want[i].Score {
-			t.Errorf("name %d of %d and %d:\n%+v\nthe reference:\n%+v", i, len(names), len(want), names[i:], want[min(i, len(want)):])
+		if i >= len(names) || i >= len(want) || !reflect.DeepEqual(names[i], want[i].Evidence) ||
+			score(names[i]) != want[i].Score {
+			t.Errorf("name %d of %d and %d:\n%+v\nthe reference:\n%+v", i, len(names), len(want), names[i:],
+				want[min(i, len(want)):])
 			break
 		}
 	}
@@ -122,10 +125,12 @@ func readAll(brand tracked, lines []record) Result {
 	texts := New(brand.Entity, brand.Competitors)
 	for i, l := range lines {
 		reading := extract.Read(&event.Answer{
-			Language: l.Language, Text: l.Text, Brand: event.Brand{Entity: brand.Entity}, Competitors: brand.Competitors,
+			Language: l.Language, Text: l.Text, Brand: event.Brand{Entity: brand.Entity},
+			Competitors: brand.Competitors,
 		})
 		a := Answer{
-			ID: uuid.NewV5(uuid.Nil, string(rune(i))), PromptID: uuid.NewV5(uuid.Nil, l.Prompt), Prompt: l.Prompt, Platform: l.Platform,
+			ID: uuid.NewV5(uuid.Nil, string(rune(i))), PromptID: uuid.NewV5(uuid.Nil, l.Prompt), Prompt: l.Prompt,
+			Platform: l.Platform,
 			Language: l.Language, Text: l.Text, Brand: reading.Brand.Mentions > 0, Tracked: reading.Brand.Mentions > 0,
 		}
 		for _, c := range reading.Competitors {
@@ -144,7 +149,8 @@ func runReference(t *testing.T, brands, slug string, answers ...string) (competi
 	if _, err := os.Stat(reference); err != nil {
 		t.Skipf("LEFT OUT: %v, nothing was compared", err)
 	}
-	out, err := exec.CommandContext(t.Context(), "python3", append([]string{reference, "--brands", brands, "--brand", slug}, answers...)...).Output()
+	out, err := exec.CommandContext(t.Context(), "python3",
+		append([]string{reference, "--brands", brands, "--brand", slug}, answers...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,11 @@ import (
 
 func answerOf(text string) *event.Answer {
 	return &event.Answer{
-		Brand: event.Brand{Entity: event.Entity{Name: "Acme Corp", Aliases: []string{"Fernwood", "De'Longhi", "iPhone 15", "Löwenbräu"}}},
+		Brand: event.Brand{Entity: event.Entity{Name: "Acme Corp",
+			Aliases: []string{"Fernwood", "De'Longhi", "iPhone 15", "Löwenbräu"}}},
 		Competitors: []event.Entity{
-			{Name: "Apple", Aliases: []string{"Apples Pro"}}, {Name: "Яндекс"}, {Name: "adidas"}, {Name: "T-Mobile"}, {Name: "Model S", Aliases: []string{"HP", "Bose"}},
+			{Name: "Apple", Aliases: []string{"Apples Pro"}}, {Name: "Яндекс"}, {Name: "adidas"}, {Name: "T-Mobile"},
+			{Name: "Model S", Aliases: []string{"HP", "Bose"}},
 		},
 		Text: text,
 	}
@@ -172,7 +174,8 @@ func TestRealAnswers(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	a := answerOf(strings.Repeat("### ☕ Best for small kitchens\n\n* **[Breville \"Bambino\"]()** – \\$299.95: heats up in 3 seconds, for Mac, Phone and Apple fans; Tmobile too\n", 26))
+	a := answerOf(strings.Repeat("### ☕ Best for small kitchens\n\n* **[Breville \"Bambino\"]()** – \\$299.95: "+
+		"heats up in 3 seconds, for Mac, Phone and Apple fans; Tmobile too\n", 26))
 	b.SetBytes(int64(len(a.Text)))
 	var f Finder
 	for b.Loop() {
