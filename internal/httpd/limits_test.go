@@ -30,13 +30,19 @@ func TestACallerHasABucketOfItsOwn(t *testing.T) {
 	}
 }
 
-// Callers that ask no more take no memory for long.
+// Callers that ask no more take no memory for long. One that always asks gets no more for it: 10, and 10 a second.
 func TestBucketsAreBounded(t *testing.T) {
-	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	l := NewCallerLimit(10, nil)
+	began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	l, now, passed := NewCallerLimit(10, nil), began, 0
 	for range 10 * maxBuckets {
 		now = now.Add(time.Millisecond)
 		l.take(uuid.Must(uuid.NewV4()), now)
+		if _, wait := l.take(uuid.UUID{1}, now); wait == 0 {
+			passed++
+		}
+	}
+	if most := 11 + int(10*now.Sub(began).Seconds()); passed > most {
+		t.Errorf("%d requests of a caller that always asks pass, want at most %d", passed, most)
 	}
 	if len(l.byCaller) > maxBuckets {
 		t.Errorf("%d buckets, want at most %d", len(l.byCaller), maxBuckets)

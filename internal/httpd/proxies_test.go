@@ -2,10 +2,14 @@ package httpd
 
 import (
 	_ "embed"
+	"io"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gofiber/fiber/v2"
 )
 
 func proxies(t testing.TB, texts ...string) Proxies {
@@ -60,6 +64,27 @@ func TestTheAddressIsTheRightMostUntrustedHop(t *testing.T) {
 	}
 	if !v.Trust(netip.MustParseAddr("::ffff:10.1.2.3")) || v.Trust(netip.MustParseAddr("11.1.2.3")) || v.Trust(netip.Addr{}) {
 		t.Error("trust")
+	}
+}
+
+// A proxy may add a header in place of a hop: all headers of a request count, in their order.
+func TestEveryHeaderHasHops(t *testing.T) {
+	v := proxies(t, "127.0.0.1")
+	url, _, _ := start(t, func(app *fiber.App) {
+		app.Get("/", func(c *fiber.Ctx) error { return c.SendString(v.Client(c).String()) })
+	})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header["X-Forwarded-For"] = []string{"192.0.2.66", "203.0.113.9"}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if client, err := io.ReadAll(response.Body); err != nil || string(client) != "203.0.113.9" {
+		t.Errorf("the client is %s, %v", client, err)
 	}
 }
 

@@ -1,13 +1,15 @@
 package httpd
 
 import (
+	"context"
 	"sync"
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
 )
 
-// Of an organization's forty requests four are answered at once, and another's does not wait for them.
+// Of an organization's forty requests four are answered at once, and another's does not wait for them. One that gives up
+// while it waits leaves nothing.
 func TestAnOrganizationHasItsSlots(t *testing.T) {
 	t.Parallel()
 	var slots Slots
@@ -34,6 +36,11 @@ func TestAnOrganizationHasItsSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := slots.Acquire(over, busy); err == nil {
+		t.Error("a request that has ended gets a slot")
+	}
 	if len(entered) > 0 {
 		t.Errorf("%d more than %d are answered at once", len(entered), requestsAtOnce)
 	}

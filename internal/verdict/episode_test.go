@@ -167,9 +167,13 @@ func TestHistories(t *testing.T) {
 				return "first"
 			}}, []string{}, nil},
 		{"drop and recovery", past{shift: drops(150, 164)}, slices.Concat(down, back), []int{150, 150, 150, 164}},
-		{"large drop and recovery", past{shift: func(day int, platform string) float64 {
-			return 5 * drops(150, 159)(day, platform)
-		}},
+		{"drop and recovery, of a platform by another model", past{shift: drops(150, 164), served: func(day int, platform string) string {
+			if platform == "gemini" && day >= 164 {
+				return "next"
+			}
+			return "first"
+		}}, slices.Concat(down, back[2:]), []int{150, 150, 150, 164}},
+		{"large drop and recovery", past{shift: func(day int, platform string) float64 { return 5 * drops(150, 159)(day, platform) }},
 			slices.Concat(down, back), []int{150, 150, 150, 159}},
 		{"drop and rise", past{shift: drops(150, 190)}, slices.Concat(down, up), []int{150, 150, 150, 190}},
 		{"two drops", past{shift: func(day int, platform string) float64 {
