@@ -200,25 +200,54 @@ func TestBusySinksAreReported(t *testing.T) {
 	}
 }
 
-// A repeated batch may be in a rollup twice: its month is repaired, even if the rollup has too much.
+// A repeated batch may be in a rollup twice: its month is repaired, even if the rollup has too much. A suspect is cleared
+// by the comparison of its own table and month alone, of all brands, and only where nothing is left to repair.
 func TestSuspectMonthsAreRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.land(t, 0, 100)
 	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}
-	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.RecordMark{mark}); err != nil {
-		t.Fatal(err)
+	suspect := func(landing string, months ...clickhouse.Month) {
+		if err := clickhouse.MarkSuspects(t.Context(), f.conn, landing, clickhouse.LogPosition{Topic: landing, Offset: 500 + int64(len(months))}, months); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := newReconciler(t, f.config(), f.conn, f.db).Suspects(t.Context()); err != nil {
-		t.Fatal(err)
+	repairSuspects := func() {
+		if err := newReconciler(t, f.config(), f.conn, f.db).Suspects(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if left, err := clickhouse.Suspects(t.Context(), f.conn); err != nil || len(left) != 0 {
-		t.Errorf("%v, %v", left, err)
+	wantSuspects := func(want string) {
+		t.Helper()
+		left, err := clickhouse.Suspects(t.Context(), f.conn)
+		got := ""
+		for _, s := range left {
+			got += fmt.Sprint(s.Landing, " ", s.Month, ", ")
+		}
+		if err != nil || got != want {
+			t.Errorf("suspects %q, %v, want %q", got, err, want)
+		}
 	}
+	suspect("answers", march)
+	repairSuspects()
+	wantSuspects("")
 	if r := f.reconcile(t, reconcile.Scope{}); findings(r) != "visit_daily 2026-03 kept" {
 		t.Errorf("found %s", findings(r))
+	}
+
+	suspect("answers", march, march+1)
+	suspect("visits", march, march+1)
+	f.reconcile(t, reconcile.Scope{Owner: rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 1}}})
+	wantSuspects("answers 2026-03, answers 2026-04, visits 2026-03, visits 2026-04, ")
+	f.reconcile(t, reconcile.Scope{From: march, To: march, Landing: "answers", Repair: reconcile.RepairRepeated})
+	wantSuspects("answers 2026-04, visits 2026-03, visits 2026-04, ")
+	f.reconcile(t, reconcile.Scope{Landing: "visits"})
+	wantSuspects("answers 2026-04, visits 2026-03, ")
+	repairSuspects()
+	wantSuspects("")
+	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+		t.Errorf("in the end: %s", findings(r))
 	}
 }
 
