@@ -255,11 +255,13 @@ func TestAnOrganizationAloneIsNotJudged(t *testing.T) {
 	}
 }
 
-// A process that is killed before the transaction ends leaves nothing; the next one tells all.
+// A process that is killed before the transaction ends leaves nothing; the next one tells all, of two brands that drop
+// on one day each.
 func TestAJudgementIsStoredWholly(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	w.addBrand(t, "lumen", day, "n > 6")
+	w.addBrand(t, "lamp", day, "n > 6")
 	w.exec(t, "CREATE FUNCTION private.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$killed$$; END'")
 	w.exec(t, "CREATE TRIGGER fail BEFORE INSERT ON public.events FOR EACH ROW EXECUTE FUNCTION private.fail()")
 	if err := w.judge(t).Hourly(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
@@ -270,7 +272,7 @@ func TestAJudgementIsStoredWholly(t *testing.T) {
 	}
 	w.exec(t, "DROP TRIGGER fail ON public.events")
 	must(t, w.judge(t).Hourly(t.Context()))
-	if events := w.events(t, feed.VisibilityMoved); len(events) != 1 {
-		t.Errorf("events %q", events)
+	if events := w.events(t, feed.VisibilityMoved); len(events) != 2 || strings.Contains(events[0], `"Lamp"`) == strings.Contains(events[1], `"Lamp"`) {
+		t.Errorf("events %q, want one of each brand", events)
 	}
 }
