@@ -204,8 +204,21 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80)
-// twice.
+// A platform that changed is not compared, from the first day that is compared to the last, and is on the days beside.
+func TestAChangedPlatformIsNotCompared(t *testing.T) {
+	t.Parallel()
+	w := WindowTo(110)
+	for day, isCompared := range map[Day]bool{w.First() - 1: true, w.First(): false, w.From: false, w.To: false, w.To + 1: true} {
+		b := past{days: 120}.basket(1)
+		b.PlatformChanged("gemini", day)
+		v := b.Judge(w, Row{"brand", ByPlatform, "gemini"})
+		if (v.Verdict != ModelChanged) != isCompared || v.Verdict == ModelChanged && v.Reason != "gemini" {
+			t.Errorf("changed on day %d of %d to %d: %s, %s", day, w.First(), w.To, v.Verdict, v.Reason)
+		}
+	}
+}
+
+// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80) twice.
 func TestAConstantBrandIsHardlyToldOf(t *testing.T) {
 	t.Parallel()
 	collectRarely(t)
