@@ -132,6 +132,8 @@ func TestAFixedFilterCounts(t *testing.T) {
 		`{"platform":"openai"}`: {"openai": 200, "perplexity": 404},
 		`{"last_days":7}`:       {"openai": 200, "perplexity": 200},
 		`{"branded":false}`:     {"openai": 404},
+		`{"region":"de"}`:       {"openai": 404},
+		`{"region":"none"}`:     {"openai": 200},
 		`{"date_from":"2026-01-01","date_to":"2026-01-31"}`:   {"openai": 404},
 		`{"topic_id":"01890a5d-ac96-774b-bcce-b302099a8057"}`: {"openai": 404},
 		`{"model":"x"}`: {"openai": 404},
