@@ -404,8 +404,11 @@ func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var repeated struct{ Deliveries int }
-	if status, text := e.post(t, path+"/redeliver", since, &repeated); status != http.StatusAccepted ||
-		repeated.Deliveries != 3 {
+	earlier := fmt.Sprintf(`{"since":%q,"until":%q}`, time.Now().Add(-2*time.Hour).Format(time.RFC3339), time.Now().Add(-time.Hour).Format(time.RFC3339))
+	if status, text := e.post(t, path+"/redeliver", earlier, &repeated); status != http.StatusAccepted || repeated.Deliveries != 0 {
+		t.Errorf("until an hour ago: %d %s", status, text)
+	}
+	if status, text := e.post(t, path+"/redeliver", since, &repeated); status != http.StatusAccepted || repeated.Deliveries != 3 {
 		t.Errorf("%d %s", status, text)
 	}
 	var pending, attempts int
@@ -423,6 +426,16 @@ func TestWhatDidNotArriveIsSentAgain(t *testing.T) {
 	}
 	if d, err = e.db.WebhookDelivery(t.Context(), ours.ID, tested.Delivery); err != nil || d.Status != "pending" {
 		t.Errorf("%+v, %v", d, err)
+	}
+	// A delivery is named to its own endpoint alone.
+	var theirs webhook.Added
+	if status, text := e.post(t, "", `{"url":"https://hooks.example.org/"}`, &theirs, "other", "1"); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, text)
+	}
+	for endpoint, headers := range map[uuid.UUID][]string{beside.ID: nil, theirs.ID: {"other", "1"}} {
+		if status, text := e.post(t, "/"+endpoint.String()+"/redeliver", `{"delivery_id":"`+tested.Delivery.String()+`"}`, nil, headers...); status != http.StatusNotFound {
+			t.Errorf("a delivery of another endpoint: %d %s", status, text)
+		}
 	}
 	// What happened before an endpoint was added was not missed by it.
 	newest := e.add(t, `{"url":"https://hooks.example.org/3"}`)
