@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -77,6 +78,14 @@ func (w *users) audit(t *testing.T, organization uuid.UUID) (lines []string) {
 	return lines
 }
 
+// lasts checks for how long the newest link of a kind works.
+func (w *users) lasts(t *testing.T, kind string, want time.Duration) {
+	t.Helper()
+	if left := value[time.Duration](t, w, "SELECT max(expires_at) - now() FROM private.one_time_links WHERE kind = $1", kind); left > want || left < want-10*time.Minute {
+		t.Errorf("a link of kind %s works for %s, want %s", kind, left, want)
+	}
+}
+
 const gone = "This link does not work."
 
 func TestAnInvitationMakesAMember(t *testing.T) {
@@ -89,6 +98,7 @@ func TestAnInvitationMakesAMember(t *testing.T) {
 	if !strings.HasPrefix(link, w.url+"/invite/") {
 		t.Errorf("the link of a request with another Host is %s", link)
 	}
+	w.lasts(t, "invitation", 7*24*time.Hour)
 	mail := w.mails(t, "invitation")[1]
 	if mail["to"] != "Bo@example.com" || w.url+"/invite/"+mail["token"].(string) != link ||
 		mail["organization"] != "Acme" || mail["role"] != "member" || mail["by"] != "ann@example.com" {
@@ -316,6 +326,7 @@ func TestAnAddressConfirmsAndStopsItsMails(t *testing.T) {
 	if got := state(); got != "report.weekly f f f" {
 		t.Errorf("added as %s", got)
 	}
+	w.lasts(t, "confirmation", 7*24*time.Hour)
 	mail := w.mails(t, "confirm")[0]
 	link, bo := "/confirm/"+mail["token"].(string), w.client()
 	if mail["to"] != "bo@example.com" || mail["organization"] != "Acme" {

@@ -39,6 +39,7 @@ func TestAPasswordIsReset(t *testing.T) {
 	if mails[0]["to"] != "ann@example.com" || mails[1]["to"] != "ann@example.com" {
 		t.Errorf("mailed %v", mails)
 	}
+	w.lasts(t, "password_reset", time.Hour)
 	old, link := w.url+"/reset/"+mails[0]["token"].(string), w.url+"/reset/"+mails[1]["token"].(string)
 	ann := w.client()
 	for range 100 {
