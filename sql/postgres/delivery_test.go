@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -82,6 +83,60 @@ func TestADeliveryIsEndedByItsLeaseholder(t *testing.T) {
 	w.run(t, "SET session_replication_role = replica; DELETE FROM public.organizations; SET session_replication_role = origin")
 	if _, err := w.db.TestWebhook(t.Context(), endpoint); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("a test in a deleted organization: %v", err)
+	}
+}
+
+// While a lease lasts no other process gets the row. What a process stores after its lease expired is ignored, while
+// another one has the row and after that one stored its end. That holds of deliveries and of mails.
+func TestAnExpiredLeaseStoresNothing(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	w.run(t, "DELETE FROM public.events", "DELETE FROM public.webhook_endpoints", "DELETE FROM private.mails", "DELETE FROM public.subscriptions",
+		"INSERT INTO private.mails (organization_id, template, recipient, sealed) VALUES ('"+w.own.organization.ID.String()+"', 'reset', 'ana@receiver.example', 'link')")
+	w.endpoint(t, w.own, "kind", "'webhook'")
+	w.run(t, "SELECT private.emit('"+w.own.organization.ID.String()+"', NULL, 'brand.created', '{}')")
+	expired, err := w.db.NewDeliveryQueue(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := w.db.NewDeliveryQueue(time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, c := range map[string]struct {
+		lease func(*postgres.DeliveryQueue) (int, error)
+		end   func(*postgres.DeliveryQueue, context.Context, uuid.UUID, postgres.Attempt) (bool, error)
+	}{
+		"public.webhook_deliveries": {func(q *postgres.DeliveryQueue) (int, error) {
+			rows, err := q.Deliveries(t.Context(), 1)
+			return len(rows), err
+		}, (*postgres.DeliveryQueue).EndDelivery},
+		"private.mails": {func(q *postgres.DeliveryQueue) (int, error) {
+			rows, err := q.Mails(t.Context(), 1)
+			return len(rows), err
+		}, (*postgres.DeliveryQueue).EndMail},
+	} {
+		for _, step := range []struct {
+			by     *postgres.DeliveryQueue
+			leased int
+		}{{expired, 1}, {next, 1}, {expired, 0}} {
+			if n, err := c.lease(step.by); err != nil || n != step.leased {
+				t.Fatalf("%s: leased %d, %v, want %d", table, n, err, step.leased)
+			}
+		}
+		id := one[uuid.UUID](t, w.root, "SELECT id FROM "+table)
+		for _, step := range []struct {
+			by     *postgres.DeliveryQueue
+			status string
+			stored bool
+		}{{expired, "failed", false}, {next, "delivered", true}, {expired, "failed", false}} {
+			if stored, err := c.end(step.by, t.Context(), id, postgres.Attempt{Status: step.status}); err != nil || stored != step.stored {
+				t.Errorf("%s: %s stored: %t, %v", table, step.status, stored, err)
+			}
+		}
+		if got := one[string](t, w.root, "SELECT status FROM "+table); got != "delivered" {
+			t.Errorf("%s: the row is %s", table, got)
+		}
 	}
 }
 
