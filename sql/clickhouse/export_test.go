@@ -44,7 +44,7 @@ type exported struct {
 }
 
 // landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits and
-// crawls, and another organization's.
+// crawls; and each of them for another organization, and for another brand of the same one.
 func landExported(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
@@ -64,14 +64,13 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 			}
 			switch {
 			case batch == 0:
-				rows = append(rows, a)
-				a.OrganizationID = neighbour
-				rows = append(rows, a)
-				visits = append(visits, warehouse.Visit(n, warehouse.Day.AddDate(0, 0, int(n))))
-				c := warehouse.Crawl(n, warehouse.Day.AddDate(0, 0, int(n)))
-				crawls = append(crawls, c)
-				c.OrganizationID = neighbour
-				crawls = append(crawls, c)
+				for _, owner := range [][2]clickhouse.UUID{{warehouse.Organization, warehouse.Brand}, {neighbour, warehouse.Brand}, {warehouse.Organization, {9}}} {
+					v, c := warehouse.Visit(n, warehouse.Day.AddDate(0, 0, int(n))), warehouse.Crawl(n, warehouse.Day.AddDate(0, 0, int(n)))
+					a.OrganizationID, a.BrandID = owner[0], owner[1]
+					v.OrganizationID, v.BrandID = owner[0], owner[1]
+					c.OrganizationID, c.BrandID = owner[0], owner[1]
+					rows, visits, crawls = append(rows, a), append(visits, v), append(crawls, c)
+				}
 			case n%2 == 0:
 				a.Text, a.RawProducts, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", nil, nil, nil
 				a.LogOffset = 1000*int64(batch) + n

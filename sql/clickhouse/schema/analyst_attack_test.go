@@ -3,6 +3,7 @@ package schema_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
@@ -257,9 +259,7 @@ func (s *stage) findNoUnknownTableFunction(t *testing.T) {
 		"SQLStandardValues", "fuzzJSON", "fuzzQuery", "generateRandom", "generateSeries", "generate_series", "null", "numbers", "numbers_mt",
 		"primes", "values", "view", "viewIfPermitted", "zeros", "zeros_mt", "merge",
 	}
-	emptied := []string{ // they would return keys of all rows; see the next test
-		"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
-	}
+	emptied := slices.Collect(maps.Keys(s.indexReaders(t))) // they would return keys of all rows; see the next test
 	otherwise := map[string]string{
 		"eval": "experimental: see attacks", "input": "in an insert alone: see attacks", "cluster": "refused: see attacks", "clusterAllReplicas": "refused: see attacks",
 		"prometheusQuery": "of TimeSeries tables alone", "prometheusQueryRange": "of TimeSeries tables alone",
@@ -273,13 +273,39 @@ func (s *stage) findNoUnknownTableFunction(t *testing.T) {
 	}
 }
 
+// indexReaders are calls of the functions that return keys of all rows, by their names.
+func (s *stage) indexReaders(t *testing.T) map[string][]string {
+	t.Helper()
+	uuid := strings.TrimSpace(s.must(t, s.owner, "SELECT uuid FROM system.tables WHERE database = currentDatabase() AND name = 'answers'"))
+	return map[string][]string{
+		"mergeTreeIndex":              {"(answerscope, answers)", "(answerscope, answers, with_marks = true)"},
+		"mergeTreeAnalyzeIndexes":     {"(answerscope, answers)"},
+		"mergeTreeAnalyzeIndexesUUID": {"('" + uuid + "')"},
+		"mergeTreeProjection":         {"(answerscope, answers, readings)"},
+		"mergeTreeTextIndex":          nil, // no table has such an index
+	}
+}
+
 // mergeTreeIndex returned the keys of other organizations' rows to users who read the table through a filter.
 func (s *stage) doNotReadIndexes(t *testing.T) {
-	uuid := strings.TrimSpace(s.must(t, s.owner, "SELECT uuid FROM system.tables WHERE database = currentDatabase() AND name = 'answers'"))
-	for _, from := range []string{
-		"mergeTreeIndex(answerscope, answers)", "mergeTreeIndex(answerscope, answers, with_marks = true)", "mergeTreeAnalyzeIndexes(answerscope, answers)",
-		"mergeTreeAnalyzeIndexesUUID('" + uuid + "')",
-	} {
+	configuration, err := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSCRAM: schema.PasswordSCRAM("x"), Database: engine.Database}.Configuration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readers := s.indexReaders(t)
+	if n := strings.Count(string(configuration), "<filter>0</filter>"); n != len(readers) {
+		t.Errorf("an analyst's file empties %d functions, this test knows %d", n, len(readers))
+	}
+	var sources []string
+	for name, calls := range readers {
+		for _, call := range calls {
+			sources = append(sources, name+call)
+		}
+		if !strings.Contains(string(configuration), "<"+name+"><filter>0</filter>") {
+			t.Errorf("an analyst's file does not empty %s", name)
+		}
+	}
+	for _, from := range sources {
 		if got := s.must(t, s.owner, "SELECT count() > 0 FROM "+from); got != "1\n" {
 			t.Errorf("%s returns nothing to its owner: this proves nothing", from)
 		}

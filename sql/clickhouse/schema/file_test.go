@@ -2,6 +2,7 @@ package schema
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,4 +88,62 @@ func TestQuestionsOfOrganizationsSayWhatSettingsMayNotChange(t *testing.T) {
 			t.Errorf("the last line of %s does not begin with %q", name, pinned)
 		}
 	}
+}
+
+var (
+	placeholder     = regexp.MustCompile(`\{(\w+):[^}]+\}`)
+	afterConditions = regexp.MustCompile(` (?:GROUP BY|UNION ALL) `)
+)
+
+// The API admits a caller to its own brands alone, and behind that a question reads every table by the organization and
+// the brand: of another one's brand it says nothing. No figure shows the second wall while the first one stands.
+func TestQuestionsReadEveryTableByOrganizationAndBrand(t *testing.T) {
+	ofAll := []string{"last_visits", "newest_visit", "stale_brands"} // the pipeline asks them of whole tables
+	reads := regexp.MustCompile(`\b(?:FROM|JOIN)\s+(` + strings.Join(OrganizationTables(), "|") + `)\b`)
+	for _, wall := range []struct {
+		condition *regexp.Regexp
+		without   []string
+	}{
+		{regexp.MustCompile(`(?:WHERE|AND) organization_id (?:= \{organization(?:_id)?\}|IN \{organizations\})(?: |$)`), ofAll},
+		{regexp.MustCompile(`(?:WHERE|AND) brand_id (?:= \{brand(?:_id)?\}|IN \{brands\})(?: |$)`), append(ofAll, "one_answer")}, // an answer is known by its id
+	} {
+		count, open := 0, map[string]bool{}
+		for _, name := range definitionNames("query") {
+			text := placeholder.ReplaceAllString(quotedOrComment.ReplaceAllString(mustRead("query/"+name+".sql"), "''"), "{$1}")
+			for _, at := range reads.FindAllStringSubmatchIndex(text, -1) {
+				count++
+				conditions := conditionsOf(text[at[1]:])
+				if wall.condition.MatchString(conditions) && !strings.Contains(conditions, " OR ") {
+					continue
+				}
+				if open[name] = true; !slices.Contains(wall.without, name) {
+					t.Errorf("%s reads %s without %s: %s", name, text[at[2]:at[3]], wall.condition, conditions)
+				}
+			}
+		}
+		if count < 80 || len(open) != len(wall.without) {
+			t.Errorf("of %d tables that are read %v are read without %s, want %q", count, open, wall.condition, wall.without)
+		}
+	}
+}
+
+// conditionsOf returns the conditions that follow a table in its SELECT, without what is in parentheses.
+func conditionsOf(text string) string {
+	var rest strings.Builder
+	depth := 0
+	for _, r := range text {
+		if r == '(' {
+			depth++
+		}
+		if depth == 0 && r != ')' {
+			rest.WriteRune(r)
+		}
+		if r == ')' {
+			depth--
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	return afterConditions.Split(strings.Join(strings.Fields(rest.String()), " "), 2)[0]
 }
