@@ -131,8 +131,13 @@ func cast(t *testing.T, specs []postgres.NewBrand) (brands []event.Brand, compet
 
 // The extractor and this package read every answer alike.
 func TestExtractReadsAlike(t *testing.T) {
+	mentions, citations := 0, 0
 	for _, a := range simulated(t) {
-		wantAlike(t, a)
+		read := wantAlike(t, a)
+		mentions, citations = mentions+read.Brand.Mentions, citations+read.Brand.Citations
+	}
+	if mentions == 0 || citations == 0 {
+		t.Errorf("%d mentions and %d citations were compared", mentions, citations)
 	}
 	file := open(t, "brands.json")
 	if file == nil {
@@ -150,12 +155,12 @@ func TestExtractReadsAlike(t *testing.T) {
 	}
 }
 
-func wantAlike(t *testing.T, a event.Answer) {
+func wantAlike(t *testing.T, a event.Answer) naive.Reading {
 	t.Helper()
 	got := extract.Read(&a)
 	want := naive.Read(a, string(got.Brand.Sentiment))
 	if a.GivenUp != nil {
-		return
+		return want
 	}
 	entities := append([]extract.EntityReading{got.Brand}, got.Competitors...)
 	for i, n := range append([]naive.Named{want.Brand}, want.Competitors...) {
@@ -168,6 +173,7 @@ func wantAlike(t *testing.T, a event.Answer) {
 	if got.Branded != want.Branded {
 		t.Errorf("prompt %q: extract says branded %v", a.Prompt.Text, got.Branded)
 	}
+	return want
 }
 
 // pieces are what answers are made of where the definitions have edges.
@@ -219,6 +225,7 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 		{ID: uuid.UUID{3}, Name: "Yahoo!", Aliases: []string{"AT&T", "3M", "Orsted", "Ω", "istanbul", "각"},
 			Domains: []string{"example.com", "a_b.example"}},
 	}
+	named, cited := map[string]int{}, map[string]int{}
 	for range 1500 {
 		a := event.Answer{Brand: brand, Competitors: competitors, Platform: "x"}
 		for range 1 + chance.IntN(14) {
@@ -230,9 +237,18 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 			})
 		}
 		a.Prompt.Text = pieces[chance.IntN(len(pieces))] + pieces[chance.IntN(len(pieces))]
-		wantAlike(t, a)
+		read := wantAlike(t, a)
 		if t.Failed() {
 			t.Fatalf("text %q, citations %+v", a.Text, a.Citations)
+		}
+		for _, n := range append(read.Competitors, read.Brand) {
+			named[n.Name] += n.Mentions
+			cited[n.Name] += n.Citations
+		}
+	}
+	for _, name := range []string{brand.Name, competitors[0].Name, competitors[1].Name} {
+		if named[name] == 0 || cited[name] == 0 {
+			t.Errorf("of %s %d mentions and %d citations were compared", name, named[name], cited[name])
 		}
 	}
 }

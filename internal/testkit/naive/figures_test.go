@@ -166,6 +166,7 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 		readings = append(readings, naive.Read(a, sentiment))
 	}
 	prompts := s.prompts(who.ID)
+	figures := map[string]int{} // that were compared and are not 0
 	for _, f := range filters(answers, from, to) {
 		query := queryOf(who.ID, f)
 		for path, want := range map[string]any{
@@ -187,8 +188,34 @@ func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 				s.generic(written)) {
 				s.t.Errorf("%s %s: %s", snapshot.Brand.Name, path, difference)
 			}
+			path, _, _ = strings.Cut(path, "brand_id=")
+			figures[path] += figuresIn(s.generic(written))
 		}
 	}
+	for path, count := range figures {
+		if count == 0 {
+			s.t.Errorf("%s %s: no body that was compared has a figure", snapshot.Brand.Name, path)
+		}
+	}
+}
+
+// figuresIn counts the numbers of a body that are not 0.
+func figuresIn(body any) (count int) {
+	switch value := body.(type) {
+	case map[string]any:
+		for _, member := range value {
+			count += figuresIn(member)
+		}
+	case []any:
+		for _, member := range value {
+			count += figuresIn(member)
+		}
+	case float64:
+		if value != 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // prompts is how a brand's prompts are called, once the warehouse knows it too.
