@@ -69,6 +69,7 @@ func (h *history) compareAnswers(t *testing.T, slug string, common naive.Filter,
 	}
 	query.Set("limit", fmt.Sprint(pick(h.random, 7, 50, 200)))
 	want := naive.Answers(h.readings[slug], f, rivals)
+	h.compared["/api/v1/answers"] += len(want)
 	target := "/api/v1/answers?" + query.Encode()
 	got := h.pages(t, h.owners[slug], target, len(want))
 	text, err := json.Marshal(want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,49 @@ func TestACursorBelongsToItsQuestion(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", query, r.StatusCode, r.body, want)
 		}
 	}
+}
+
+// A cursor is refused with each filter that its page was asked without: with every parameter of every list but the days,
+// the size and form of a page, and compare, which adds figures to rows. What a list reads is what is described, as "names"
+// shows.
+func aCursorIsRefusedWithAnotherFilter(t *testing.T, s *stage) {
+	lists := 0
+	for path, o := range contractOf(t).operations {
+		if !o.reads("cursor") {
+			continue
+		}
+		lists++
+		delete(s.ids, "next")
+		_, body := s.get(t, "acme", s.target(o, "lumen", "limit", "1"))
+		s.keepCursor(t, body)
+		if status, body := s.get(t, "acme", s.target(o, "lumen", "limit", "2", "cursor", s.ids["next"])); status != 200 {
+			t.Errorf("%s: the second page is %d %s", path, status, body)
+		}
+		for _, p := range o.parameters {
+			if slices.Contains([]string{"brand_id", "date_from", "date_to", "limit", "format", "table", "cursor", "compare"}, p.Name) {
+				continue
+			}
+			value := p.unusual()
+			status, body := s.get(t, "acme", s.target(o, "lumen", "limit", "1", "cursor", s.ids["next"], p.Name, value))
+			if refusal := refusalOf(t, path, body); status != 400 || !strings.HasPrefix(refusal, "cursor: want the next_cursor") {
+				t.Errorf("%s, %s=%s with a cursor of a page without it: %d %s", path, p.Name, value, status, body)
+			}
+		}
+	}
+	if want := 5; lists != want {
+		t.Errorf("%d lists have pages, want %d", lists, want)
+	}
+}
+
+// unusual is a right value that is not the default.
+func (p parameter) unusual() string {
+	if p.format() == "uuid" {
+		return brandText
+	}
+	right, _ := p.examples()
+	return right[slices.IndexFunc(right, func(value string) bool {
+		return p.schema.Default == nil && value != "new" || p.schema.Default != nil && value != fmt.Sprint(*p.schema.Default)
+	})]
 }
 
 // Pages of one card are read while others come in, of the same instant, newer and older: every card that was there at

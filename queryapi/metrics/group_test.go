@@ -3,7 +3,6 @@ package metrics
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -12,39 +11,73 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
-// compareGroups asks one of the endpoints for groups of some kind: they are what the plainest computation says of the
-// answers of each, and together they have what the whole has.
-func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live, rivals []naive.Live) {
+// groupEndpoints have groups.
+var groupEndpoints = []string{"visibility-summary", "visibility-trend", "competitor-comparison", "sentiment"}
+
+// compareGroups asks one of the endpoints, each in its turn, for groups of some kind: they are what the plainest
+// computation says of the answers of each, and together they have what the whole has. Filters are drawn until two groups
+// have something.
+func (h *history) compareGroups(t *testing.T, slug string, brand naive.Live, rivals []naive.Live) {
 	t.Helper()
-	by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week", "month")
-	query.Set("group_by", by)
-	endpoint := pick(h.random, "visibility-summary?", "visibility-trend?granularity="+granularity+"&", "competitor-comparison?", "sentiment?")
-	figures := func(r []naive.Reading) naive.Body {
-		switch endpoint {
-		case "visibility-summary?":
-			return naive.Summary(r, filter, brand, rivals)
-		case "competitor-comparison?":
-			return naive.Comparison(r, filter, brand, rivals)
-		case "sentiment?":
-			return naive.Labels(r, filter, rivals)
-		}
-		return naive.Trend(r, filter, granularity, rivals)
-	}
-	target := "/api/v1/" + endpoint + query.Encode()
+	endpoint := groupEndpoints[h.grouped%len(groupEndpoints)]
+	h.grouped++
 	readings := h.readings[slug]
-	if endpoint == "sentiment?" { // groups without answers are not listed
+	if endpoint == "sentiment" { // groups without answers are not listed
 		readings = slices.DeleteFunc(slices.Clone(readings), func(r naive.Reading) bool { return r.Answer.Finish == event.FinishNotShown })
 	}
-	filter = filter.WithHiding(h.readings[slug])
-	want := naive.Grouped(readings, filter, by, h.topics, figures)
-	switch endpoint {
-	case "sentiment?":
-		want = withMethod(want)
-	case "visibility-summary?", "visibility-trend?granularity=" + granularity + "&":
-		want = naive.WithChange(want, h.readings[slug], filter, brand)
+	for range 100 {
+		filter, query := h.randomFilter(h.random, slug)
+		by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week", "month")
+		hiding := filter.WithHiding(h.readings[slug])
+		want := naive.Grouped(readings, hiding, by, h.topics, func(r []naive.Reading) naive.Body {
+			switch endpoint {
+			case "visibility-summary":
+				return naive.Summary(r, hiding, brand, rivals)
+			case "competitor-comparison":
+				return naive.Comparison(r, hiding, brand, rivals)
+			case "sentiment":
+				return naive.Labels(r, hiding, rivals)
+			}
+			return naive.Trend(r, hiding, granularity, rivals)
+		})
+		if groupsThatSaySomething(t, want) < 2 {
+			continue
+		}
+		switch endpoint {
+		case "sentiment":
+			want = withMethod(want)
+		case "visibility-trend":
+			query.Set("granularity", granularity)
+			want = naive.WithChange(want, h.readings[slug], hiding, brand)
+		case "visibility-summary":
+			want = naive.WithChange(want, h.readings[slug], hiding, brand)
+		}
+		query.Set("brand_id", h.ids[slug])
+		query.Set("group_by", by)
+		target := "/api/v1/" + endpoint + "?" + query.Encode()
+		groupsAddUp(t, target, h.wantBodyOf(t, h.owners[slug], target, want))
+		return
 	}
-	body := h.wantBodyOf(t, h.owners[slug], target, want)
-	groupsAddUp(t, target, body)
+	t.Fatalf("no filter of 100 leaves %s two groups of %s", slug, endpoint)
+}
+
+// groupsThatSaySomething counts the groups of a body in which an additive figure is not 0.
+func groupsThatSaySomething(t *testing.T, body naive.Body) (count int) {
+	t.Helper()
+	text, err := json.Marshal(body["groups"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []any
+	if err := json.Unmarshal(text, &groups); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range groups {
+		if slices.ContainsFunc(additive, func(name string) bool { return sumOf(group, name) > 0 }) {
+			count++
+		}
+	}
+	return count
 }
 
 // additive are the figures of a body, wherever they are in it, of which the whole has the sum of its groups.

@@ -37,6 +37,7 @@ func TestTheServerKeepsTheContract(t *testing.T) {
 		"defaults":   whatIsAbsentIsItsDefault,
 		"statuses":   eachDescribedStatusHappens,
 		"any values": itTakesWhateverIsDescribed,
+		"cursors":    aCursorIsRefusedWithAnotherFilter,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}

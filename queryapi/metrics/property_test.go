@@ -134,10 +134,35 @@ func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) 
 		shown = string(naive.WithoutCursor([]byte(body)))
 	}
 	got, wanted := exactly(t, shown), exactly(t, string(text))
+	path, _, _ := strings.Cut(target, "?")
+	s.compared[path] += figuresIn(wanted, false)
 	if status != 200 || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s: %d\ngot  %s\nwant %s", target, status, body, text)
 	}
 	return body
+}
+
+// figuresIn counts the numbers in lists of a body that are not 0, and the words that a list has.
+func figuresIn(body any, isListed bool) (figures int) {
+	switch value := body.(type) {
+	case map[string]any:
+		for _, member := range value {
+			if _, isWord := member.(string); !isWord {
+				figures += figuresIn(member, isListed)
+			}
+		}
+	case []any:
+		for _, member := range value {
+			figures += figuresIn(member, true)
+		}
+	case json.Number:
+		if isListed && strings.ContainsAny(value.String(), "123456789") {
+			figures++
+		}
+	case string:
+		figures++
+	}
+	return figures
 }
 
 // exactly reads a body with its numbers as they are written: a sum of decimals has more digits than a float.

@@ -47,11 +47,21 @@ type stage struct {
 
 	crawled      int   // crawls so far
 	landedCrawls int64 // records of crawls so far
+
+	compared map[string]int // figures of the bodies that were compared with the naive computation, by path
 }
 
 func (s *service) stage(t *testing.T) *stage {
 	name := strings.ToLower(strings.ReplaceAll(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "_", "-"))
-	return &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}, answered: map[string]uuid.UUID{}}
+	st := &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}, answered: map[string]uuid.UUID{}, compared: map[string]int{}}
+	t.Cleanup(func() {
+		for path, figures := range st.compared {
+			if t.Logf("%s: %d figures were compared", path, figures); figures == 0 {
+				t.Errorf("%s: no body that was compared has a figure: the comparison proves nothing", path)
+			}
+		}
+	})
+	return st
 }
 
 // call gives a thing its name; two things of one name are a mistake in the test.
