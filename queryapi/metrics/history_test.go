@@ -202,7 +202,7 @@ func (h *history) compare(t *testing.T) {
 		for _, c := range now.Competitors {
 			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name, Slot: slots[c.ID]})
 		}
-		filter, query := h.randomFilter(h.random, slug)
+		filter, query := h.filter(slug)
 		query.Set("brand_id", h.ids[slug])
 		granularity := pick(h.random, "day", "week", "month")
 		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances", "rate", "change"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100),
@@ -238,6 +238,18 @@ func (h *history) compare(t *testing.T) {
 	}
 }
 
+// filter draws a random filter, three times of four until ten answers of a brand pass it: with few a body says little.
+func (h *history) filter(slug string) (f naive.Filter, query url.Values) {
+	least := pick(h.random, 0, 10, 10, 10)
+	for range 100 {
+		f, query = h.randomFilter(h.random, slug)
+		if len(naive.Answers(h.readings[slug], naive.AnswerFilter{Filter: f}, nil)) >= least {
+			break
+		}
+	}
+	return f, query
+}
+
 func withMethod(b naive.Body) naive.Body {
 	b["method"], b["themes"] = extract.SentimentMethod, []naive.Body{}
 	return b
@@ -262,7 +274,7 @@ func (h *history) covers(t *testing.T, slug string) func(string) bool {
 // compareOverview asks for the list of acme's brands under a random filter.
 func (h *history) compareOverview(t *testing.T) {
 	t.Helper()
-	filter, query := h.randomFilter(h.random, "lumen")
+	filter, query := h.filter("lumen")
 	filter.Topic = nil // topics are a brand's
 	query.Del("topic_id")
 	f := naive.ChangeFilter{Filter: filter, Metric: pick(h.random, "score", "mention_rate", "citation_rate")}
