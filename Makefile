@@ -72,6 +72,13 @@ test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, 
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 3; \
 	else cat $$log >&2; exit 1; fi
 
+# MUTATE has flags and patterns: MUTATE='-suite quick', MUTATE=--help.
+mutate: java browsers ## plant defects in a copy, one at a time, and name those that no test sees (hours)
+	@$(MAKE) --no-print-directory -j4 $(FETCHED)
+	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
+	@go build -o $(BIN)/mutate ./internal/testkit/mutate
+	@$(BIN)/serve $(BIN)/mutate $(MUTATE)
+
 lint: $(GOLANGCI) page-packages ## check form and habits (.golangci.yml), and the types of the dashboard's sources
 	@GOGC=400 GOMEMLIMIT=4GiB $(GOLANGCI) run ./...
 	@cd $(PAGE) && node_modules/.bin/tsc --noEmit

@@ -27,6 +27,8 @@ func Serve(ctx context.Context, command []string) (status int, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), sharedEnv+"="+own.dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may have files to remove
+	cmd.WaitDelay = stopTimeout
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
