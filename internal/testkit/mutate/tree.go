@@ -93,15 +93,16 @@ func (t *tree) restore() error {
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return err
 	}
-	err := filepath.WalkDir(t.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if _, ok := t.files[path]; ok || err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		name, err := filepath.Rel(t.dir, path)
-		if _, ok := t.files[filepath.ToSlash(name)]; ok || err != nil {
-			return err
-		}
-		return os.Remove(path)
+		return root.Remove(path)
 	})
 	if err != nil {
 		return err
