@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,11 +73,33 @@ func (r *runner) try(ctx context.Context, d defect) (o outcome, err error) {
 			return o, fmt.Errorf("go generate %s: %w\n%s", d.generate, err, text)
 		}
 	}
-	o, err = r.test(ctx, args, addedTime+slowdown*clean.took)
+	o, err = r.testTwice(ctx, args, addedTime+slowdown*clean.took)
 	if err == nil && o.broken != "" {
 		err = fmt.Errorf("it does not compile: %s", o.broken)
 	}
 	return o, err
+}
+
+// testTwice runs tests until one fails, and that one again: a test that fails now and then sees no defect. If it passes,
+// all is run once more.
+func (r *runner) testTwice(ctx context.Context, args []string, limit time.Duration) (o outcome, err error) {
+	for range 2 {
+		o, err = r.test(ctx, args, limit)
+		if err != nil || o.by == "" || o.hung || o.broken != "" {
+			return o, err
+		}
+		same := slices.Clone(args)
+		if name, _, _ := strings.Cut(o.by, "/"); !strings.HasPrefix(name, noTest) {
+			same = append(same, "-run", "^"+name+"$")
+		}
+		again, err := r.test(ctx, same, limit)
+		if err != nil || again.by != "" || again.hung {
+			return o, err
+		}
+		fmt.Fprintf(r.out, "%s fails now and then; ", o.by)
+	}
+	o.by = ""
+	return o, nil
 }
 
 // runClean runs tests without a defect.
@@ -135,6 +158,9 @@ var notUnderstood = []string{
 	"(SQLSTATE 42601)", "(SQLSTATE 42703)", "(SQLSTATE 42P01)", "(SQLSTATE 42883)", "code: 62,", "code: 47,", "code: 46,",
 }
 
+// noTest begins the name of a test binary that failed outside of its tests.
+const noTest = "the program of "
+
 // read reads the events of go test -json.
 func read(events io.Reader) (o outcome, err error) {
 	decoder, outputs := json.NewDecoder(events), map[string][]string{}
@@ -153,7 +179,7 @@ func read(events io.Reader) (o outcome, err error) {
 			}
 			delete(outputs, test)
 		case "fail":
-			o.by = cmp.Or(o.by, e.Test, "the program of "+e.Package)
+			o.by = cmp.Or(o.by, e.Test, noTest+e.Package)
 			o.broken = cmp.Or(o.broken, misunderstanding(outputs[test]))
 		case "build-fail":
 			o.broken = cmp.Or(o.broken, e.ImportPath)
