@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.tree.remove()) }()
-	return report{defects: defects, partial: flags.NArg() > 0, suite: *suite, out: out}.of(ctx, r)
+	return report{defects: defects, partial: flags.NArg() > 0, suite: *suite, out: out}.plant(ctx, r)
 }
 
 // choose returns the defects that a suite must catch and that match any of the patterns by name or file.
@@ -122,7 +122,7 @@ type report struct {
 	out     io.Writer
 }
 
-func (p report) of(ctx context.Context, r *runner) error {
+func (p report) plant(ctx context.Context, r *runner) error {
 	var (
 		caught   []defect
 		survived int // against the table
