@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build product binary quick test test-all slowest test-crash lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
+.PHONY: help build product binary quick test test-all slowest test-crash mutate lint generated alerts demo up cluster test-cluster bench sbom clean java browsers test-packages test-all-packages cluster-packages fonts agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,7 @@ test-crash: engines cluster-packages kafka-apache zookeeper ## kill everything, 
 	else cat $$log >&2; exit 1; fi
 
 # MUTATE has flags and patterns: MUTATE='-suite quick', MUTATE=--help.
-mutate: java browsers ## plant defects in a copy, one at a time, and name those that no test sees (hours)
+mutate: test-packages ## plant defects in a copy, one at a time, and name those that no test sees (hours)
 	@$(MAKE) --no-print-directory -j4 $(FETCHED)
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@go build -o $(BIN)/mutate ./internal/testkit/mutate

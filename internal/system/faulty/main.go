@@ -15,7 +15,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "faulty:", err)
 			os.Exit(2)
 		}
-		os.Unsetenv(fault.Variable) // it is no setting of answerscope, nor of its child processes
+		_ = os.Unsetenv(fault.Variable) // it is no setting of answerscope, nor of its child processes
 	}
 	os.Exit(cli.Main())
 }
