@@ -64,7 +64,8 @@ func TestEachLawCanFail(t *testing.T) {
 		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"example.org/stranger\"\n",
 			"example.org/stranger is not listed as a dependency"},
 		{"docs", "pipeline/planted/planted.go", "package planted\n", "pipeline/planted: no file opens with"},
-		{"listeners", "pipeline/planted/planted.go", doc + "package planted\nfunc run() { http.ListenAndServe(\"\", nil) }\n", "listen by httpd.Listen"},
+		{"listeners", "pipeline/planted/planted.go",
+			doc + "package planted\nfunc run() { http.ListenAndServe(\"\", nil) }\n", "listen by httpd.Listen"},
 		{"lines", "sql/planted.sql", strings.Repeat("SELECT 1;\n", maxLines+1), "451 lines, over 450"},
 	}
 	for _, c := range cases {

@@ -135,14 +135,16 @@ func tooLong(files map[string][]byte) []string {
 	return broken
 }
 
-// listening names every file of a server that listens by itself: a listener of httpd.Listen lets a client that is refused
-// while it sends read why. Engines listen for what is not HTTP.
+// listening names every file of a server that listens by itself: a listener of httpd.Listen lets a client that is
+// refused while it sends read why. Engines listen for what is not HTTP.
 func listening(files map[string][]byte) []string {
 	var broken []string
 	for name, text := range files {
-		isServer := path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && name != "internal/httpd/server.go" &&
+		isServer := path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") &&
+			name != "internal/httpd/server.go" &&
 			!within(name, "deploy/engine") && !within(name, "internal/bench") && !within(name, "internal/testkit")
-		if isServer && (strings.Contains(string(text), "net.Listen(") || strings.Contains(string(text), "net.ListenConfig") ||
+		if isServer && (strings.Contains(string(text), "net.Listen(") ||
+			strings.Contains(string(text), "net.ListenConfig") ||
 			strings.Contains(string(text), "ListenAndServe")) {
 			broken = append(broken, name+": listen by httpd.Listen")
 		}

@@ -17,8 +17,8 @@ var (
 	testName     = regexp.MustCompile(`Test\w+`)
 )
 
-// No promise leaves make test: a test that only make test-all runs stands in the table of CONTRIBUTING.md, in the row of
-// a test of make test that proves the same promise in its smallest form.
+// No promise leaves make test: a test that only make test-all runs stands in the table of CONTRIBUTING.md, in the row
+// of a test of make test that proves the same promise in its smallest form.
 func TestEveryPromiseIsInMakeTest(t *testing.T) {
 	broken, err := unproven(os.DirFS("."))
 	if err != nil {
@@ -96,7 +96,8 @@ func unproven(root fs.FS) (broken []string, err error) {
 	}
 	for test := range tagged {
 		if !named[test] {
-			broken = append(broken, test+" is only in make test-all: CONTRIBUTING.md names no smaller test of its promise")
+			broken = append(broken,
+				test+" is only in make test-all: CONTRIBUTING.md names no smaller test of its promise")
 		}
 	}
 	return broken, nil

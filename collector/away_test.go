@@ -117,7 +117,8 @@ func startAway(t *testing.T, dsn, dir string) (stop func(), s *environment) {
 // visit sends a beacon.
 func (s *environment) visit(t *testing.T, of brandOf) reply {
 	t.Helper()
-	return s.send(t, http.MethodPost, of.beacon("https://lumen.example/?utm_source=chatgpt.com", ""), "Origin: https://lumen.example")
+	return s.send(t, http.MethodPost, of.beacon("https://lumen.example/?utm_source=chatgpt.com", ""),
+		"Origin: https://lumen.example")
 }
 
 // beacon sends a beacon and returns what is wrong with its answer.

@@ -26,6 +26,7 @@ type forger struct {
 	url    string
 	key    *ecdsa.PrivateKey
 	claims jwt.MapClaims // of the next ID token, over the right ones
+	info   jwt.MapClaims // of its UserInfo; nil: it has none
 	sign   func(jwt.MapClaims) string
 	away   bool
 	mu     sync.Mutex
@@ -46,9 +47,16 @@ func newForger(t *testing.T) *forger {
 			http.Error(w, "away", http.StatusServiceUnavailable)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": f.url, "authorization_endpoint": f.url + "/auth",
+		document := map[string]any{"issuer": f.url, "authorization_endpoint": f.url + "/auth",
 			"token_endpoint": f.url + "/token", "jwks_uri": f.url + "/keys",
-			"id_token_signing_alg_values_supported": []string{"ES256", "none"}})
+			"id_token_signing_alg_values_supported": []string{"ES256", "none"}}
+		if f.info != nil {
+			document["userinfo_endpoint"] = f.url + "/userinfo"
+		}
+		_ = json.NewEncoder(w).Encode(document)
+	})
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(f.info)
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		point, _ := f.key.PublicKey.Bytes()

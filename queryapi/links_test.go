@@ -81,7 +81,8 @@ func (w *users) audit(t *testing.T, organization uuid.UUID) (lines []string) {
 // lasts checks for how long the newest link of a kind works.
 func (w *users) lasts(t *testing.T, kind string, want time.Duration) {
 	t.Helper()
-	if left := value[time.Duration](t, w, "SELECT max(expires_at) - now() FROM private.one_time_links WHERE kind = $1", kind); left > want || left < want-10*time.Minute {
+	if left := value[time.Duration](t, w, "SELECT max(expires_at) - now() FROM private.one_time_links WHERE kind = $1",
+		kind); left > want || left < want-10*time.Minute {
 		t.Errorf("a link of kind %s works for %s, want %s", kind, left, want)
 	}
 }

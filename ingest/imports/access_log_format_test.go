@@ -20,7 +20,9 @@ const gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; G
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestLinesOfEveryFormat(t *testing.T) {
-	page := logRequest{at: noon, address: netip.MustParseAddr("192.0.2.7"), agent: gptbot, path: "/a/%C3%A9", status: 200, bytes: 5316}
+	page := logRequest{
+		at: noon, address: netip.MustParseAddr("192.0.2.7"), agent: gptbot, path: "/a/%C3%A9", status: 200, bytes: 5316,
+	}
 	with := func(change func(*logRequest)) logRequest {
 		other := page
 		change(&other)
@@ -32,26 +34,71 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		lines  string // the last one is read
 		want   logRequest
 	}{
-		"combined":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9?q=1 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"another zone":   {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
-		"virtual host":   {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
-		"whole URL":      {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"a secret":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.path = "/verify/{masked}" })},
-		"nothing sent":   {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *logRequest) { q.status, q.bytes = 499, 0 })},
-		"a name":         {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.address = netip.Addr{} })},
-		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
+		"combined": {Combined,
+			`192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9?q=1 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`,
+			page},
+		"another zone": {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 ` +
+			`5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
+		"virtual host": {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
+			`"GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
+		"whole URL": {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
+			`"GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+		"a secret": {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
+			`"GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`,
+			with(func(q *logRequest) {
+				q.path = "/verify/{masked}"
+			})},
+		"nothing sent": {Combined,
+			`192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`,
+			with(func(q *logRequest) {
+				q.status, q.bytes = 499, 0
+			})},
+		"a name": {Combined,
+			`crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot +
+				`"`, with(func(q *logRequest) {
+				q.address = netip.Addr{}
+			})},
+		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] ` +
+			`"GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) {
+			q.host, q.address = "shop.lumen.example", netip.Addr{}
+		})},
 		// Of a list anybody may have written the first.
-		"proxies":         {Combined, `203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.address = netip.Addr{} })},
-		"a host, proxies": {Combined, `shop.lumen.example 203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
-		"IPv6":            {Combined, `::ffff:192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"cloudflare":      {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestPath":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":"2026-03-02T12:00:00Z","Cookies":{"a":[1]}}`, hosted},
-		"lower case":      {Cloudflare, `{"clientip":"192.0.2.7","clientrequesthost":"shop.lumen.example","clientrequestpath":"/a/%C3%A9","clientrequestuseragent":"` + gptbot + `","edgeresponsestatus":200,"edgeresponsebytes":5316,"edgestarttimestamp":"2026-03-02T12:00:00Z"}`, hosted},
-		"of nanos":        {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9?x","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800000000000}`, hosted},
-		"of seconds":      {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800}`, hosted},
-		"cloudfront":      {CloudFront, `{"date":"2026-03-02","time":"12:00:00","c-ip":"192.0.2.7","x-host-header":"shop.lumen.example","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/a/%C3%A9","sc-status":"200","sc-bytes":"5316","cs(User-Agent)":"` + strings.ReplaceAll(gptbot, " ", "%20") + `"}`, hosted},
-		"of millis":       {CloudFront, `{"timestamp(ms)":"1772452800000","c-ip":"192.0.2.7","cs(Host)":"shop.lumen.example","cs-uri-stem":"/a/%C3%A9","sc-status":200,"sc-bytes":5316,"cs(User-Agent)":"` + gptbot + `"}`, hosted},
-		"tab-separated": {CloudFront, "#Version: 1.0\n#Fields: date time sc-bytes c-ip cs-uri-stem sc-status cs(User-Agent) x-host-header x-edge\n" +
-			"2026-03-02\t12:00:00\t5316\t192.0.2.7\t/a/%C3%A9\t200\t" + strings.ReplaceAll(gptbot, " ", "%2520") + "\tshop.lumen.example\t-", hosted},
+		"proxies": {Combined,
+			`203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot +
+				`"`, with(func(q *logRequest) {
+				q.address = netip.Addr{}
+			})},
+		"a host, proxies": {Combined, `shop.lumen.example 203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] ` +
+			`"GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *logRequest) {
+			q.host, q.address = "shop.lumen.example", netip.Addr{}
+		})},
+		"IPv6": {Combined,
+			`::ffff:192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`,
+			page},
+		"cloudflare": {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example",` +
+			`"ClientRequestPath":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot +
+			`","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":"2026-03-02T12:00:` +
+			`00Z","Cookies":{"a":[1]}}`, hosted},
+		"lower case": {Cloudflare, `{"clientip":"192.0.2.7","clientrequesthost":"shop.lumen.example",` +
+			`"clientrequestpath":"/a/%C3%A9","clientrequestuseragent":"` + gptbot +
+			`","edgeresponsestatus":200,"edgeresponsebytes":5316,"edgestarttimestamp":"2026-03-02T12:00:00Z"}`, hosted},
+		"of nanos": {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example",` +
+			`"ClientRequestURI":"/a/%C3%A9?x","ClientRequestUserAgent":"` + gptbot +
+			`","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800000000000}`, hosted},
+		"of seconds": {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example",` +
+			`"ClientRequestURI":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot +
+			`","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800}`, hosted},
+		"cloudfront": {CloudFront, `{"date":"2026-03-02","time":"12:00:00","c-ip":"192.0.2.7",` +
+			`"x-host-header":"shop.lumen.example","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/a/%C3%A9",` +
+			`"sc-status":"200","sc-bytes":"5316","cs(User-Agent)":"` + strings.ReplaceAll(gptbot, " ", "%20") + `"}`,
+			hosted},
+		"of millis": {CloudFront, `{"timestamp(ms)":"1772452800000","c-ip":"192.0.2.7",` +
+			`"cs(Host)":"shop.lumen.example","cs-uri-stem":"/a/%C3%A9","sc-status":200,"sc-bytes":5316,` +
+			`"cs(User-Agent)":"` + gptbot + `"}`, hosted},
+		"tab-separated": {CloudFront, "#Version: 1.0\n#Fields: date time sc-bytes c-ip cs-uri-stem sc-status " +
+			"cs(User-Agent) x-host-header x-edge\n" +
+			"2026-03-02\t12:00:00\t5316\t192.0.2.7\t/a/%C3%A9\t200\t" + strings.ReplaceAll(gptbot, " ", "%2520") +
+			"\tshop.lumen.example\t-", hosted},
 	} {
 		r := logReader{format: c.format}
 		lines := strings.Split(c.lines, "\n")
@@ -85,8 +132,10 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "GPTBot`, `no "user agent"`},
 		{Combined, `192.0.2.7 - - [2026-03-02] "GET / HTTP/1.1" 200 1 "-" "GPTBot"`, `time: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "OPTIONS * HTTP/1.1" 200 1 "-" "GPTBot"`, `path: want`},
-		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\u202egpj.exe HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
-		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\x1b[31m HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
+		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\u202egpj.exe HTTP/1.1\" 200 1 \"-\" \"GPTBot\"",
+			`path: want one without control characters`},
+		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\x1b[31m HTTP/1.1\" 200 1 \"-\" \"GPTBot\"",
+			`path: want one without control characters`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "" 2000 -1 "-" "GPTBot"`, `request: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 2000 1 "-" "GPTBot"`, `status: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 -1 "-" "GPTBot"`, `bytes: want`},
@@ -111,9 +160,12 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 
 // Any line is read as a crawl that may be appended, or refused with a reason.
 func FuzzLine(f *testing.F) {
-	f.Add(byte(0), []byte(`shop.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a?b HTTP/1.1" 200 5316 "-\"" "`+gptbot+`"`))
-	f.Add(byte(1), []byte(`{"ClientIP":"192.0.2.7","ClientRequestHost":"a.example","ClientRequestURI":"/a","ClientRequestUserAgent":"GPTBot","EdgeResponseStatus":200,"EdgeStartTimestamp":"2026-03-02T12:00:00Z"}`))
-	f.Add(byte(2), []byte(`{"date":"2026-03-02","time":"12:00:00","cs-uri-stem":"/","cs(User-Agent)":"GPT%2520Bot","sc-status":null}`))
+	f.Add(byte(0), []byte(
+		`shop.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a?b HTTP/1.1" 200 5316 "-\"" "`+gptbot+`"`))
+	f.Add(byte(1), []byte(`{"ClientIP":"192.0.2.7","ClientRequestHost":"a.example","ClientRequestURI":"/a",`+
+		`"ClientRequestUserAgent":"GPTBot","EdgeResponseStatus":200,"EdgeStartTimestamp":"2026-03-02T12:00:00Z"}`))
+	f.Add(byte(2), []byte(`{"date":"2026-03-02","time":"12:00:00","cs-uri-stem":"/","cs(User-Agent)":"GPT%2520Bot",`+
+		`"sc-status":null}`))
 	f.Add(byte(2), []byte("#Fields: date time cs-uri-stem cs(User-Agent)\n2026-03-02\t12:00:00\t/\tGPTBot"))
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
 		r := logReader{format: [...]Format{Combined, Cloudflare, CloudFront}[which%3]}
@@ -126,11 +178,14 @@ func FuzzLine(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if !strings.HasPrefix(q.path, "/") || strings.ContainsAny(q.path, "?#") || q.status < 0 || q.status > 999 || q.bytes < 0 || q.at.IsZero() {
+			if !strings.HasPrefix(q.path, "/") || strings.ContainsAny(q.path, "?#") || q.status < 0 || q.status > 999 ||
+				q.bytes < 0 || q.at.IsZero() {
 				t.Fatalf("%q is read as %+v", line, q)
 			}
-			c := event.Crawl{V: event.Version, ID: event.CrawlID("a.example", line, 0, q.at), OrganizationID: [16]byte{1}, BrandID: [16]byte{2}, At: event.At(q.at),
-				Crawler: "GPTBot", Purpose: event.PurposeTraining, Host: "a.example", Path: q.path, Status: q.status, Bytes: q.bytes}
+			c := event.Crawl{V: event.Version, ID: event.CrawlID("a.example", line, 0, q.at),
+				OrganizationID: [16]byte{1}, BrandID: [16]byte{2}, At: event.At(q.at),
+				Crawler: "GPTBot", Purpose: event.PurposeTraining, Host: "a.example", Path: q.path, Status: q.status,
+				Bytes: q.bytes}
 			if c.Check(noon) != nil {
 				continue // refused with its reason
 			}
@@ -149,7 +204,8 @@ func FuzzLine(f *testing.F) {
 func TestRanges(t *testing.T) {
 	r := Ranges{}
 	for _, c := range []struct{ crawler, text string }{
-		{"GPTBot", `{"creationTime":"2026-01-01","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8::/32"}]}`},
+		{"GPTBot", `{"creationTime":"2026-01-01","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},` +
+			`{"ipv6Prefix":"2001:db8::/32"}]}`},
 		{"", `{"ClaudeBot":{"prefixes":[{"ipv4Prefix":"198.51.100.0/28"}]}}`},
 		{"", "crawler,prefix\n# words\nPerplexityBot, 203.0.113.9\n\"ChatGPT-User\",203.0.113.16/28\n"},
 		{"Bytespider", "203.0.113.64/26\n"},
@@ -163,8 +219,10 @@ func TestRanges(t *testing.T) {
 		crawler, address string
 		want             *bool
 	}{
-		{"GPTBot", "192.0.2.255", yes}, {"gptbot", "192.0.3.0", no}, {"GPTBot", "2001:db8::1", yes}, {"GPTBot", "2001:db9::1", no}, {"GPTBot", "", nil},
-		{"ClaudeBot", "198.51.100.15", yes}, {"ClaudeBot", "192.0.2.1", no}, {"PerplexityBot", "203.0.113.9", yes}, {"PerplexityBot", "203.0.113.10", no},
+		{"GPTBot", "192.0.2.255", yes}, {"gptbot", "192.0.3.0", no}, {"GPTBot", "2001:db8::1", yes},
+		{"GPTBot", "2001:db9::1", no}, {"GPTBot", "", nil},
+		{"ClaudeBot", "198.51.100.15", yes}, {"ClaudeBot", "192.0.2.1", no}, {"PerplexityBot", "203.0.113.9", yes},
+		{"PerplexityBot", "203.0.113.10", no},
 		{"ChatGPT-User", "203.0.113.31", yes}, {"Bytespider", "203.0.113.127", yes}, {"CCBot", "192.0.2.1", nil},
 	} {
 		address, _ := netip.ParseAddr(c.address)
@@ -173,8 +231,10 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	for _, wrong := range []struct{ crawler, text string }{
-		{"", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`}, {"GPTBot", `{"prefixes":[]}`}, {"GPTBot", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/99"}]}`},
-		{"", "OpenAI,192.0.2.0/24"}, {"GPTBott", "192.0.2.0/24"}, {"", `{"GPTBott":{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}}`},
+		{"", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`}, {"GPTBot", `{"prefixes":[]}`},
+		{"GPTBot", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/99"}]}`},
+		{"", "OpenAI,192.0.2.0/24"}, {"GPTBott", "192.0.2.0/24"},
+		{"", `{"GPTBott":{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}}`},
 		{"", "203.0.113.9"}, {"", "GPTBot,nowhere"}, {"", `{"a`}, {"GPTBot", strings.Repeat(" ", MaxRanges+1)},
 	} {
 		if err := (Ranges{}).Add(wrong.crawler, strings.NewReader(wrong.text)); err == nil {

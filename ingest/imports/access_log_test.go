@@ -60,7 +60,8 @@ func (e *logEnvironment) crawls() (crawls []event.Crawl, raw string, partitions 
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 func logLine(address string, second int, path, agent string) string {
-	return fmt.Sprintf(`%s - - [02/Mar/2026:12:00:%02d +0000] "GET %s HTTP/1.1" 200 100 "-" "%s"`+"\n", address, second, path, agent)
+	return fmt.Sprintf(`%s - - [02/Mar/2026:12:00:%02d +0000] "GET %s HTTP/1.1" 200 100 "-" "%s"`+"\n", address, second,
+		path, agent)
 }
 
 const (
@@ -91,11 +92,14 @@ func TestAccessLogIsCountedOnce(t *testing.T) {
 		t.Fatalf("%d crawls on %d partitions, want 5 on one", len(all), partitions)
 	}
 	first, second, third, fourth, fifth := all[0], all[1], all[2], all[3], all[4]
-	if first.ID == second.ID || first.Path != "/a" || first.Crawler != "GPTBot" || first.Operator != "OpenAI" || first.Purpose != event.PurposeTraining || !*first.Verified ||
-		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != e.log.BrandID || first.OrganizationID != e.log.OrganizationID {
+	if first.ID == second.ID || first.Path != "/a" || first.Crawler != "GPTBot" || first.Operator != "OpenAI" ||
+		first.Purpose != event.PurposeTraining || !*first.Verified ||
+		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != e.log.BrandID ||
+		first.OrganizationID != e.log.OrganizationID {
 		t.Errorf("appended %+v and %+v", first, second)
 	}
-	if *third.Verified || fourth.Verified != nil || fourth.Crawler != "ClaudeBot" || fifth.Host != "shop.lumen.example" {
+	if *third.Verified || fourth.Verified != nil || fourth.Crawler != "ClaudeBot" ||
+		fifth.Host != "shop.lumen.example" {
 		t.Errorf("appended %+v, %+v, %+v", third, fourth, fifth)
 	}
 	for _, address := range []string{"192.0.2.7", "198.51.100.9", "203.0.113"} {
@@ -126,9 +130,11 @@ func TestLogLinesOfOtherTimesAreRefused(t *testing.T) {
 	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
 	e.must(errors.Join(err, stop.Release()))
 	march := logLine("192.0.2.7", 1, "/", gptbot)
-	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) + strings.Replace(march, "Mar", "Apr", 1)
+	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) +
+		strings.Replace(march, "Mar", "Apr", 1)
 	summary, err := e.importer().ImportAccessLog(t.Context(), strings.NewReader(text), e.log, nil)
-	if err != nil || summary.Imported != 1 || summary.Refused != 3 || !strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
+	if err != nil || summary.Imported != 1 || summary.Refused != 3 ||
+		!strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
 		t.Errorf("%+v, %v", summary, err)
 	}
 }
@@ -139,7 +145,8 @@ func TestInterruptedLogImportReportsItsLine(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_, err := e.importer().ImportAccessLog(ctx, strings.NewReader(logLine("192.0.2.7", 1, "/", gptbot)), e.log, nil)
-	if interrupted, ok := errors.AsType[*imports.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Imported != 0 {
+	if interrupted, ok := errors.AsType[*imports.Interrupted](err); !ok || interrupted.Line != 0 ||
+		interrupted.Imported != 0 {
 		t.Errorf("Import() = %v, want an Interrupted", err)
 	}
 }
@@ -174,7 +181,10 @@ func TestFollowedLogIsReadAsItIsWritten(t *testing.T) {
 	appendTo(t, name, whole+half[:40])
 	on := func(n int) {
 		t.Helper()
-		wait.For(t, fmt.Sprintf("%d crawls on the log", n), func() bool { all, _, _ := e.crawls(); return len(all) == n })
+		wait.For(t, fmt.Sprintf("%d crawls on the log", n), func() bool {
+			all, _, _ := e.crawls()
+			return len(all) == n
+		})
 	}
 	on(1)
 	appendTo(t, name, half[40:])
@@ -189,8 +199,8 @@ func TestFollowedLogIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-// Equal lines are numbered anew in each file that takes the name. So a log that is replaced by its longer copy, as rsync
-// does it, adds only what is new; the price is that equal lines on both sides of a rotation are one crawl.
+// Equal lines are numbered anew in each file that takes the name. So a log that is replaced by its longer copy, as
+// rsync does it, adds only what is new; the price is that equal lines on both sides of a rotation are one crawl.
 func TestFollowedLogReplacedByALongerCopyIsCountedOnce(t *testing.T) {
 	e := newLogEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
@@ -198,7 +208,8 @@ func TestFollowedLogReplacedByALongerCopyIsCountedOnce(t *testing.T) {
 	defer end()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := e.importer().LimitLog(0, 10*time.Millisecond).FollowAccessLog(stop, name, e.log, func(int64) {}, func(error, time.Duration) {})
+		_, err := e.importer().LimitLog(0, 10*time.Millisecond).FollowAccessLog(stop, name, e.log, func(int64) {},
+			func(error, time.Duration) {})
 		ended <- err
 	}()
 	before := logLine("192.0.2.7", 1, "/a", gptbot)
@@ -240,7 +251,8 @@ func TestStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 	must(t, err)
 	end()
 	rest, err := io.ReadAll(file)
-	if read := string(first[:]) + string(rest); err != nil || len(read) == len(long) || !strings.HasPrefix(long, read) || !strings.HasSuffix(read, "\n") {
+	if read := string(first[:]) + string(rest); err != nil || len(read) == len(long) ||
+		!strings.HasPrefix(long, read) || !strings.HasSuffix(read, "\n") {
 		t.Errorf("read %d of %d bytes, %v; want some of its whole lines", len(read), len(long), err)
 	}
 }
@@ -263,7 +275,8 @@ func TestGzipLogIsNotFollowed(t *testing.T) {
 	whole, err := os.Open(name)
 	e.must(err)
 	defer whole.Close()
-	if summary, err := e.importer().ImportAccessLog(t.Context(), io.LimitReader(whole, int64(packed.Len())), e.log, nil); err != nil || summary.Imported != 1 {
+	if summary, err := e.importer().ImportAccessLog(t.Context(),
+		io.LimitReader(whole, int64(packed.Len())), e.log, nil); err != nil || summary.Imported != 1 {
 		t.Errorf("not followed: %+v, %v", summary, err)
 	}
 }

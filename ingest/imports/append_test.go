@@ -20,7 +20,9 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	e.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
 	e.must(err)
-	site := demo.Site{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
+	site := demo.Site{
+		OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now,
+	}
 	visits := slices.Collect(site.Visits(s))
 	for range 2 {
 		n, err := in.AppendVisits(t.Context(), slices.Values(visits))

@@ -9,13 +9,17 @@ import (
 )
 
 func TestReadBrandsNormalisesDomains(t *testing.T) {
-	got, err := ReadBrands(strings.NewReader(`{"brands":[{"name":"Müller","slug":"mueller","domains":["WWW.Müller.Example.","shop.example"],
+	got, err := ReadBrands(
+		strings.NewReader(
+			`{"brands":[{"name":"Müller","slug":"mueller","domains":["WWW.Müller.Example.","shop.example"],
 		"competitors":[{"name":"Ross","aliases":["Roß"],"domains":["ross.example"]}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []postgres.NewBrand{{Name: "Müller", Slug: "mueller", Domains: []string{"xn--mller-kva.example", "shop.example"},
-		Competitors: []postgres.NewCompetitor{{Name: "Ross", Aliases: []string{"Roß"}, Domains: []string{"ross.example"}}}}}
+	want := []postgres.NewBrand{{Name: "Müller", Slug: "mueller",
+		Domains: []string{"xn--mller-kva.example", "shop.example"},
+		Competitors: []postgres.NewCompetitor{{Name: "Ross", Aliases: []string{"Roß"},
+			Domains: []string{"ross.example"}}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
@@ -30,9 +34,11 @@ func TestReadBrandsReportsEveryProblem(t *testing.T) {
 		{`[]`, []string{`want {"brands"`}},
 		{`{"brands":[{"name":"A","domain":"a.example"}]}`, []string{`unknown field "domain"`, "want"}},
 		{`{"brands":[{"name":"A"}]} x`, []string{"want one JSON object"}},
-		{`{"brands":[{"name":" ","slug":"A b","domains":["a b.example","-a.example","com","ä .example"]},{"name":"B","slug":"b",
+		{`{"brands":[{"name":" ","slug":"A b","domains":["a b.example","-a.example","com",
+			"ä .example"]},{"name":"B","slug":"b",
 			"competitors":[{"name":"C","aliases":[""]},{"name":"C"}]},{"name":"B","slug":"b"}]}`, []string{
-			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "a b.example"`, "domains[1]", "domains[2]", "domains[3]",
+			"brands[0].name: want a name", `brands[0].slug "A b"`,
+			`domains[0]: domain "a b.example"`, "domains[1]", "domains[2]", "domains[3]",
 			"brands[1].competitors[0].aliases[0]", `brands[1].competitors[1].name "C"`, `brands[2].slug "b"`}},
 	}
 	for _, c := range cases {

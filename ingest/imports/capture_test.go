@@ -16,14 +16,22 @@ import (
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-const least = `"platform":"chatgpt-web","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z","text":"A ThinkPad."`
+const least = `"platform":"chatgpt-web","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z",` +
+	`"text":"A ThinkPad."`
 
 func TestParseReadsEveryField(t *testing.T) {
-	got, err := Parse([]byte(`{"platform":"chatgpt-shopping","prompt":" best laptop? ","topic":"electronics","model":"gpt","surface":"consumer",
-		"region":"us","language":"en","sample":2.0,"answered_at":"2026-03-01T09:30:00.1239+01:00","text":"A “ThinkPad”.","served_model":"gpt-2026",
-		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B","cited":false},{"url":""}],
-		"products":[{"title":"X1","brand":"Lenovo","price_amount":1299.90,"price_currency":"USD","position":3,"url":"https://shop.example/x1",
-		"image_url":"https://shop.example/x1.png","rating":4.5,"review_count":12},{"title":"T14","price_amount":"899.00"}],
+	got, err := Parse(
+		[]byte(
+			`{"platform":"chatgpt-shopping","prompt":" best laptop? ","topic":"electronics","model":"gpt",
+			"surface":"consumer",
+		"region":"us","language":"en","sample":2.0,"answered_at":"2026-03-01T09:30:00.1239+01:00",
+		"text":"A “ThinkPad”.","served_model":"gpt-2026",
+		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B",
+		"cited":false},{"url":""}],
+		"products":[{"title":"X1","brand":"Lenovo","price_amount":1299.90,"price_currency":"USD","position":3,
+		"url":"https://shop.example/x1",
+		"image_url":"https://shop.example/x1.png","rating":4.5,"review_count":12},{"title":"T14",
+		"price_amount":"899.00"}],
 		"Text":"another","unknown":{"a":[1,"]",{"b":"}"}]}}`), now)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +50,8 @@ func TestParseReadsEveryField(t *testing.T) {
 				{Citation: event.Citation{URL: "https://b.example/", Title: "B"}},
 			},
 			Products: []event.Product{
-				{Position: 3, Title: "X1", Brand: "Lenovo", PriceAmount: "1299.90", PriceCurrency: "USD", URL: "https://shop.example/x1",
+				{Position: 3, Title: "X1", Brand: "Lenovo", PriceAmount: "1299.90", PriceCurrency: "USD",
+					URL:      "https://shop.example/x1",
 					ImageURL: "https://shop.example/x1.png", Rating: 4.5, ReviewCount: 12},
 				{Title: "T14", PriceAmount: "899.00"},
 			},
@@ -55,20 +64,24 @@ func TestParseReadsEveryField(t *testing.T) {
 
 // A surface that was seen without an answer has no text; it is an observation, and no given-up run.
 func TestParseReadsWhatWasNotShown(t *testing.T) {
-	const line = `{"platform":"google-ai-overview","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z","finish":"not_shown","provider":"serpapi"`
+	const line = `{"platform":"google-ai-overview","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z",` +
+		`"finish":"not_shown","provider":"serpapi"`
 	got, err := Parse([]byte(line+`,"text":""}`), now)
-	if err != nil || got.GivenUp != nil || got.Reply.Finish != event.FinishNotShown || got.Reply.Provider != "serpapi" || got.Reply.Text != "" {
+	if err != nil || got.GivenUp != nil || got.Reply.Finish != event.FinishNotShown ||
+		got.Reply.Provider != "serpapi" || got.Reply.Text != "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for more, want := range map[string]string{
 		`,"text":"hello"}`: `finish: want no text, citations, products or given_up beside "not_shown"`,
-		`,"citations":[{"url":"https://a.example/"}]}`: `finish: want no text, citations, products or given_up beside "not_shown"`,
+		`,"citations":[{"url":"https://a.example/"}]}`: `finish: want no text, citations, products or given_up ` +
+			`beside "not_shown"`,
 	} {
 		if _, err := Parse([]byte(line+more), now); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", more, err, want)
 		}
 	}
-	if _, err := Parse([]byte("{"+least+`,"finish":"stop"}`), now); err == nil || !strings.HasPrefix(err.Error(), `finish: want one of`) {
+	if _, err := Parse([]byte("{"+least+`,"finish":"stop"}`), now); err == nil ||
+		!strings.HasPrefix(err.Error(), `finish: want one of`) {
 		t.Errorf("of another finish: %v", err)
 	}
 }
@@ -122,8 +135,10 @@ func TestParseRefusesWithAReason(t *testing.T) {
 		{with(`"topic":"a\nb"`), "topic: want at most 512 bytes without control characters"},
 		{with(`"model":7`), "model: want a string, got a number"},
 		{with(`"platform":"` + strings.Repeat("x", 65) + `"`), "platform: want a slug: up to 64"},
-		{with(`"platform":"ChatGPT web"`), `platform: want a slug: up to 64 lower-case letters, digits, - _ and ., got "ChatGPT web"`},
-		{with(`"products":[{"title":"X","price_currency":"$"}]`), `products[0].price_currency: want three capital letters (ISO 4217) or nothing, got "$"`},
+		{with(`"platform":"ChatGPT web"`),
+			`platform: want a slug: up to 64 lower-case letters, digits, - _ and ., got "ChatGPT web"`},
+		{with(`"products":[{"title":"X","price_currency":"$"}]`),
+			`products[0].price_currency: want three capital letters (ISO 4217) or nothing, got "$"`},
 		{with(`"citations":[` + strings.Repeat(`{"url":""},`, 4096) + `{"url":""}]`), "citations: want at most 4096"},
 		{with(`"products":[` + strings.Repeat(`{},`, 1024) + `{}]`), "products: want at most 1024"},
 		{with(`"surface":"app"`), `surface: want one of ["" "api" "consumer"], got "app"`},
@@ -131,33 +146,39 @@ func TestParseRefusesWithAReason(t *testing.T) {
 		{with(`"sample":1.5`), "sample: want an integer of 64 bits, got 1.5"},
 		{with(`"sample":"1"`), `sample: want an integer of 64 bits, got "1"`},
 		{with(`"sample":9223372036854775808`), "sample: want an integer of 64 bits, got 9223372036854775808"},
-		{with(`"answered_at":"yesterday"`), `answered_at: want RFC 3339 such as "2026-03-02T09:05:00Z", got "yesterday"`},
+		{with(`"answered_at":"yesterday"`),
+			`answered_at: want RFC 3339 such as "2026-03-02T09:05:00Z", got "yesterday"`},
 		{with(`"answered_at":"2026-03-01"`), "want RFC 3339"},
 		{with(`"answered_at":"2026-03-01T8:00:00Z"`), "want RFC 3339"},
 		{with(`"answered_at":"2026-02-30T08:00:00Z"`), "want RFC 3339"},
 		{with(`"answered_at":"2026-03-01T08:00:00+0100"`), "want RFC 3339"},
 		{with(`"answered_at":1772352000`), "answered_at: want RFC 3339"},
 		{with(`"answered_at":"2019-12-31T23:59:59Z"`), "answered_at: want a time from 2020"},
-		{with(`"answered_at":"2026-03-03T12:00:01Z"`), "answered_at: want a time up to a day from now, 2026-03-03T12:00:00.000Z"},
+		{with(`"answered_at":"2026-03-03T12:00:01Z"`),
+			"answered_at: want a time up to a day from now, 2026-03-03T12:00:00.000Z"},
 		{with(`"citations":{}`), "citations: want a list"},
 		{with(`"citations":["https://a.example"]`), `citations[0]: want an object`},
 		{with(`"citations":[{"url":"https://a.example"},{"title":"A"}]`), "citations[1].url: want a URL"},
-		{with(`"citations":[{"url":"https://a.example","cited":1}]`), "citations[0].cited: want true or false, got a number"},
+		{with(`"citations":[{"url":"https://a.example","cited":1}]`),
+			"citations[0].cited: want true or false, got a number"},
 		{with(`"citations":[{"url":"https://a.example","url":""}]`), "citations[0].url is there twice"},
 		{with(`"products":[{"price_amount":1}]`), "products[0].title: want a string"},
-		{with(`"products":[{"title":"X","price_amount":"$5"}]`), `products[0].price_amount: want a number of 0 or more or a decimal string such as "579.99", at most 12 digits before the point, got "$5"`},
+		{with(`"products":[{"title":"X","price_amount":"$5"}]`), `products[0].price_amount: want a number of 0 or ` +
+			`more or a decimal string such as "579.99", at most 12 digits before the point, got "$5"`},
 		{with(`"products":[{"title":"X","price_amount":-5}]`), "price_amount: want a number of 0 or more"},
 		{with(`"products":[{"title":"X","price_amount":1e99}]`), "price_amount: want"},
 		{with(`"products":[{"title":"X","position":0}]`), "products[0].position: want an integer of 1 or more"},
 		{with(`"products":[{"title":"X","rating":"5"}]`), `products[0].rating: want a number`},
 		{with(`"products":[{"title":"X","rating":-1}]`), `products[0]: want position, rating`},
-		{with(`"products":[{"title":"X","review_count":-1}]`), "products[0]: want position, rating and review_count of at least 0"},
+		{with(`"products":[{"title":"X","review_count":-1}]`),
+			"products[0]: want position, rating and review_count of at least 0"},
 		{with(`"given_up":"tired"`), `given_up: want one of ["rate_limited"`},
 		{with(`"given_up":"timeout"`), "given_up: want no text, citations or products beside it"},
 		{`{}`, `platform: want a slug such as "chatgpt-web"; prompt: want what was asked; answered_at: want RFC 3339`},
 	}
 	for _, c := range cases {
-		if _, err := Parse([]byte(c.line), now); err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 500 {
+		if _, err := Parse([]byte(c.line), now); err == nil || !strings.Contains(err.Error(), c.want) ||
+			len(err.Error()) > 500 {
 			t.Errorf("%.200s\n got %v\nwant %s", c.line, err, c.want)
 		}
 	}
@@ -177,7 +198,10 @@ func TestParseReadsNoMoreItemsThanARecordHas(t *testing.T) {
 
 func TestInstantIsUTCWithoutAZone(t *testing.T) {
 	want := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
-	for _, text := range []string{"2026-03-01T08:00:00Z", "2026-03-01T08:00:00", "2026-03-01 08:00:00", "2026-03-01t08:00:00z", "2026-03-01T09:00:00.000+01:00", "2026-03-01T07:59:60"} {
+	for _, text := range []string{
+		"2026-03-01T08:00:00Z", "2026-03-01T08:00:00", "2026-03-01 08:00:00", "2026-03-01t08:00:00z",
+		"2026-03-01T09:00:00.000+01:00", "2026-03-01T07:59:60",
+	} {
 		var got instant
 		err := got.UnmarshalJSON([]byte(`"` + text + `"`))
 		if bad := strings.HasSuffix(text, ":60"); (err != nil) != bad || !bad && !time.Time(got).Equal(want) {
@@ -189,7 +213,8 @@ func TestInstantIsUTCWithoutAZone(t *testing.T) {
 // encoding/json reads the same fields of an accepted line, and a refusal names the right value.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("{" + least + "}"))
-	f.Add([]byte(`{` + least + `,"sample":1e0,"citations":[{"url":"https://a.example/]}\"","cited":false}],"products":[{"title":"X","price_amount":1.50}]}`))
+	f.Add([]byte(`{` + least + `,"sample":1e0,"citations":[{"url":"https://a.example/]}\"","cited":false}],` +
+		`"products":[{"title":"X","price_amount":1.50}]}`))
 	f.Add([]byte(`{"platform":"\ud800","prompt":"é","answered_at":"2026-03-01T08:00:00+14:00","text":"\u0000"}`))
 	f.Add([]byte(`{"a":[[],{}],"b":"\\\"","platform":1}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -204,7 +229,8 @@ func FuzzParse(f *testing.F) {
 		if err := json.Unmarshal(line, &plain); err != nil {
 			t.Fatalf("accepted what is no JSON: %v", err)
 		}
-		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt.Text || plain["text"] != c.Reply.Text || c.Sample < 1 || c.Due.Year() < 2020 {
+		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt.Text || plain["text"] != c.Reply.Text ||
+			c.Sample < 1 || c.Due.Year() < 2020 {
 			t.Fatalf("read %+v", c)
 		}
 		if cited, _ := plain["citations"].([]any); len(cited) < len(c.Reply.Citations) {

@@ -16,9 +16,17 @@ import (
 
 // Lines as export writes them.
 const (
-	exportedView = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","event":"view","platform":"chatgpt","platform_by":"utm","host":"acme.example","path":"/a b","referrer_host":"","country":"DE","country_by":"database","language":"de","screen":"1x1","time_zone":"Europe/Berlin","session":"s","new_session":true,"visitor":"18446744073709551615","goal_name":"","goal_value":null,"goal_currency":"","simulated":false,"log_topic":"visits","log_partition":1,"log_offset":7}`
-	exportedGoal = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","event":"goal","platform":"chatgpt","host":"acme.example","path":"/","visitor":"0","goal_name":"purchase","goal_value":"-1.5","goal_currency":"EUR","simulated":true}`
-	exportedBot  = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","crawler":"GPTBot","operator":"OpenAI","platform":"chatgpt","purpose":"training","host":"acme.example","path":"/","status":200,"bytes":10,"verified":null,"simulated":false,"log_topic":"crawls"}`
+	exportedView = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","event":"view",` +
+		`"platform":"chatgpt","platform_by":"utm","host":"acme.example","path":"/a b","referrer_host":"",` +
+		`"country":"DE","country_by":"database","language":"de","screen":"1x1","time_zone":"Europe/Berlin",` +
+		`"session":"s","new_session":true,"visitor":"18446744073709551615","goal_name":"","goal_value":null,` +
+		`"goal_currency":"","simulated":false,"log_topic":"visits","log_partition":1,"log_offset":7}`
+	exportedGoal = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","event":"goal",` +
+		`"platform":"chatgpt","host":"acme.example","path":"/","visitor":"0","goal_name":"purchase",` +
+		`"goal_value":"-1.5","goal_currency":"EUR","simulated":true}`
+	exportedBot = `{"id":"019cae6b-6600-7abc-8def-0123456789ab","at":"2026-03-02T12:00:00.000Z","crawler":"GPTBot",` +
+		`"operator":"OpenAI","platform":"chatgpt","purpose":"training","host":"acme.example","path":"/",` +
+		`"status":200,"bytes":10,"verified":null,"simulated":false,"log_topic":"crawls"}`
 )
 
 // exported is an exported line as it comes to the log: one of both, the other nil.
@@ -63,15 +71,18 @@ var (
 func TestExportedFactsAreRead(t *testing.T) {
 	t.Parallel()
 	view, err := readExported(exportedView)
-	if err != nil || view.visit == nil || view.visit.Visitor != 1<<64-1 || !view.visit.NewSession || view.visit.Goal != nil || view.visit.Path != "/a b" {
+	if err != nil || view.visit == nil || view.visit.Visitor != 1<<64-1 || !view.visit.NewSession ||
+		view.visit.Goal != nil || view.visit.Path != "/a b" {
 		t.Errorf("%+v, %v", view.visit, err)
 	}
 	goal, err := readExported(exportedGoal)
-	if err != nil || goal.visit == nil || *goal.visit.Goal != (event.Goal{Name: "purchase", Value: "-1.5", Currency: "EUR"}) || !goal.visit.Simulated {
+	if err != nil || goal.visit == nil ||
+		*goal.visit.Goal != (event.Goal{Name: "purchase", Value: "-1.5", Currency: "EUR"}) || !goal.visit.Simulated {
 		t.Errorf("%+v, %v", goal.visit, err)
 	}
 	bot, err := readExported(exportedBot)
-	if err != nil || bot.crawl == nil || bot.crawl.Verified != nil || bot.crawl.Status != 200 || bot.crawl.Purpose != event.PurposeTraining {
+	if err != nil || bot.crawl == nil || bot.crawl.Verified != nil || bot.crawl.Status != 200 ||
+		bot.crawl.Purpose != event.PurposeTraining {
 		t.Errorf("%+v, %v", bot.crawl, err)
 	}
 	// An answer may have any other field.
@@ -98,7 +109,8 @@ func TestExportedFactGetsTheBrandOfTheImport(t *testing.T) {
 			} else {
 				v.OrganizationID, v.BrandID, v.ID = e.crawl.OrganizationID, e.crawl.BrandID, e.crawl.ID
 			}
-			if v.OrganizationID != organization || v.BrandID != brand || v.ID.String() != "019cae6b-6600-7abc-8def-0123456789ab" {
+			if v.OrganizationID != organization ||
+				v.BrandID != brand || v.ID.String() != "019cae6b-6600-7abc-8def-0123456789ab" {
 				t.Errorf("%+v", v)
 			}
 		}
@@ -117,10 +129,12 @@ func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 		{exportedView, `"event":"view"`, `"event":["view"]`, `event: want a string, got a list`},
 		{exportedView, `"event":"view"`, `"event":"view","event":"goal"`, `event is there twice`},
 		{exportedView, `"platform":"chatgpt"`, `"platform":"Chat GPT"`, `platform: want a slug`},
-		{exportedView, `"host":"acme.example"`, `"host":"` + strings.Repeat("x", 254) + `"`, `host: want at most 253 bytes, got 254`},
+		{exportedView, `"host":"acme.example"`, `"host":"` + strings.Repeat("x", 254) + `"`,
+			`host: want at most 253 bytes, got 254`},
 		{exportedView, `"path":"/a b"`, `"path":"a"`, `path: want a path that begins with /`},
 		{exportedView, `"path":"/a b"`, `"path":"/\u202e"`, `path and goal_name: want text without control characters`},
-		{exportedView, `"path":"/a b"`, `"path":"/` + strings.Repeat("x", 1<<20) + `"`, `path: want at most 4096 bytes`},
+		{exportedView, `"path":"/a b"`, `"path":"/` + strings.Repeat("x", 1<<20) + `"`,
+			`path: want at most 4096 bytes`},
 		{exportedView, `"visitor":"18446744073709551615"`, `"visitor":"-1"`, `visitor: want`},
 		{exportedView, `"visitor":"18446744073709551615"`, `"visitor":1`, `visitor: want`},
 		{exportedView, `"country":"DE"`, `"country":"Germany"`, `country: want two capital letters`},
@@ -129,7 +143,8 @@ func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 		{exportedGoal, `"goal_value":"-1.5"`, `"goal_value":-1.5`, `goal_value: want a string, got a number`},
 		{exportedGoal, `"goal_value":"-1.5"`, `"goal_value":"1e3"`, `goal_value: want a decimal number as text`},
 		{exportedGoal, `"goal_currency":"EUR"`, `"goal_currency":"eur"`, `goal_currency: want three capital letters`},
-		{exportedBot, `"at":"2026-03-02T12:00:00.000Z"`, `"at":"2026-03-02T12:00:01.000Z"`, `at: want the time in the record's id`},
+		{exportedBot, `"at":"2026-03-02T12:00:00.000Z"`, `"at":"2026-03-02T12:00:01.000Z"`,
+			`at: want the time in the record's id`},
 		{exportedBot, `"purpose":"training"`, `"purpose":"fun"`, `purpose: want one of`},
 		{exportedBot, `"crawler":"GPTBot"`, `"crawler":""`, `crawler: want text that is not empty`},
 		{exportedBot, `"status":200`, `"status":"200"`, `status: want an integer of 64 bits`},
@@ -143,12 +158,16 @@ func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 			t.Fatalf("%s is not once in %s", c.old, c.line)
 		}
 		_, err := readExported(strings.Replace(c.line, c.old, c.new, 1))
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 500) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 500) {
 			t.Errorf("%.100s: got %v, want %s", c.new, err, c.want)
 		}
 	}
-	tomorrow := strings.NewReplacer("019cae6b-6600", event.RunID(event.Identity{Due: now.Add(25 * time.Hour)}).String()[:13], "2026-03-02T12", "2026-03-03T13").Replace(exportedBot)
-	if _, err := readExported(tomorrow); err == nil || !strings.Contains(err.Error(), "at: want a time up to a day from now") {
+	tomorrow := strings.NewReplacer("019cae6b-6600",
+		event.RunID(event.Identity{Due: now.Add(25 * time.Hour)}).String()[:13], "2026-03-02T12",
+		"2026-03-03T13").Replace(exportedBot)
+	if _, err := readExported(tomorrow); err == nil ||
+		!strings.Contains(err.Error(), "at: want a time up to a day from now") {
 		t.Errorf("a crawl to come: %v", err)
 	}
 }
@@ -156,7 +175,8 @@ func TestWrongExportedLinesAreRefusedWithAReason(t *testing.T) {
 // A hostile line of 8 MB costs a small multiple of itself.
 func TestHostileLineTakesLittleMemory(t *testing.T) {
 	for _, text := range []string{
-		`{"event":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `,"path":"/` + strings.Repeat("x", 7<<20) + `"}`,
+		`{"event":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `,"path":"/` +
+			strings.Repeat("x", 7<<20) + `"}`,
 		`{"event":[` + strings.Repeat(`{},`, 2<<20) + `{}]}`,
 		`{"crawler":"x"` + strings.Repeat(`,"x":1`, 1<<20) + `}`,
 		`{"event":"` + strings.Repeat(`\u0000`, 1<<20) + `"}`,
@@ -174,14 +194,16 @@ func TestHostileLineTakesLittleMemory(t *testing.T) {
 // An accepted line can be appended, and a refusal names the right value.
 func FuzzExported(f *testing.F) {
 	for _, text := range []string{
-		exportedView, exportedGoal, exportedBot, `{"event":1}`, `{"crawler":null,"event":"goal"}`, `{"event":"view","visitor":"1.0"}`,
+		exportedView, exportedGoal, exportedBot, `{"event":1}`, `{"crawler":null,"event":"goal"}`,
+		`{"event":"view","visitor":"1.0"}`,
 		`{"event":"goal","goal_name":"\ud800"}`, `{"crawler":"\u0000","id":"{019cae6b-6600-7abc-8def-0123456789ab}"}`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := readExported(text)
-		if errors.Is(err, errUnreadable) || err != nil && !strings.Contains(err.Error(), "want") || err != nil && !utf8.ValidString(err.Error()) {
+		if errors.Is(err, errUnreadable) || err != nil && !strings.Contains(err.Error(), "want") ||
+			err != nil && !utf8.ValidString(err.Error()) {
 			t.Fatalf("reason %q", err)
 		}
 	})

@@ -61,14 +61,18 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	e := &environment{t: t, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: warehouse{map[uuid.UUID]bool{}}, logged: &bytes.Buffer{}}
+	e := &environment{
+		t: t, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: warehouse{map[uuid.UUID]bool{}},
+		logged: &bytes.Buffer{},
+	}
 
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	e.db = db
 	organization, err := db.AddOrganization(t.Context(), "Acme", "acme")
 	e.must(err)
 	for _, spec := range []postgres.NewBrand{
-		{Name: "Fernwood", Slug: "fernwood", Domains: []string{"fernwood.example"}, Competitors: []postgres.NewCompetitor{{Name: "Altrek", Domains: []string{"altrek.example"}}}},
+		{Name: "Fernwood", Slug: "fernwood", Domains: []string{"fernwood.example"},
+			Competitors: []postgres.NewCompetitor{{Name: "Altrek", Domains: []string{"altrek.example"}}}},
 		{Name: "Altrek", Slug: "altrek"},
 	} {
 		brand, added, err := db.AddBrand(t.Context(), organization.ID, spec)
@@ -87,7 +91,8 @@ func newEnvironment(t *testing.T) *environment {
 	e.must(err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = e.brokers, e.prefix
-	e.producer, err = producer.New(p, slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), e.logged), nil)), prometheus.NewRegistry())
+	e.producer, err = producer.New(p, slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), e.logged), nil)),
+		prometheus.NewRegistry())
 	e.must(err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan error, 1)
@@ -114,7 +119,10 @@ func must(t *testing.T, err error) {
 }
 
 func (e *environment) importer() *imports.Importer {
-	return imports.New(e.producer, e.db, imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time { return now })
+	return imports.New(e.producer, e.db,
+		imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time {
+			return now
+		})
 }
 
 // onLog reads every answer of the log, in the order of each partition.
@@ -139,9 +147,12 @@ func (e *environment) records(topic string) [][]kafka.Message {
 	topic = e.prefix + topic
 	records := make([][]kafka.Message, 2)
 	for partition := range records {
-		ends, err := client.ListOffsets(e.t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(partition)}}})
+		ends, err := client.ListOffsets(e.t.Context(),
+			&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(partition)}}})
 		e.must(err)
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: e.brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{
+			Brokers: e.brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond,
+		})
 		for range ends.Topics[topic][0].LastOffset {
 			m, err := r.ReadMessage(e.t.Context())
 			e.must(err)
@@ -153,7 +164,9 @@ func (e *environment) records(topic string) [][]kafka.Message {
 }
 
 func line(n int) string {
-	return fmt.Sprintf(`{"platform":"chatgpt-web","model":"gpt","region":"us","prompt":"prompt %d","topic":"topic %d","answered_at":"2026-02-%02dT08:00:%02dZ","text":"Fernwood %d","citations":[{"url":"https://fernwood.example/"}]}`, n%7, n%3, 1+n%28, n%60, n)
+	return fmt.Sprintf(`{"platform":"chatgpt-web","model":"gpt","region":"us","prompt":"prompt %d","topic":"topic `+
+		`%d","answered_at":"2026-02-%02dT08:00:%02dZ","text":"Fernwood `+
+		`%d","citations":[{"url":"https://fernwood.example/"}]}`, n%7, n%3, 1+n%28, n%60, n)
 }
 
 func file(n int) string {
@@ -170,7 +183,9 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 		strings.Repeat("x", 5000) + "\n" + strings.Replace(line(2), `"region"`, `"sample":2,"region"`, 1)
 	in := e.importer().Limit(4096, 2)
 	var at []int64
-	summary, err := in.Import(t.Context(), strings.NewReader(text), e.brands, func(p imports.Progress) { at = append(at, p.Bytes) })
+	summary, err := in.Import(t.Context(), strings.NewReader(text), e.brands, func(p imports.Progress) {
+		at = append(at, p.Bytes)
+	})
 	e.must(err)
 
 	var reasons []string
@@ -198,7 +213,8 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 	}
 	for _, a := range appended {
 		e.must(a.Check(now))
-		if a.Brand.ID == e.brands[0] && (a.Brand.Name != "Fernwood" || a.Brand.Domains[0] != "fernwood.example" || len(a.Competitors) != 1 ||
+		if a.Brand.ID == e.brands[0] && (a.Brand.Name != "Fernwood" || a.Brand.Domains[0] != "fernwood.example" ||
+			len(a.Competitors) != 1 ||
 			a.Prompt.TopicID == nil || a.Prompt.ID.IsNil() || a.Simulated || !a.AnsweredAt.Equal(event.IDTime(a.ID))) {
 			t.Errorf("record %+v", a)
 		}
@@ -255,8 +271,12 @@ func TestInterruptedImportIsContinued(t *testing.T) {
 func TestImportRefusesTooLargeRecords(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.importer()
-	large := fmt.Sprintf(`{"platform":"chatgpt-web","prompt":"p","answered_at":"2026-02-01T08:00:00Z","text":%q,"citations":[`, strings.Repeat("x", 4<<20))
-	cited, err := json.Marshal(map[string]string{"url": "https://x.example/" + strings.Repeat("y", 30_000), "title": strings.Repeat("z", 1000)})
+	large := fmt.Sprintf(
+		`{"platform":"chatgpt-web","prompt":"p","answered_at":"2026-02-01T08:00:00Z","text":%q,"citations":[`,
+		strings.Repeat("x", 4<<20))
+	cited, err := json.Marshal(map[string]string{
+		"url": "https://x.example/" + strings.Repeat("y", 30_000), "title": strings.Repeat("z", 1000),
+	})
 	e.must(err)
 	large += strings.TrimSuffix(strings.Repeat(string(cited)+",", 135), ",") + "]}"
 	summary, err := in.Import(t.Context(), strings.NewReader(large+"\n"+line(1)), e.brands[:1], nil)
@@ -265,7 +285,8 @@ func TestImportRefusesTooLargeRecords(t *testing.T) {
 		t.Errorf("%d bytes: %+v", len(large), summary)
 	}
 
-	if _, err := in.Import(t.Context(), strings.NewReader(line(1)), []uuid.UUID{uuid.Must(uuid.NewV4())}, nil); !errors.Is(err, postgres.ErrNotFound) {
+	if _, err := in.Import(t.Context(), strings.NewReader(line(1)),
+		[]uuid.UUID{uuid.Must(uuid.NewV4())}, nil); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("a brand that is not there: %v", err)
 	}
 }
@@ -277,9 +298,13 @@ func TestImportReportsAcknowledgedRecords(t *testing.T) {
 	cfg.Brokers, cfg.AckTimeout = []string{"127.0.0.1:1"}, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
-	in := imports.New(away, e.db, imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time { return now })
+	in := imports.New(away, e.db,
+		imports.Lookups{Answers: e.landed.lookup, Visits: e.landed.lookup, Crawls: e.landed.lookup}, func() time.Time {
+			return now
+		})
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), e.brands, nil)
-	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
+	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") ||
+		summary.Refused != 1 {
 		t.Errorf("%+v, %v", summary, err)
 	}
 }
@@ -289,9 +314,13 @@ func TestHistoryIsAppendedOnce(t *testing.T) {
 	in := e.importer().Limit(0, 10)
 	snapshot, err := answer.ReadSnapshot(t.Context(), e.db, e.brands[0])
 	e.must(err)
-	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
+	s, err := simulator.New(simulator.Config{
+		Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors},
+	})
 	e.must(err)
-	prompts, err := e.db.EnsurePrompts(t.Context(), e.brands[0], []postgres.NewPrompt{{Text: "a tent?", Topic: "tents"}, {Text: "a jacket?"}})
+	prompts, err := e.db.EnsurePrompts(t.Context(), e.brands[0], []postgres.NewPrompt{
+		{Text: "a tent?", Topic: "tents"}, {Text: "a jacket?"},
+	})
 	e.must(err)
 	history := demo.History{Snapshot: snapshot, Models: simulator.Models, From: now.AddDate(0, 0, -5), Until: now}
 	for _, p := range prompts {
@@ -314,7 +343,10 @@ func TestHistoryIsAppendedOnce(t *testing.T) {
 }
 
 func TestSummaryAsJSON(t *testing.T) {
-	b, err := json.Marshal(imports.Summary{Counts: imports.Counts{Imported: 1, Refused: 1}, Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
+	b, err := json.Marshal(imports.Summary{
+		Counts:   imports.Counts{Imported: 1, Refused: 1},
+		Refusals: []imports.Refusal{{Line: 3, Reason: "text is missing: want a string"}},
+	})
 	want := `{"imported":1,"skipped":0,"refused":1,"refusals":[{"line":3,"reason":"text is missing: want a string"}]}`
 	if err != nil || !bytes.Equal(b, []byte(want)) {
 		t.Errorf("%s, %v", b, err)
@@ -325,16 +357,21 @@ func TestSummaryAsJSON(t *testing.T) {
 func TestDifferencesOfAnExistingBrand(t *testing.T) {
 	t.Parallel()
 	file := postgres.NewBrand{
-		Name: "Acme Ltd", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"}, Domains: []string{"acme.example", "acme.shop"},
-		Competitors: []postgres.NewCompetitor{{Name: "Globex", Domains: []string{"globex.example"}}, {Name: "Initech", Aliases: []string{"IT"}}},
+		Name: "Acme Ltd", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"},
+		Domains: []string{"acme.example", "acme.shop"},
+		Competitors: []postgres.NewCompetitor{
+			{Name: "Globex", Domains: []string{"globex.example"}}, {Name: "Initech", Aliases: []string{"IT"}},
+		},
 	}
 	brand := postgres.Brand{Name: "Acme", Region: "us", Language: "en"}
 	snapshot := postgres.Snapshot{
-		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"}, Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
+		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"},
+		Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
 	}
 	got := imports.Differences(file, brand, snapshot)
 	want := []string{
-		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example", `competitor "Globex"`, `competitor "Initech" aliases IT`,
+		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example",
+		`competitor "Globex"`, `competitor "Initech" aliases IT`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("differences are %q, want %q", got, want)
@@ -354,7 +391,9 @@ func TestHostIsTheDatabasesDomain(t *testing.T) {
 	for range 500 {
 		text := pick("", "", "https://", "HTTP://", "//", "ftp://u:p@") + pick("", "www.", "WWW.", "www.www.")
 		for range 1 + random.IntN(3) {
-			text += pick("example", "Lamp-Shop", "xn--mnchen-3ya", "münchen", "MÜNCHEN", "fußball", "пример", "ПРИМЕР", "例え", "café", "cafe\u0301", "ｆｕｌｌ", "a1", "1", "-a", "a_b", "a b", "ελληνικά", "бг-2") + pick(".", ".", ".", "。", "..")
+			text += pick("example", "Lamp-Shop", "xn--mnchen-3ya", "münchen", "MÜNCHEN", "fußball", "пример",
+				"ПРИМЕР", "例え", "café", "cafe\u0301", "ｆｕｌｌ", "a1", "1", "-a", "a_b", "a b", "ελληνικά", "бг-2") +
+				pick(".", ".", ".", "。", "..")
 		}
 		text += pick("com", "de", "example", "テスト", "рф", "") + pick("", "", ".", ":8080", "/path?q#f", " ")
 		got, err := imports.Host(text)

@@ -20,10 +20,13 @@ func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 	e.must(stop.Release())
 	in := e.importer().Limit(0, 2)
 	late := strings.Replace(line(1), "2026-02-", "2026-01-", 1)
-	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\n"+late+"\n"+line(2)+"\n"+strings.Replace(late, "2026", "2025", 1)), e.brands, nil)
+	summary, err := in.Import(t.Context(),
+		strings.NewReader(line(1)+"\n"+late+"\n"+line(2)+"\n"+strings.Replace(late, "2026", "2025", 1)), e.brands, nil)
 	e.must(err)
-	if summary.Imported != 4 || summary.Refused != 2 || summary.Refusals[0].Line != 2 || summary.Refusals[1].Line != 4 ||
-		!strings.HasPrefix(summary.Refusals[0].Reason, "answered_at 2026-01-02T08:00:01Z: raw answers of that month have expired") {
+	if summary.Imported != 4 || summary.Refused != 2 || summary.Refusals[0].Line != 2 ||
+		summary.Refusals[1].Line != 4 ||
+		!strings.HasPrefix(summary.Refusals[0].Reason,
+			"answered_at 2026-01-02T08:00:01Z: raw answers of that month have expired") {
 		t.Errorf("%+v", summary)
 	}
 	made := e.onLog()[0]
@@ -40,8 +43,11 @@ func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 func TestGivenUpRunIsImported(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.importer()
-	const run = `{"platform":"openai","prompt":"p","answered_at":"2026-02-01T08:00:00.000Z","text":"","citations":[],"products":[],"given_up":"timeout","given_up_error":"no answer in 90 s"}`
-	wrong := []string{strings.Replace(run, `"timeout"`, `"tired"`, 1), strings.Replace(run, `"text":""`, `"text":"x"`, 1)}
+	const run = `{"platform":"openai","prompt":"p","answered_at":"2026-02-01T08:00:00.000Z","text":"",` +
+		`"citations":[],"products":[],"given_up":"timeout","given_up_error":"no answer in 90 s"}`
+	wrong := []string{
+		strings.Replace(run, `"timeout"`, `"tired"`, 1), strings.Replace(run, `"text":""`, `"text":"x"`, 1),
+	}
 	summary, err := in.Import(t.Context(), strings.NewReader(run+"\n"+strings.Join(wrong, "\n")), e.brands[:1], nil)
 	e.must(err)
 	if summary.Imported != 1 || summary.Refused != 2 || !strings.Contains(summary.Refusals[0].Reason, "want one of") {

@@ -12,9 +12,10 @@ import (
 
 func TestLongLinesAreRefusedAndBlankOnesSkipped(t *testing.T) {
 	var got []string
-	l := newLineReader(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000, func(line int, why error) {
-		got = append(got, fmt.Sprintf("%d: %v", line, why))
-	})
+	l := newLineReader(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000,
+		func(line int, why error) {
+			got = append(got, fmt.Sprintf("%d: %v", line, why))
+		})
 	for {
 		text, err := l.next()
 		if errors.Is(err, io.EOF) {

@@ -62,12 +62,17 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                                   "",
 		"postgres://app:" + hidden + "@db/x": "postgres://app:****@db/x",
-		"clickhouse://db:9000/x?password=" + hidden + "&secure=true":                           "clickhouse://db:9000/x?password=****&secure=true",
-		"postgres://app:" + hidden + "@a:5432,b:5432/x?target_session_attrs=read-write":        "postgres://app:****@a:5432,b:5432/x?target_session_attrs=read-write",
-		"host=db password=" + hidden:                                                           "****",
-		"postgres://app:hun%ter2@db/x":                                                         "****",
-		"https://gateway.example/v1?api_key=" + hidden:                                         "https://gateway.example/v1?api_key=****",
-		"https://db/x?Client_SECRET=" + hidden + "&credentials=" + hidden + "&token=" + hidden: "https://db/x?Client_SECRET=****&credentials=****&token=****",
+		"clickhouse://db:9000/x?password=" + hidden +
+			"&secure=true": "clickhouse://db:9000/x?password=****&secure=true",
+		"postgres://app:" +
+			hidden +
+			"@a:5432,b:5432/x?target_session_attrs=read-write": "postgres://app:****@a:5432,b:5432/" +
+			"x?target_session_attrs=read-write",
+		"host=db password=" + hidden:                   "****",
+		"postgres://app:hun%ter2@db/x":                 "****",
+		"https://gateway.example/v1?api_key=" + hidden: "https://gateway.example/v1?api_key=****",
+		"https://db/x?Client_SECRET=" + hidden + "&credentials=" + hidden + "&token=" +
+			hidden: "https://db/x?Client_SECRET=****&credentials=****&token=****",
 	} {
 		if got := NewDSN(address).Masked(); got != want {
 			t.Errorf("Masked() = %q, want %q", got, want)
@@ -84,9 +89,15 @@ func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		t.Errorf("right settings: %v", err)
 	}
 	err := Settings{
-		LogLevel: "loud", LogFormat: "xml", Retention: Retention{Answers: -1, Visits: 1201, Crawls: -2, Deadletters: 1202},
-		Kafka:   Kafka{Brokers: []string{"kafka"}, SASL: "gssapi", TopicPrefix: "a b", Partitions: 0, Replicas: 99, Retention: time.Minute},
-		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x", "ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
+		LogLevel: "loud", LogFormat: "xml", Retention: Retention{
+			Answers: -1, Visits: 1201, Crawls: -2, Deadletters: 1202,
+		},
+		Kafka: Kafka{
+			Brokers: []string{"kafka"}, SASL: "gssapi", TopicPrefix: "a b", Partitions: 0, Replicas: 99,
+			Retention: time.Minute,
+		},
+		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x",
+			"ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
 	}.Validate()
 	want := `ANSWERSCOPE_DATA_DIR is "": want a directory, such as ./var
 ANSWERSCOPE_MIN_FREE is "0": want bytes, at least 16777216
@@ -104,7 +115,8 @@ ANSWERSCOPE_RETENTION_ANSWERS is "-1": want whole months, 1 to 1200, or 0 withou
 ANSWERSCOPE_RETENTION_VISITS is "1201": want whole months, 1 to 1200, or 0 without limit
 ANSWERSCOPE_RETENTION_CRAWLS is "-2": want whole months, 1 to 1200, or 0 without limit
 ANSWERSCOPE_RETENTION_DEADLETTERS is "1202": want whole months, 1 to 1200, or 0 without limit
-ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x": want clickhouse:// or http:// or https://USER:PASSWORD@HOST:PORT/DATABASE
+ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x":
+	want clickhouse:// or http:// or https://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_POSTGRES_DSN is "****": want postgres:// or postgresql://USER:PASSWORD@HOST:PORT/DATABASE
 ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
 	if err == nil || err.Error() != want {

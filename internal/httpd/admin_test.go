@@ -36,13 +36,16 @@ func TestReadyzSaysWhatIsNotReady(t *testing.T) {
 	wants(503, `{"not_ready":[{"name":"sink","reason":"not started yet"}],"ready":false}`)
 	ready.Provide("sink", func(context.Context) error { return errors.New("lag 12") })
 	wants(503, `{"not_ready":[{"name":"sink","reason":"lag 12"}],"ready":false}`)
-	if _, body := ask(t, "GET", admin.URL()+"/metrics"); !strings.Contains(body, "answerscope_ready{check=\"schema\"} 1\nanswerscope_ready{check=\"sink\"} 0\n") {
+	if _, body := ask(t, "GET",
+		admin.URL()+"/metrics"); !strings.Contains(body,
+		"answerscope_ready{check=\"schema\"} 1\nanswerscope_ready{check=\"sink\"} 0\n") {
 		t.Errorf("metrics lack what is ready:\n%s", body)
 	}
 	ready.Provide("sink", func(context.Context) error { return nil })
 	wants(200, `{"ready":true}`)
 
-	if _, body := ask(t, "GET", admin.URL()+"/metrics"); !strings.Contains(body, `answerscope_http_request_seconds_count{listener="public"`) {
+	if _, body := ask(t, "GET",
+		admin.URL()+"/metrics"); !strings.Contains(body, `answerscope_http_request_seconds_count{listener="public"`) {
 		t.Errorf("metrics lack the requests:\n%s", body)
 	}
 	if response, _ := ask(t, "GET", admin.URL()+"/debug/pprof/cmdline"); response.StatusCode != 200 {

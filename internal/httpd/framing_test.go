@@ -33,7 +33,8 @@ func TestOneRequestHasOneEnd(t *testing.T) {
 		{"Transfer-Encoding: gzip, chunked\r\n", "4\r\nbody\r\n0\r\n\r\n", 400},
 		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "4\r\nbody\r\n0\r\n\r\n", 400},
 	} {
-		conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(t.Context(), "tcp",
+			strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,8 +44,10 @@ func TestOneRequestHasOneEnd(t *testing.T) {
 			t.Fatalf("%q: %v", c.headers, err)
 		}
 		body, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode != c.status || c.status == 200 && string(body) != "body" || (c.status == 400) != response.Close {
-			t.Errorf("%q: %d %s, closed %v, %v; want %d", c.headers, response.StatusCode, body, response.Close, err, c.status)
+		if err != nil || response.StatusCode != c.status || c.status == 200 && string(body) != "body" ||
+			(c.status == 400) != response.Close {
+			t.Errorf("%q: %d %s, closed %v, %v; want %d", c.headers, response.StatusCode, body,
+				response.Close, err, c.status)
 		}
 		conn.Close()
 	}
@@ -53,7 +56,10 @@ func TestOneRequestHasOneEnd(t *testing.T) {
 // No browser guesses what a response is, whichever part of a server sends it.
 func TestNoResponseIsSniffed(t *testing.T) {
 	url, _ := surfaces(t)
-	for _, target := range []string{"/long", "/panic", "/nowhere", "/healthz", "/rest/v1/unproven", "/auth/v1/long", "/long?" + strings.Repeat("x", 64<<10)} {
+	for _, target := range []string{
+		"/long", "/panic", "/nowhere", "/healthz", "/rest/v1/unproven", "/auth/v1/long",
+		"/long?" + strings.Repeat("x", 64<<10),
+	} {
 		response, _ := ask(t, http.MethodGet, url+target)
 		if got := response.Header.Get("X-Content-Type-Options"); got != "nosniff" {
 			t.Errorf("%.40s: %d with X-Content-Type-Options %q", target, response.StatusCode, got)

@@ -64,18 +64,22 @@ func TestKeysAndUsersAreLimited(t *testing.T) {
 	now := time.Now()
 	url, _, _ := start(t, routes(NewCallerLimit(1, func() time.Time { return now })))
 	for _, caller := range []string{"/user", "/key"} {
-		if response, body := ask(t, "GET", url+caller); response.StatusCode != 200 || response.Header.Get("RateLimit-Remaining") != "0" || body != "passed" {
+		if response, body := ask(t, "GET", url+caller); response.StatusCode != 200 ||
+			response.Header.Get("RateLimit-Remaining") != "0" || body != "passed" {
 			t.Errorf("%s: %d %v %s", caller, response.StatusCode, response.Header, body)
 		}
 		response, body := ask(t, "GET", url+caller)
-		const want = `{"error":"too many requests: want at most 1 a second of one key or user; ask again after Retry-After seconds"}`
-		if response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" || response.Header.Get("RateLimit-Remaining") != "0" || body != want {
+		const want = `{"error":"too many requests: want at most 1 a second of one key or user; ` +
+			`ask again after Retry-After seconds"}`
+		if response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" ||
+			response.Header.Get("RateLimit-Remaining") != "0" || body != want {
 			t.Errorf("%s again: %d %v %s", caller, response.StatusCode, response.Header, body)
 		}
 	}
 	url, _, _ = start(t, routes(NewCallerLimit(0, nil)))
 	for range 3 {
-		if response, _ := ask(t, "GET", url+"/user"); response.StatusCode != 200 || response.Header.Get("RateLimit-Remaining") != "" {
+		if response, _ := ask(t, "GET", url+"/user"); response.StatusCode != 200 ||
+			response.Header.Get("RateLimit-Remaining") != "" {
 			t.Errorf("without a limit: %d %v", response.StatusCode, response.Header)
 		}
 	}

@@ -55,7 +55,8 @@ func startAdmin(t *testing.T) (url string) {
 }
 
 // sendFirst sends a whole request before it reads the response, as many clients do, and returns status and body.
-func sendFirst(ctx context.Context, url, path, header, before string, body []byte, after string) (answer string, err error) {
+func sendFirst(ctx context.Context, url, path, header, before string, body []byte, after string) (answer string,
+	err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		return "", err
@@ -87,7 +88,8 @@ func TestEveryListenerAnswersALongBody(t *testing.T) {
 	collecting.BodyLimit = 64 << 10
 	beacons, _, _ := startWith(t, collecting, behaviours)
 	admin := startAdmin(t)
-	const plainly, restful = `413 {"error":"request entity too large"}`, `413 {"code":"REST","message":"request entity too large"}`
+	const plainly, restful = `413 {"error":"request entity too large"}`,
+		`413 {"code":"REST","message":"request entity too large"}`
 	const packed = `415 {"error":"want a body without Content-Encoding"}`
 	for _, c := range []struct {
 		url, path string
@@ -177,7 +179,8 @@ func TestLingeringEnds(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 9000000000000\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(conn,
+				"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 9000000000000\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
 			if answer, err := readAnswer(conn); err != nil || answer != `413 {"error":"request entity too large"}` {
@@ -211,7 +214,8 @@ func TestARefusedClientIsNotToldToContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "POST /long HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\n"+headers+"\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "POST /long HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\n"+
+			headers+"\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if answer, err := readAnswer(conn); err != nil || !strings.HasPrefix(answer, want) {

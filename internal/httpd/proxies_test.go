@@ -62,7 +62,8 @@ func TestTheAddressIsTheRightMostUntrustedHop(t *testing.T) {
 	if got := v.Address(netip.Addr{}, "203.0.113.9"); got.IsValid() {
 		t.Errorf("of no address %v", got)
 	}
-	if !v.Trust(netip.MustParseAddr("::ffff:10.1.2.3")) || v.Trust(netip.MustParseAddr("11.1.2.3")) || v.Trust(netip.Addr{}) {
+	if !v.Trust(netip.MustParseAddr("::ffff:10.1.2.3")) || v.Trust(netip.MustParseAddr("11.1.2.3")) ||
+		v.Trust(netip.Addr{}) {
 		t.Error("trust")
 	}
 }
@@ -133,7 +134,8 @@ func FuzzAddress(f *testing.F) {
 
 func TestWhatIsNoProxyIsNamed(t *testing.T) {
 	_, err := ParseProxies([]string{"10.0.0.0/8", "proxy.example", "::1", "10.0.0.0/40"})
-	if err == nil || strings.Count(err.Error(), "want an address or a prefix") != 2 || !strings.Contains(err.Error(), `"proxy.example"`) {
+	if err == nil || strings.Count(err.Error(), "want an address or a prefix") != 2 ||
+		!strings.Contains(err.Error(), `"proxy.example"`) {
 		t.Errorf("%v", err)
 	}
 }

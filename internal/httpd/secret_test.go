@@ -26,7 +26,8 @@ func TestASecretPathIsShownNowhere(t *testing.T) {
 	log, recorder, registry := &logbuffer.Buffer{}, tracetest.NewSpanRecorder(), prometheus.NewRegistry()
 	cfg := DefaultConfig()
 	cfg.Traces = sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder))
-	server := New(cfg, listener, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), registry)
+	server := New(cfg, listener, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		registry)
 	surface := server.Mount(Surface{Prefix: "/share", Secret: true})
 	surface.Get("/:token", func(c *fiber.Ctx) error { return c.SendString("fine") })
 	surface.Get("/:token/broken", func(*fiber.Ctx) error { return errors.New("the cause") })
@@ -34,7 +35,9 @@ func TestASecretPathIsShownNowhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	for _, path := range []string{"/share/hunter2", "/share/hunter2/broken", "/share/hunter2/panics", "/share/hunter2/none/at/all"} {
+	for _, path := range []string{
+		"/share/hunter2", "/share/hunter2/broken", "/share/hunter2/panics", "/share/hunter2/none/at/all",
+	} {
 		ask(t, http.MethodGet, server.URL()+path)
 		ask(t, http.MethodPost, server.URL()+path)
 	}

@@ -28,7 +28,8 @@ func start(t *testing.T, routes func(app *fiber.App)) (url string, log *logbuffe
 	return startWith(t, DefaultConfig(), routes)
 }
 
-func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url string, log *logbuffer.Buffer, stop func() error) {
+func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url string,
+	log *logbuffer.Buffer, stop func() error) {
 	t.Helper()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -151,7 +152,8 @@ func TestHeadIsGetWithoutItsBody(t *testing.T) {
 	url, _, _ := start(t, behaviours)
 	get, body := ask(t, "GET", url+"/long")
 	head, none := ask(t, "HEAD", url+"/long")
-	if head.StatusCode != 200 || none != "" || head.Header.Get("Etag") != get.Header.Get("Etag") || head.ContentLength != int64(len(body)) {
+	if head.StatusCode != 200 || none != "" || head.Header.Get("Etag") != get.Header.Get("Etag") ||
+		head.ContentLength != int64(len(body)) {
 		t.Errorf("HEAD %d, %d bytes, length %d, tag %q; GET has %d bytes, tag %q",
 			head.StatusCode, len(none), head.ContentLength, head.Header.Get("Etag"), len(body), get.Header.Get("Etag"))
 	}
@@ -164,7 +166,8 @@ func TestAKnownBodyIsNotSentAgain(t *testing.T) {
 	for _, known := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
 		response, body := ask(t, "GET", url+"/long", "If-None-Match: "+known)
 		if response.StatusCode != 304 || body != "" || response.Header.Get("Etag") != tag {
-			t.Errorf("If-None-Match: %s: %d, %d bytes, tag %q", known, response.StatusCode, len(body), response.Header.Get("Etag"))
+			t.Errorf("If-None-Match: %s: %d, %d bytes, tag %q", known, response.StatusCode, len(body),
+				response.Header.Get("Etag"))
 		}
 	}
 	if response, _ := ask(t, "GET", url+"/long", `If-None-Match: "other"`); response.StatusCode != 200 {
@@ -265,8 +268,10 @@ func TestAClientThatHangsUpCancelsItsRequest(t *testing.T) {
 func TestWhatCannotBeReadIsRefusedInJSON(t *testing.T) {
 	url, _, _ := start(t, behaviours)
 	for name, request := range map[string]string{
-		`431 {"error":"request header fields too large"}`: "GET /long HTTP/1.1\r\nHost: here\r\nCookie: " + strings.Repeat("c", 40<<10) + "\r\n\r\n",
-		`413 {"error":"request entity too large"}`:        "POST /long HTTP/1.1\r\nHost: here\r\nContent-Length: 5000000\r\n\r\n",
+		`431 {"error":"request header fields too large"}`: "GET /long HTTP/1.1\r\nHost: here\r\nCookie: " +
+			strings.Repeat("c", 40<<10) + "\r\n\r\n",
+		`413 {"error":"request entity too large"}`: "POST /long HTTP/1.1\r\nHost: here\r\nContent-Length: " +
+			"5000000\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -290,7 +295,9 @@ func TestWhatCannotBeReadIsRefusedInJSON(t *testing.T) {
 // Clients go away in the middle of a request every day: no operator is called for that.
 func TestAClientThatResetsIsNoFailure(t *testing.T) {
 	url, log, stop := start(t, behaviours)
-	for _, request := range []string{"", "GET /lo", "POST /long HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\nabc"} {
+	for _, request := range []string{
+		"", "GET /lo", "POST /long HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\nabc",
+	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +323,8 @@ func TestAnAddressInUseIsKnownAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	if _, err := Listen(t.Context(), taken.Addr().String()); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	if _, err := Listen(t.Context(), taken.Addr().String()); err == nil ||
+		!strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Listen() = %v", err)
 	}
 }

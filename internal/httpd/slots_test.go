@@ -8,8 +8,8 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Of an organization's forty requests four are answered at once, and another's does not wait for them. One that gives up
-// while it waits leaves nothing.
+// Of an organization's forty requests four are answered at once, and another's does not wait for them. One that gives
+// up while it waits leaves nothing.
 func TestAnOrganizationHasItsSlots(t *testing.T) {
 	t.Parallel()
 	var slots Slots

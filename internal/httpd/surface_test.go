@@ -36,18 +36,20 @@ func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 		router.Get("/unproven", unproven).Post("/unproven", unproven)
 	}
 	routes(server.App)
-	routes(server.Mount(Surface{Prefix: "/rest/v1", BodyLimit: 8 << 20, Error: func(c *fiber.Ctx, err error) (int, any) {
-		status, message := Explain(err)
-		c.Set("Proxy-Status", "rest")
-		return status, fiber.Map{"code": "REST", "message": message}
-	}}))
-	routes(server.Mount(Surface{Prefix: "/auth/v1", BodyLimit: 1 << 10, ETag: true, Error: func(c *fiber.Ctx, err error) (int, any) {
-		if kind, _ := problem.Of(err); kind == problem.Unauthenticated {
-			return http.StatusBadRequest, fiber.Map{"code": "invalid_credentials"}
-		}
-		status, _ := Explain(err)
-		return status, fiber.Map{"code": status}
-	}}))
+	routes(server.Mount(Surface{Prefix: "/rest/v1", BodyLimit: 8 << 20,
+		Error: func(c *fiber.Ctx, err error) (int, any) {
+			status, message := Explain(err)
+			c.Set("Proxy-Status", "rest")
+			return status, fiber.Map{"code": "REST", "message": message}
+		}}))
+	routes(server.Mount(Surface{Prefix: "/auth/v1", BodyLimit: 1 << 10, ETag: true,
+		Error: func(c *fiber.Ctx, err error) (int, any) {
+			if kind, _ := problem.Of(err); kind == problem.Unauthenticated {
+				return http.StatusBadRequest, fiber.Map{"code": "invalid_credentials"}
+			}
+			status, _ := Explain(err)
+			return status, fiber.Map{"code": status}
+		}}))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -108,7 +110,8 @@ func TestEachSurfaceHasItsOwnBodyLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "POST "+c.path+"?x=1 HTTP/1.1\r\nHost: here\r\nContent-Length: "+c.length+"\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "POST "+c.path+"?x=1 HTTP/1.1\r\nHost: here\r\nContent-Length: "+
+			c.length+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -146,7 +149,8 @@ func TestEachSurfaceChoosesETagAndCompression(t *testing.T) {
 			t.Errorf("%s: 304 %v, want %v", path, got, want.tag)
 		}
 		response, _ = ask(t, "GET", url+path, "Accept-Encoding: br")
-		if got := response.Header.Get("Content-Encoding"); got != want.compressed || (response.Header.Get("Etag") != "") != want.tag {
+		if got := response.Header.Get("Content-Encoding"); got != want.compressed ||
+			(response.Header.Get("Etag") != "") != want.tag {
 			t.Errorf("%s: encoding %q, tag %q", path, got, response.Header.Get("Etag"))
 		}
 		if vary := response.Header.Get("Vary"); (vary != "") != (want.compressed != "") {

@@ -28,7 +28,8 @@ func traced(t *testing.T) (url string, log *logbuffer.Buffer, spans func() []sdk
 	cfg.Traces = sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder))
 	url, log, stop := startWith(t, cfg, func(app *fiber.App) {
 		app.Get("/items/:id", func(c *fiber.Ctx) error {
-			_, span := trace.SpanFromContext(c.UserContext()).TracerProvider().Tracer("test").Start(c.UserContext(), "inside")
+			_, span := trace.SpanFromContext(c.UserContext()).TracerProvider().Tracer("test").Start(c.UserContext(),
+				"inside")
 			span.End()
 			return c.SendString("fine")
 		})
@@ -60,11 +61,14 @@ func TestARequestIsASpanInItsCallersTrace(t *testing.T) {
 		t.Fatalf("%d spans, want the request's and the one inside", len(got))
 	}
 	inside, server := got[0], got[1]
-	if inside.Parent().SpanID() != server.SpanContext().SpanID() || inside.SpanContext().TraceID().String() != callerTrace {
+	if inside.Parent().SpanID() != server.SpanContext().SpanID() ||
+		inside.SpanContext().TraceID().String() != callerTrace {
 		t.Errorf("the span inside has parent %s in trace %s", inside.Parent().SpanID(), inside.SpanContext().TraceID())
 	}
-	if server.Name() != "GET /items/:id" || server.SpanKind() != trace.SpanKindServer || server.Parent().SpanID().String() != callerSpan || server.Status().Code != codes.Unset {
-		t.Errorf("%s %s, parent %s, status %v", server.SpanKind(), server.Name(), server.Parent().SpanID(), server.Status())
+	if server.Name() != "GET /items/:id" || server.SpanKind() != trace.SpanKindServer ||
+		server.Parent().SpanID().String() != callerSpan || server.Status().Code != codes.Unset {
+		t.Errorf("%s %s, parent %s, status %v", server.SpanKind(), server.Name(), server.Parent().SpanID(),
+			server.Status())
 	}
 	want := map[string]string{
 		"http.request.method": "GET", "http.route": "/items/:id", "url.path": "/items/7", "url.scheme": "http",
@@ -85,7 +89,8 @@ func TestAFailureIsOneInItsSpanAndNamesItsTraceInTheLog(t *testing.T) {
 		url, log, spans := traced(t)
 		ask(t, http.MethodGet, url+path, "traceparent: 00-"+callerTrace+"-"+callerSpan+"-01")
 		got := spans()
-		if len(got) != 1 || got[0].Status().Code != codes.Error || about(got[0])["http.response.status_code"] != "500" || about(got[0])["error.type"] != "500" {
+		if len(got) != 1 || got[0].Status().Code != codes.Error ||
+			about(got[0])["http.response.status_code"] != "500" || about(got[0])["error.type"] != "500" {
 			t.Errorf("%s: spans %v", path, got)
 		}
 		if !strings.Contains(log.String(), "trace="+callerTrace) {
@@ -131,7 +136,8 @@ func TestAnUnreadableTraceparentBeginsATrace(t *testing.T) {
 	url, _, spans := traced(t)
 	ask(t, http.MethodGet, url+"/broken", "traceparent: 00-hunter2", "tracestate: hunter2")
 	got := spans()
-	if len(got) != 1 || !got[0].SpanContext().TraceID().IsValid() || got[0].Parent().IsValid() || got[0].SpanContext().TraceState().Len() != 0 {
+	if len(got) != 1 || !got[0].SpanContext().TraceID().IsValid() || got[0].Parent().IsValid() ||
+		got[0].SpanContext().TraceState().Len() != 0 {
 		t.Errorf("spans %v", got)
 	}
 }

@@ -167,13 +167,16 @@ func TestHistories(t *testing.T) {
 				return "first"
 			}}, []string{}, nil},
 		{"drop and recovery", past{shift: drops(150, 164)}, slices.Concat(down, back), []int{150, 150, 150, 164}},
-		{"drop and recovery, of a platform by another model", past{shift: drops(150, 164), served: func(day int, platform string) string {
-			if platform == "gemini" && day >= 164 {
-				return "next"
-			}
-			return "first"
-		}}, slices.Concat(down, back[2:]), []int{150, 150, 150, 164}},
-		{"large drop and recovery", past{shift: func(day int, platform string) float64 { return 5 * drops(150, 159)(day, platform) }},
+		{"drop and recovery, of a platform by another model",
+			past{shift: drops(150, 164), served: func(day int, platform string) string {
+				if platform == "gemini" && day >= 164 {
+					return "next"
+				}
+				return "first"
+			}}, slices.Concat(down, back[2:]), []int{150, 150, 150, 164}},
+		{"large drop and recovery", past{shift: func(day int, platform string) float64 {
+			return 5 * drops(150, 159)(day, platform)
+		}},
 			slices.Concat(down, back), []int{150, 150, 150, 159}},
 		{"drop and rise", past{shift: drops(150, 190)}, slices.Concat(down, up), []int{150, 150, 150, 190}},
 		{"two drops", past{shift: func(day int, platform string) float64 {
@@ -208,7 +211,9 @@ func TestHistories(t *testing.T) {
 func TestAChangedPlatformIsNotCompared(t *testing.T) {
 	t.Parallel()
 	w := WindowTo(110)
-	for day, isCompared := range map[Day]bool{w.First() - 1: true, w.First(): false, w.From: false, w.To: false, w.To + 1: true} {
+	for day, isCompared := range map[Day]bool{
+		w.First() - 1: true, w.First(): false, w.From: false, w.To: false, w.To + 1: true,
+	} {
 		b := past{days: 120}.basket(1)
 		b.PlatformChanged("gemini", day)
 		v := b.Judge(w, Row{"brand", ByPlatform, "gemini"})
@@ -218,7 +223,8 @@ func TestAChangedPlatformIsNotCompared(t *testing.T) {
 	}
 }
 
-// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80) twice.
+// Brands that do not change for a year are told of as rarely as the check of verdicts allows: of 20 (-quarters 80)
+// twice.
 func TestAConstantBrandIsHardlyToldOf(t *testing.T) {
 	t.Parallel()
 	collectRarely(t)

@@ -38,7 +38,8 @@ func TestAFullBatchTakesItsDemandOrLeavesIt(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.Brokers, cfg.Group, cfg.Topic = []string{"127.0.0.1:1"}, "group", "things"
 		cfg.Limits.Records, cfg.Limits.Linger = 1, c.linger
-		consumer, err := New[int](cfg, decoding{decode: c.decode}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		consumer, err := New[int](cfg, decoding{decode: c.decode}, prometheus.NewRegistry(),
+			slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,26 +12,38 @@ func TestDecide(t *testing.T) {
 		plan *Plan
 		stop string
 	}{
-		"fresh":                           {state: state{committed: -1, end: 10}, next: 0},
-		"never read and already trimmed":  {state: state{committed: -1, first: 4, end: 10}, next: 4},
-		"committed":                       {state: state{committed: 7, end: 10}, next: 7},
-		"committed at the end":            {state: state{committed: 10, end: 10}, next: 10},
-		"group forgotten, rows landed":    {state: state{committed: -1, end: 10, landed: 5, hasLanded: true}, next: 6},
-		"open plan":                       {state: state{committed: 3, metadata: `{"last":5,"shard":0,"extract_version":1}`, end: 10, landed: 5, hasLanded: true}, next: 3, plan: &Plan{Last: 5, ExtractVersion: 1}},
-		"committed beyond the log":        {state: state{committed: 11, end: 10}, stop: "replaced"},
-		"landed beyond the log":           {state: state{committed: 2, end: 10, landed: 10, hasLanded: true}, stop: "replaced"},
-		"committed expired":               {state: state{committed: 2, first: 3, end: 10}, stop: "2 to 2 are gone"},
-		"landed and the next expired":     {state: state{committed: -1, first: 8, end: 10, landed: 5, hasLanded: true}, stop: "6 to 7 are gone"},
-		"plan reaches beyond the log":     {state: state{committed: 3, metadata: `{"last":10}`, end: 10}, stop: "not whole"},
-		"plan that is no JSON":            {state: state{committed: 3, metadata: "x", end: 10}, stop: "read plan"},
-		"plan that ends before it begins": {state: state{committed: 3, metadata: `{"last":2}`, end: 10}, stop: "ends before"},
-		"empty log, group forgot, landed": {state: state{committed: -1, end: 0, landed: 0, hasLanded: true}, stop: "replaced"},
+		"fresh":                          {state: state{committed: -1, end: 10}, next: 0},
+		"never read and already trimmed": {state: state{committed: -1, first: 4, end: 10}, next: 4},
+		"committed":                      {state: state{committed: 7, end: 10}, next: 7},
+		"committed at the end":           {state: state{committed: 10, end: 10}, next: 10},
+		"group forgotten, rows landed":   {state: state{committed: -1, end: 10, landed: 5, hasLanded: true}, next: 6},
+		"open plan": {state: state{committed: 3,
+			metadata: `{"last":5,"shard":0,"extract_version":1}`, end: 10, landed: 5, hasLanded: true}, next: 3,
+			plan: &Plan{Last: 5, ExtractVersion: 1}},
+		"committed beyond the log": {state: state{committed: 11, end: 10}, stop: "replaced"},
+		"landed beyond the log": {state: state{committed: 2, end: 10, landed: 10, hasLanded: true},
+			stop: "replaced"},
+		"committed expired": {state: state{committed: 2, first: 3, end: 10}, stop: "2 to 2 are gone"},
+		"landed and the next expired": {state: state{committed: -1, first: 8, end: 10, landed: 5, hasLanded: true},
+			stop: "6 to 7 are gone"},
+		"plan reaches beyond the log": {state: state{committed: 3, metadata: `{"last":10}`, end: 10},
+			stop: "not whole"},
+		"plan that is no JSON": {state: state{committed: 3, metadata: "x", end: 10}, stop: "read plan"},
+		"plan that ends before it begins": {state: state{committed: 3, metadata: `{"last":2}`, end: 10},
+			stop: "ends before"},
+		"empty log, group forgot, landed": {state: state{committed: -1, end: 0, landed: 0, hasLanded: true},
+			stop: "replaced"},
 		"trimmed up to the committed end": {state: state{committed: 10, first: 10, end: 10}, next: 10},
-		"everything landed, group forgot": {state: state{committed: -1, first: 0, end: 6, landed: 5, hasLanded: true}, next: 6},
-		"plan of one record":              {state: state{committed: 9, metadata: `{"last":9}`, end: 10}, next: 9, plan: &Plan{Last: 9}},
-		"commit went back":                {state: state{committed: 3, end: 10, landed: 8, hasLanded: true}, stop: "set it to 9"},
-		"commit went back to a plan":      {state: state{committed: 3, metadata: `{"last":5}`, end: 10, landed: 8, hasLanded: true}, stop: "set it to 9"},
-		"commit went back by one":         {state: state{committed: 8, end: 10, landed: 8, hasLanded: true}, stop: "set it to 9"},
+		"everything landed, group forgot": {state: state{committed: -1, first: 0, end: 6, landed: 5, hasLanded: true},
+			next: 6},
+		"plan of one record": {state: state{committed: 9, metadata: `{"last":9}`, end: 10}, next: 9,
+			plan: &Plan{Last: 9}},
+		"commit went back": {state: state{committed: 3, end: 10, landed: 8, hasLanded: true},
+			stop: "set it to 9"},
+		"commit went back to a plan": {state: state{committed: 3, metadata: `{"last":5}`, end: 10, landed: 8,
+			hasLanded: true}, stop: "set it to 9"},
+		"commit went back by one": {state: state{committed: 8, end: 10, landed: 8, hasLanded: true},
+			stop: "set it to 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at, stop := decide(c.state)
@@ -41,7 +53,8 @@ func TestDecide(t *testing.T) {
 				}
 				return
 			}
-			if stop != "" || at.next != c.next || (at.plan == nil) != (c.plan == nil) || c.plan != nil && *at.plan != *c.plan {
+			if stop != "" || at.next != c.next || (at.plan == nil) != (c.plan == nil) ||
+				c.plan != nil && *at.plan != *c.plan {
 				t.Errorf("decide() = %+v %+v, %q; want %d %+v", at, at.plan, stop, c.next, c.plan)
 			}
 		})

@@ -55,7 +55,8 @@ func TestABatchForAnUnknownShardWaits(t *testing.T) {
 	c, stop := start()
 	wait.For(t, "the partition to be reported", func() bool {
 		err := c.health.err(time.Now().Add(2 * failureGrace))
-		return err != nil && strings.Contains(err.Error(), "batch 0 to 0 was planned for shard 2, and there are 2, counted from 0")
+		return err != nil && strings.Contains(err.Error(),
+			"batch 0 to 0 was planned for shard 2, and there are 2, counted from 0")
 	})
 	if err := c.health.err(time.Now()); err != nil {
 		t.Errorf("not ready before a minute: %v", err)

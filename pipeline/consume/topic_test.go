@@ -80,7 +80,9 @@ func TestAPartitionWithoutALeaderIsNamed(t *testing.T) {
 	c, stop := start(t, cfg, target)
 	defer stop()
 	awaitReady(t, c, "")
-	leaderless := broker.Fault(kfake.Fault{Topic: "things", Partitions: []int32{1}, Err: kerr.LeaderNotAvailable, Count: -1})
+	leaderless := broker.Fault(kfake.Fault{
+		Topic: "things", Partitions: []int32{1}, Err: kerr.LeaderNotAvailable, Count: -1,
+	})
 	awaitReady(t, c, "partition things/1 has no leader")
 	leaderless.Remove()
 	awaitReady(t, c, "")

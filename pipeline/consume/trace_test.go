@@ -17,7 +17,8 @@ import (
 )
 
 // consumed reads the topic until done, and returns the spans of all batches.
-func consumed(t *testing.T, cfg consume.Config, target consume.Target[string], sampler sdk.Sampler, done func(*consume.Consumer[string]) bool) []sdk.ReadOnlySpan {
+func consumed(t *testing.T, cfg consume.Config, target consume.Target[string], sampler sdk.Sampler,
+	done func(*consume.Consumer[string]) bool) []sdk.ReadOnlySpan {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
 	cfg.Traces = sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler))
@@ -55,7 +56,9 @@ func TestATraceHasEveryAttempt(t *testing.T) {
 	target := &counter{}
 	target.refuse.Store(2)
 	spans := consumed(t, newConfig(t, "one", "two", "three"), target, sdk.AlwaysSample(), landed(target, 3))
-	want := []string{"collect", "plan", "insert ! exception", "insert ! exception", "insert", "commit", "batch things retry retry"}
+	want := []string{
+		"collect", "plan", "insert ! exception", "insert ! exception", "insert", "commit", "batch things retry retry",
+	}
 	if got := linesOf(spans); !slices.Equal(got, want) {
 		t.Errorf("spans %q, want %q", got, want)
 	}
@@ -128,7 +131,8 @@ func TestABatchThatLostItsLockIsPlannedAgain(t *testing.T) {
 	}
 	defer superuser.Close(context.WithoutCancel(t.Context()))
 	target := &careful{happens: func() {
-		const cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+		const cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database " +
+			"= (SELECT oid FROM pg_database WHERE datname = current_database())"
 		if _, err := superuser.Exec(t.Context(), cut); err != nil {
 			t.Error(err)
 		}
@@ -136,7 +140,10 @@ func TestABatchThatLostItsLockIsPlannedAgain(t *testing.T) {
 	cfg := newConfig(t, "one")
 	cfg.Lock = consume.LockWith(db.LockSinksShared)
 	spans := consumed(t, cfg, target, sdk.AlwaysSample(), landed(&target.counter, 1))
-	want := []string{"collect", "SELECT lock_sinks_shared", "lock", "plan", "insert ! exception", "SELECT lock_sinks_shared", "lock", "plan", "insert", "commit", "batch things retry"}
+	want := []string{
+		"collect", "SELECT lock_sinks_shared", "lock", "plan", "insert ! exception",
+		"SELECT lock_sinks_shared", "lock", "plan", "insert", "commit", "batch things retry",
+	}
 	if got := linesOf(spans); !slices.Equal(got, want) {
 		t.Errorf("spans %q, want %q", got, want)
 	}

@@ -247,12 +247,17 @@ func TestRenewTakesReadingsFromTheWarehouse(t *testing.T) {
 	e := newEnvironment(t, nil)
 	e.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
 	answers := e.answers(0, 504)
-	answers[0].Citations = []event.Citation{{URL: "https://lumen.example/a", Title: "A", Cited: true}, {URL: "https://www.glow.example/"}, {URL: "https://reddit.com/r/lamps", Cited: true}}
+	answers[0].Citations = []event.Citation{
+		{URL: "https://lumen.example/a", Title: "A", Cited: true}, {URL: "https://www.glow.example/"},
+		{URL: "https://reddit.com/r/lamps", Cited: true},
+	}
 	writer := e.writer(t)
 	e.write(t, writer, answers...)
 	e.sink(t, slices.Concat(answers[:3], answers[4:])...)
 	want := e.wholeRows(t)
-	e.exec(t, `UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9, mention_position = 9, sentiment = 'unknown', visibility_score = 9,
+	e.exec(t,
+		`UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9,
+			mention_position = 9, sentiment = 'unknown', visibility_score = 9,
 		citations = '[]', competitor_mentions = '[]' WHERE response NOT LIKE '% 3.'`)
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,9 @@ func TestEveryTypoIsSeen(t *testing.T) {
 			}
 		}
 	}
-	for _, wrong := range []string{"", "svc_", key[:39], key + "0", key + " ", " " + key, strings.ToUpper(key), strings.TrimPrefix(key, "svc_")} {
+	for _, wrong := range []string{
+		"", "svc_", key[:39], key + "0", key + " ", " " + key, strings.ToUpper(key), strings.TrimPrefix(key, "svc_"),
+	} {
 		if _, ok := ParseKey(wrong); ok {
 			t.Errorf("%q passes", wrong)
 		}

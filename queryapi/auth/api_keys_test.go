@@ -44,10 +44,13 @@ func newHousehold(t *testing.T) *household {
 		organization uuid.UUID
 		role         string
 	}{
-		"owner": {h.user.OrganizationID, "owner"}, "admin": {h.user.OrganizationID, "admin"}, "member": {h.user.OrganizationID, "member"},
+		"owner": {h.user.OrganizationID, "owner"}, "admin": {h.user.OrganizationID, "admin"},
+		"member": {h.user.OrganizationID, "member"},
 		"viewer": {h.user.OrganizationID, "viewer"}, "stranger": {other.ID, "owner"},
 	} {
-		h.users[name], err = h.db.AddUser(t.Context(), postgres.NewUser{Email: name + "@example.com", OrganizationID: of.organization, Role: of.role})
+		h.users[name], err = h.db.AddUser(t.Context(), postgres.NewUser{
+			Email: name + "@example.com", OrganizationID: of.organization, Role: of.role,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,12 +59,15 @@ func newHousehold(t *testing.T) *household {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
-	auth.NewKeyManager(h.db, func() time.Time { return noon }).Mount(server.App.Group("/api/keys"), func(c *fiber.Ctx) error {
-		u := h.users[c.Get("From")]
-		c.SetUserContext(identity.NewContext(c.UserContext(), identity.Identity{UserID: u.ID, Email: u.Email, OrganizationID: u.OrganizationID, Role: u.Role}))
-		return c.Next()
-	})
+	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.NewTextHandler(t.Output(), nil)),
+		prometheus.NewRegistry())
+	auth.NewKeyManager(h.db, func() time.Time { return noon }).Mount(server.App.Group("/api/keys"),
+		func(c *fiber.Ctx) error {
+			u := h.users[c.Get("From")]
+			c.SetUserContext(identity.NewContext(c.UserContext(),
+				identity.Identity{UserID: u.ID, Email: u.Email, OrganizationID: u.OrganizationID, Role: u.Role}))
+			return c.Next()
+		})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -129,16 +135,22 @@ func read[T any](t *testing.T, status, want int, text string) (body T) {
 func TestAKeyIsShownOnce(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	made := h.create(t, "member", `{"name":" reports ","scopes":["tracking:write","metrics:read","metrics:read"],"expires_at":"2027-12-31T00:00:00+01:00"}`)
-	want := shownKey{ID: made.ID, Key: made.Key, Name: "reports", Prefix: made.Key[:8], Scopes: []string{"metrics:read", "tracking:write"}, ExpiresAt: made.ExpiresAt}
+	made := h.create(t, "member", `{"name":" reports ","scopes":["tracking:write","metrics:read","metrics:read"],`+
+		`"expires_at":"2027-12-31T00:00:00+01:00"}`)
+	want := shownKey{
+		ID: made.ID, Key: made.Key, Name: "reports", Prefix: made.Key[:8],
+		Scopes: []string{"metrics:read", "tracking:write"}, ExpiresAt: made.ExpiresAt,
+	}
 	if !reflect.DeepEqual(made, want) || !made.ExpiresAt.Equal(time.Date(2027, 12, 30, 23, 0, 0, 0, time.UTC)) {
 		t.Errorf("made %+v", made)
 	}
-	if who, err := h.keys.Resolve(t.Context(), "Bearer "+made.Key); err != nil || who.UserID != h.users["member"].ID || who.KeyID != made.ID {
+	if who, err := h.keys.Resolve(t.Context(), "Bearer "+made.Key); err != nil || who.UserID != h.users["member"].ID ||
+		who.KeyID != made.ID {
 		t.Errorf("it resolves to %+v, %v", who, err)
 	}
 	for _, from := range []string{"member", "owner"} {
-		if status, text := h.ask(t, from, "GET", "", ""); status != 200 || strings.Contains(text, made.Key[8:]) || !strings.Contains(text, `"last_used_at":null`) {
+		if status, text := h.ask(t, from, "GET", "", ""); status != 200 || strings.Contains(text, made.Key[8:]) ||
+			!strings.Contains(text, `"last_used_at":null`) {
 			t.Errorf("%s: %d %s", from, status, text)
 		}
 	}
@@ -147,7 +159,8 @@ func TestAKeyIsShownOnce(t *testing.T) {
 		t.Errorf("made %+v", simple)
 	}
 	log, err := h.db.AuditLog(t.Context(), 1)
-	if err != nil || log[0].Action != "key added" || log[0].Subject != simple.Prefix+"… simple" || !strings.HasPrefix(log[0].Actor, h.users["viewer"].ID.String()+" through ") {
+	if err != nil || log[0].Action != "key added" || log[0].Subject != simple.Prefix+"… simple" ||
+		!strings.HasPrefix(log[0].Actor, h.users["viewer"].ID.String()+" through ") {
 		t.Errorf("audit log: %+v, %v", log, err)
 	}
 }
@@ -178,12 +191,14 @@ func TestWhoseKeysAreWhose(t *testing.T) {
 			status, text := h.ask(t, by, "DELETE", "/"+made[of].ID.String(), "")
 			_, err := h.keys.Resolve(t.Context(), "Bearer "+made[of].Key)
 			if listed != may || status != want || (err != nil) != may {
-				t.Errorf("%s and the key of %s: listed %t, revoked %d %s, resolved %v", by, of, listed, status, text, err)
+				t.Errorf("%s and the key of %s: listed %t, revoked %d %s, resolved %v", by, of, listed, status, text,
+					err)
 			}
 		}
 	}
 	log, err := h.db.AuditLog(t.Context(), 1)
-	if err != nil || log[0].Action != "key revoked" || !strings.HasPrefix(log[0].Actor, h.users["viewer"].ID.String()+" through ") {
+	if err != nil || log[0].Action != "key revoked" ||
+		!strings.HasPrefix(log[0].Actor, h.users["viewer"].ID.String()+" through ") {
 		t.Errorf("audit log: %+v, %v", log, err)
 	}
 	again := h.create(t, "member", `{"name":"again"}`)
@@ -192,7 +207,8 @@ func TestWhoseKeysAreWhose(t *testing.T) {
 			t.Errorf("%d %s", status, text)
 		}
 	}
-	const missing = `{"error":"there is no such key, or it is not yours to revoke: want an id that GET /api/keys lists"}`
+	const missing = `{"error":"there is no such key, or it is not yours to revoke: want an id that GET ` +
+		`/api/keys lists"}`
 	for _, id := range []string{uuid.Must(uuid.NewV4()).String(), "svc_abcd", "%00"} {
 		if status, text := h.ask(t, "owner", "DELETE", "/"+id, ""); status != 404 || text != missing {
 			t.Errorf("%s: %d %s", id, status, text)
@@ -211,13 +227,17 @@ func TestABodyThatIsWrongIsExplained(t *testing.T) {
 	)
 	for body, want := range map[string]string{
 		"": object, "[]": object, `"name"`: object, `{"name":`: object, "null": name, "{}": name,
-		`{"name":""}`: name, `{"name":" "}`: name, `{"name":1}`: name, `{"name":null}`: name, `{"name":"a\u0000b"}`: name, `{"name":"x\n2026-11-20 10:00:00"}`: name, `{"name":"a\u202eb"}`: name,
+		`{"name":""}`: name, `{"name":" "}`: name, `{"name":1}`: name, `{"name":null}`: name,
+		`{"name":"a\u0000b"}`: name, `{"name":"x\n2026-11-20 10:00:00"}`: name, `{"name":"a\u202eb"}`: name,
 		`{"name":"` + strings.Repeat("é", 257) + `"}`: name,
-		`{"name":"x","scopes":"metrics:read"}`:        scopes, `{"name":"x","scopes":["metrics"]}`: scopes, `{"name":"x","scopes":[""]}`: scopes, `{"name":"x","scopes":[1]}`: scopes,
-		`{"name":"x","expires_at":"2027-12-31"}`: expires, `{"name":"x","expires_at":1}`: expires, `{"name":"x","expires_at":"2026-11-23T12:00:00Z"}`: expires,
+		`{"name":"x","scopes":"metrics:read"}`:        scopes, `{"name":"x","scopes":["metrics"]}`: scopes,
+		`{"name":"x","scopes":[""]}`: scopes, `{"name":"x","scopes":[1]}`: scopes,
+		`{"name":"x","expires_at":"2027-12-31"}`: expires, `{"name":"x","expires_at":1}`: expires,
+		`{"name":"x","expires_at":"2026-11-23T12:00:00Z"}`:    expires,
 		`{"name":"x","expires_at":"9999999-01-01T00:00:00Z"}`: expires, `{"name":"x","expires_at":""}`: expires,
-		`{"name":"x","scope":["metrics:read"],"Name":"y"}`: "Name: is no field: want name, scopes, expires_at; scope: is no field: want name, scopes, expires_at",
-		`{"scopes":1,"expires_at":1}`:                      expires + "; " + name + "; " + scopes,
+		`{"name":"x","scope":["metrics:read"],"Name":"y"}`: "Name: is no field: want name, scopes, expires_at; " +
+			"scope: is no field: want name, scopes, expires_at",
+		`{"scopes":1,"expires_at":1}`: expires + "; " + name + "; " + scopes,
 	} {
 		status, text := h.ask(t, "member", "POST", "", body)
 		if got := read[map[string]string](t, status, 400, text); got["error"] != want || len(got) != 1 {
@@ -225,13 +245,15 @@ func TestABodyThatIsWrongIsExplained(t *testing.T) {
 		}
 	}
 	status, text := h.ask(t, "viewer", "POST", "", `{"name":"x","scopes":["metrics:read","tracking:write"]}`)
-	if status != 403 || text != `{"error":"the scope tracking:write is not for a viewer: want the role member or one above it"}` {
+	if status != 403 ||
+		text != `{"error":"the scope tracking:write is not for a viewer: want the role member or one above it"}` {
 		t.Errorf("%d %s", status, text)
 	}
 	if keys := h.list(t, "owner"); len(keys) > 0 {
 		t.Errorf("made all the same: %+v", keys)
 	}
-	if key := h.create(t, "owner", `{"name":"`+strings.Repeat("é", 256)+`","scopes":null,"expires_at":null}`); key.ExpiresAt != nil {
+	if key := h.create(t, "owner",
+		`{"name":"`+strings.Repeat("é", 256)+`","scopes":null,"expires_at":null}`); key.ExpiresAt != nil {
 		t.Errorf("%+v", key)
 	}
 }

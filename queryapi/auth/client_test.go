@@ -17,7 +17,8 @@ func TestAuthJS(t *testing.T) {
 		t.Fatalf("the client is not here: run `make clients`: %v", err)
 	}
 	w := newEnvironment(t)
-	out, err := exec.CommandContext(t.Context(), "node", "testdata/auth.mjs", w.url, w.ann.Email, rightPassword).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "node",
+		"testdata/auth.mjs", w.url, w.ann.Email, rightPassword).CombinedOutput()
 	if err != nil || string(out) != "done\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -38,7 +39,8 @@ func TestTheRequestsOfTheDocsWork(t *testing.T) {
 	w.add(t, "ana@example.org")
 	run := func(script []byte, env ...string) string {
 		t.Helper()
-		command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(string(script), "curl -s", "curl -sSf"))
+		command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
+			strings.ReplaceAll(string(script), "curl -s", "curl -sSf"))
 		command.Dir, command.Env = t.TempDir(), append(os.Environ(), append(env, "URL="+w.url)...)
 		out, err := command.CombinedOutput()
 		if err != nil {
@@ -47,14 +49,17 @@ func TestTheRequestsOfTheDocsWork(t *testing.T) {
 		return string(out)
 	}
 	out := run(scripts[0][1], "PASSWORD="+rightPassword)
-	if !strings.Contains(out, `"email":"ana@example.org"`) || !strings.Contains(out, `{"status":"ok","userId":"`) || !strings.HasSuffix(out, "}]}") {
+	if !strings.Contains(out, `"email":"ana@example.org"`) || !strings.Contains(out, `{"status":"ok","userId":"`) ||
+		!strings.HasSuffix(out, "}]}") {
 		t.Errorf("signing in: %s", out)
 	}
 	out = run(scripts[1][1], "ACCESS="+w.signIn(t, "ana@example.org").access)
-	if !strings.HasPrefix(out, `{"keys":[{"id":"`) || !strings.Contains(out, `"name":"weekly report"`) || !strings.Contains(out, `"revoked_at":null`) {
+	if !strings.HasPrefix(out, `{"keys":[{"id":"`) || !strings.Contains(out, `"name":"weekly report"`) ||
+		!strings.Contains(out, `"revoked_at":null`) {
 		t.Errorf("API keys: %s", out)
 	}
-	if keys, err := w.db.ListKeys(t.Context(), w.organizationOf(t, "ana@example.org")); err != nil || len(keys) != 1 || keys[0].RevokedAt == nil {
+	if keys, err := w.db.ListKeys(t.Context(), w.organizationOf(t, "ana@example.org")); err != nil || len(keys) != 1 ||
+		keys[0].RevokedAt == nil {
 		t.Errorf("%+v, %v", keys, err)
 	}
 }

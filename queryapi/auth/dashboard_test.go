@@ -60,15 +60,18 @@ func TestTheDashboardHasASessionInACookie(t *testing.T) {
 			t.Errorf("the cookie lacks %s: %s", want, attributes)
 		}
 	}
-	if name, _, _ := strings.Cut(cookie, "="); name != "answerscope" || strings.Contains(attributes, "secure") || strings.Contains(attributes, "domain") {
+	if name, _, _ := strings.Cut(cookie, "="); name != "answerscope" || strings.Contains(attributes, "secure") ||
+		strings.Contains(attributes, "domain") {
 		t.Errorf("without TLS the cookie is %s; %s", name, attributes)
 	}
 	a := w.page(t, "GET", "/app/api/session", "", cookie)
-	if a.status != http.StatusOK || a.body["email"] != "ann@example.com" || a.body["userId"] != w.ann.ID.String() || a.body["role"] != "admin" || a.body["organizationId"] == "" {
+	if a.status != http.StatusOK || a.body["email"] != "ann@example.com" || a.body["userId"] != w.ann.ID.String() ||
+		a.body["role"] != "admin" || a.body["organizationId"] == "" {
 		t.Errorf("signed in: %d %s", a.status, a.text)
 	}
 	var kept int
-	if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM private.sessions WHERE cookie_hash = sha256($1)", []byte(strings.TrimPrefix(cookie, "answerscope="))).Scan(&kept); err != nil || kept != 1 {
+	if err := w.db.QueryRow(t.Context(), "SELECT count(*) FROM private.sessions WHERE cookie_hash = sha256($1)",
+		[]byte(strings.TrimPrefix(cookie, "answerscope="))).Scan(&kept); err != nil || kept != 1 {
 		t.Errorf("%d sessions are kept by the hash of the cookie, %v", kept, err)
 	}
 
@@ -99,7 +102,8 @@ func TestBehindTLSTheCookieIsHeldToTheHost(t *testing.T) {
 	cfg.PublicURL = publicURL
 	w.url = w.serveDashboard(t, cfg)
 	secure, attributes := w.enter(t, "Origin", publicURL)
-	if !strings.HasPrefix(secure, "__Host-answerscope=") || !strings.Contains(attributes, "secure") || !strings.Contains(attributes, "path=/") || strings.Contains(attributes, "domain") {
+	if !strings.HasPrefix(secure, "__Host-answerscope=") || !strings.Contains(attributes, "secure") ||
+		!strings.Contains(attributes, "path=/") || strings.Contains(attributes, "domain") {
 		t.Errorf("the cookie is %s; %s", secure, attributes)
 	}
 	if a := w.page(t, "GET", "/app/api/session", "", secure); a.status != http.StatusOK {
@@ -109,7 +113,9 @@ func TestBehindTLSTheCookieIsHeldToTheHost(t *testing.T) {
 	if a := w.page(t, "GET", "/app/api/session", "", plain); a.status != http.StatusUnauthorized {
 		t.Errorf("a cookie that another host may have set: %d %s", a.status, a.text)
 	}
-	if a := w.page(t, "POST", "/app/api/session", annSignsIn, "", "Origin", "http://dashboard.example"); a.status != http.StatusForbidden || !strings.Contains(a.text, publicURL) || a.header.Get("Set-Cookie") != "" {
+	if a := w.page(t, "POST", "/app/api/session", annSignsIn, "", "Origin",
+		"http://dashboard.example"); a.status != http.StatusForbidden || !strings.Contains(a.text, publicURL) ||
+		a.header.Get("Set-Cookie") != "" {
 		t.Errorf("a sign-in without TLS, whose cookie the browser would drop: %d %s", a.status, a.text)
 	}
 }
@@ -126,7 +132,8 @@ func TestSignOutEndsEverySessionThatTheRequestShows(t *testing.T) {
 	secure, _ := w.enter(t, "Origin", publicURL)
 	out := w.page(t, "DELETE", "/app/api/session", "", plain+"; "+secure+"; answerscope=unknown; other=x")
 	removed := out.header.Values("Set-Cookie")
-	if out.status != http.StatusNoContent || len(removed) != 2 || !strings.HasPrefix(removed[0], "__Host-answerscope=;") || !strings.HasPrefix(removed[1], "answerscope=;") {
+	if out.status != http.StatusNoContent || len(removed) != 2 ||
+		!strings.HasPrefix(removed[0], "__Host-answerscope=;") || !strings.HasPrefix(removed[1], "answerscope=;") {
 		t.Errorf("sign out: %d %q", out.status, removed)
 	}
 	for url, cookie := range map[string]string{w.url: secure, without: plain} {
@@ -153,11 +160,13 @@ func TestAnUnknownTLSIsWarnedOf(t *testing.T) {
 func TestADashboardSessionEndsWithTheNextRequest(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
-		"disabled":         "UPDATE private.users SET is_active = false WHERE id = $1",
-		"removed":          "DELETE FROM public.members WHERE user_id = $1",
-		"deleted":          "DELETE FROM private.users WHERE id = $1",
-		"not used":         "UPDATE private.sessions SET refreshed_at = now() - INTERVAL '30 days 1 second' WHERE user_id = $1",
-		"another password": "UPDATE private.sessions SET revoked_at = now() WHERE user_id = $1", // as set_password.sql does
+		"disabled": "UPDATE private.users SET is_active = false WHERE id = $1",
+		"removed":  "DELETE FROM public.members WHERE user_id = $1",
+		"deleted":  "DELETE FROM private.users WHERE id = $1",
+		"not used": "UPDATE private.sessions SET refreshed_at = now() - INTERVAL '30 days 1 second' " +
+			"WHERE user_id = $1",
+		// as set_password.sql does
+		"another password": "UPDATE private.sessions SET revoked_at = now() WHERE user_id = $1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newDashboard(t)
@@ -174,7 +183,8 @@ func TestADashboardSessionEndsWithTheNextRequest(t *testing.T) {
 		t.Errorf("a new session is renewed: %v", a.header)
 	}
 	w.exec(t, "UPDATE private.sessions SET refreshed_at = now() - INTERVAL '29 days'")
-	if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Set-Cookie"), cookie+";") {
+	if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusOK ||
+		!strings.HasPrefix(a.header.Get("Set-Cookie"), cookie+";") {
 		t.Errorf("used after 29 days: %d %v", a.status, a.header)
 	}
 	w.exec(t, "UPDATE private.sessions SET refreshed_at = refreshed_at - INTERVAL '29 days'")
@@ -196,7 +206,8 @@ func TestAWriteOfAnotherOriginIsForbidden(t *testing.T) {
 		{"nothing", nil, http.StatusForbidden},
 		{"no header", []string{"Sec-Fetch-Site", "same-origin"}, http.StatusForbidden},
 		{"no origin", []string{"X-Answerscope", "1"}, http.StatusForbidden},
-		{"cross-site", []string{"X-Answerscope", "1", "Sec-Fetch-Site", "cross-site", "Origin", "http://" + host}, http.StatusForbidden},
+		{"cross-site", []string{"X-Answerscope", "1", "Sec-Fetch-Site", "cross-site", "Origin", "http://" + host},
+			http.StatusForbidden},
 		{"another site", []string{"X-Answerscope", "1", "Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
 		{"by hand", []string{"X-Answerscope", "1", "Sec-Fetch-Site", "none"}, http.StatusForbidden},
 		{"another origin", []string{"X-Answerscope", "1", "Origin", "http://evil.example"}, http.StatusForbidden},
@@ -205,7 +216,8 @@ func TestAWriteOfAnotherOriginIsForbidden(t *testing.T) {
 	} {
 		for _, write := range [][2]string{{"POST", annSignsIn}, {"DELETE", ""}} {
 			a := w.ask(t, write[0], "/app/api/session", write[1], append(test.headers, "Cookie", cookie)...)
-			if a.status != test.want || test.want == http.StatusForbidden && !strings.Contains(a.text, `{"error":"a write needs`) {
+			if a.status != test.want || test.want == http.StatusForbidden &&
+				!strings.Contains(a.text, `{"error":"a write needs`) {
 				t.Errorf("%s, %s: %d %s", write[0], test.what, a.status, a.text)
 			}
 		}
@@ -222,7 +234,9 @@ func TestTheDashboardSignsInAsAuthDoes(t *testing.T) {
 	t.Parallel()
 	w := newDashboard(t)
 	var texts []string
-	for _, body := range []string{`{"email":"ann@example.com","password":"wrong"}`, `{"email":"nobody@example.com","password":"wrong"}`} {
+	for _, body := range []string{
+		`{"email":"ann@example.com","password":"wrong"}`, `{"email":"nobody@example.com","password":"wrong"}`,
+	} {
 		a := w.page(t, "POST", "/app/api/session", body, "")
 		if a.status != http.StatusBadRequest || a.header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %s", body, a.status, a.text)
@@ -238,7 +252,8 @@ func TestTheDashboardSignsInAsAuthDoes(t *testing.T) {
 	for range maxSignIns {
 		w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{}`)
 	}
-	if a := w.page(t, "POST", "/app/api/session", annSignsIn, ""); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
+	if a := w.page(t, "POST", "/app/api/session", annSignsIn, ""); a.status != http.StatusTooManyRequests ||
+		a.header.Get("Retry-After") == "" {
 		t.Errorf("after %d tries at /auth/v1: %d %s", maxSignIns, a.status, a.text)
 	}
 }

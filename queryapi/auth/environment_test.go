@@ -99,7 +99,9 @@ func (w *environment) add(t *testing.T, email string) postgres.User {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: email, PasswordHash: HashPassword(rightPassword), OrganizationID: o.ID, Role: "admin"})
+	user, err := w.db.AddUser(t.Context(), postgres.NewUser{
+		Email: email, PasswordHash: HashPassword(rightPassword), OrganizationID: o.ID, Role: "admin",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,8 @@ type session struct{ access, refresh string }
 
 func (w *environment) signIn(t *testing.T, email string) session {
 	t.Helper()
-	return sessionOf(t, w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"`+email+`","password":"`+rightPassword+`","gotrue_meta_security":{}}`))
+	return sessionOf(t, w.ask(t, "POST", "/auth/v1/token?grant_type=password",
+		`{"email":"`+email+`","password":"`+rightPassword+`","gotrue_meta_security":{}}`))
 }
 
 func (w *environment) refresh(t *testing.T, token string) answer {
@@ -180,7 +183,8 @@ func sessionOf(t *testing.T, a answer) session {
 func (a answer) refused(t *testing.T, what string, status int, code string) {
 	t.Helper()
 	message, _ := a.body["message"].(string)
-	if a.status != status || a.body["code"] != code || len(a.body) != 2 || message == "" || a.header.Get("X-Supabase-Api-Version") != "2024-01-01" {
+	if a.status != status || a.body["code"] != code || len(a.body) != 2 || message == "" ||
+		a.header.Get("X-Supabase-Api-Version") != "2024-01-01" {
 		t.Errorf("%s: %d %s %v, want %d %s", what, a.status, a.text, a.header, status, code)
 	}
 }

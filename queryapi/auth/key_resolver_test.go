@@ -40,7 +40,9 @@ func newKeyEnvironment(t *testing.T) *keyEnvironment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", OrganizationID: o.ID, Role: "member"})
+	user, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "ann@example.com", OrganizationID: o.ID, Role: "member",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func (w *keyEnvironment) key(t *testing.T, scopes ...string) (auth.APIKey, postg
 	t.Helper()
 	key := auth.MintKey()
 	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{
-		OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
+		OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix,
+		Scopes: scopes,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +74,8 @@ func TestAKeySpeaksForItsUser(t *testing.T) {
 	w := newKeyEnvironment(t)
 	key, kept := w.key(t)
 	want := identity.Identity{
-		UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, Role: "member", KeyID: kept.ID, Scopes: []string{},
+		UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, Role: "member",
+		KeyID: kept.ID, Scopes: []string{},
 	}
 	for _, header := range []string{"Bearer " + key.Text, "bearer " + key.Text, "BEARER  " + key.Text + " "} {
 		if who, err := w.keys.Resolve(t.Context(), header); err != nil || !reflect.DeepEqual(who, want) {
@@ -86,9 +90,15 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 		"missing":      func(*testing.T, *keyEnvironment) string { return "" },
 		"no scheme":    func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return k.Text },
 		"other scheme": func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Basic " + k.Text },
-		"with dots":    func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Bearer " + k.Text[:38] + ".." },
-		"a typo":       func(t *testing.T, w *keyEnvironment) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
-		"unknown":      func(*testing.T, *keyEnvironment) string { return "Bearer " + auth.MintKey().Text },
+		"with dots": func(t *testing.T, w *keyEnvironment) string {
+			k, _ := w.key(t)
+			return "Bearer " + k.Text[:38] + ".."
+		},
+		"a typo": func(t *testing.T, w *keyEnvironment) string {
+			k, _ := w.key(t)
+			return "Bearer " + k.Text[:39] + "!"
+		},
+		"unknown": func(*testing.T, *keyEnvironment) string { return "Bearer " + auth.MintKey().Text },
 		"revoked": func(t *testing.T, w *keyEnvironment) string {
 			k, kept := w.key(t)
 			if _, err := w.keys.Resolve(t.Context(), "Bearer "+k.Text); err != nil {
@@ -122,7 +132,8 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newKeyEnvironment(t)
 			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
-			if kind, public := problem.Of(err); kind != problem.Unauthenticated || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
+			if kind, public := problem.Of(err); kind != problem.Unauthenticated || public != want ||
+				!reflect.DeepEqual(who, identity.Identity{}) {
 				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
 			}
 		})
@@ -196,7 +207,9 @@ func TestRequireAnswers401(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	server.App.Get("/who", w.keys.Require(auth.MetricsRead), func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
+	server.App.Get("/who", w.keys.Require(auth.MetricsRead), func(c *fiber.Ctx) error {
+		return c.SendString(identity.FromContext(c.UserContext()).Email)
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -204,7 +217,8 @@ func TestRequireAnswers401(t *testing.T) {
 
 	ask := func(header string, status int, authenticate, body string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/who", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			"http://"+listener.Addr().String()+"/who", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,17 +235,20 @@ func TestRequireAnswers401(t *testing.T) {
 			t.Fatal(err)
 		}
 		if resp.StatusCode != status || string(got) != body || resp.Header.Get("WWW-Authenticate") != authenticate {
-			t.Errorf("%d %s %q, want %d %s %q", resp.StatusCode, got, resp.Header.Get("WWW-Authenticate"), status, body, authenticate)
+			t.Errorf("%d %s %q, want %d %s %q", resp.StatusCode, got,
+				resp.Header.Get("WWW-Authenticate"), status, body, authenticate)
 		}
 	}
 	const refusal = `{"error":"missing or invalid API key; send Authorization: Bearer svc_…"}`
 	ask("", 401, "Bearer", refusal)
-	ask("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", 401, "Bearer", `{"error":"no access token is taken here: send Authorization: Bearer and an API key, svc_…"}`)
+	ask("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", 401, "Bearer",
+		`{"error":"no access token is taken here: send Authorization: Bearer and an API key, svc_…"}`)
 	ask("Bearer "+key.Text, 200, "", "ann@example.com")
 	reading, _ := w.key(t, auth.TrackingWrite, auth.MetricsRead)
 	ask("Bearer "+reading.Text, 200, "", "ann@example.com")
 	tracking, _ := w.key(t, auth.TrackingWrite)
-	ask("Bearer "+tracking.Text, 403, "", "{\"error\":\"the key lacks the scope metrics:read: want one that `answerscope key create --scope metrics:read` makes\"}")
+	ask("Bearer "+tracking.Text, 403, "", "{\"error\":\"the key lacks the scope metrics:read: "+
+		"want one that `answerscope key create --scope metrics:read` makes\"}")
 	if err := w.db.RevokeKey(t.Context(), kept.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,9 @@ func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
 	for range maxSignIns {
 		l.take(networkOf(netip.MustParseAddr("2001:db8::1")), noon)
 	}
-	for address, limited := range map[string]bool{"2001:db8::ffff:1": true, "2001:db8:0:1::1": false, "192.0.2.1": false, "192.0.2.2": false} {
+	for address, limited := range map[string]bool{
+		"2001:db8::ffff:1": true, "2001:db8:0:1::1": false, "192.0.2.1": false, "192.0.2.2": false,
+	} {
 		if wait := l.take(networkOf(netip.MustParseAddr(address)), noon); (wait > 0) != limited {
 			t.Errorf("%s waits %s", address, wait)
 		}

@@ -84,7 +84,8 @@ func (w *environment) badTokens(t *testing.T) map[string]func() (text, code stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts[1] = base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(claims), w.ann.ID.String(), bobs.ID.String(), 1)))
+		parts[1] = base64.RawURLEncoding.EncodeToString(
+			[]byte(strings.Replace(string(claims), w.ann.ID.String(), bobs.ID.String(), 1)))
 		return strings.Join(parts, "."), "bad_jwt", func() {}
 	}
 	now := time.Now()
@@ -100,19 +101,24 @@ func (w *environment) badTokens(t *testing.T) map[string]func() (text, code stri
 		"of a user without uuid":     coded("user_not_found", changed("sub", "ann")),
 		"of another's session":       coded("session_not_found", changed("sub", bobs.ID.String())),
 		"of an unknown user":         coded("user_not_found", changed("sub", uuid.Must(uuid.NewV4()).String())),
-		"of an unknown session":      coded("session_not_found", changed("session_id", uuid.Must(uuid.NewV4()).String())),
-		"without session":            coded("session_not_found", changed("session_id", nil)),
-		"unsigned":                   signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, key.ID),
-		"HS256 with the public key":  signed(jwt.SigningMethodHS256, public, key.ID),
-		"of an unknown key":          signed(jwt.SigningMethodES256, key.Private, uuid.Must(uuid.NewV4()).String()),
-		"tampered":                   tampered,
-		"an API key":                 func() (string, string, func()) { return "svc_abc", "bad_jwt", func() {} },
-		"no token":                   func() (string, string, func()) { return "x", "bad_jwt", func() {} },
+		"of an unknown session": coded("session_not_found",
+			changed("session_id", uuid.Must(uuid.NewV4()).String())),
+		"without session":           coded("session_not_found", changed("session_id", nil)),
+		"unsigned":                  signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, key.ID),
+		"HS256 with the public key": signed(jwt.SigningMethodHS256, public, key.ID),
+		"of an unknown key":         signed(jwt.SigningMethodES256, key.Private, uuid.Must(uuid.NewV4()).String()),
+		"tampered":                  tampered,
+		"an API key":                func() (string, string, func()) { return "svc_abc", "bad_jwt", func() {} },
+		"no token":                  func() (string, string, func()) { return "x", "bad_jwt", func() {} },
 		"of a disabled user": while("user_not_found", "UPDATE private.users SET is_active = false WHERE id = $1",
 			"UPDATE private.users SET is_active = true WHERE id = $1", w.ann.ID),
-		"of who left the organization": while("user_not_found", "DELETE FROM public.members WHERE user_id = $1 AND organization_id = $2",
-			"WITH back AS (UPDATE private.sessions SET revoked_at = NULL WHERE user_id = $1) INSERT INTO public.members (user_id, organization_id, role) VALUES ($1, $2, 'admin')", w.ann.ID, w.ann.OrganizationID),
-		"of a revoked session": while("session_not_found", "UPDATE private.sessions SET revoked_at = now() WHERE user_id = $1",
+		"of who left the organization": while("user_not_found",
+			"DELETE FROM public.members WHERE user_id = $1 AND organization_id = $2",
+			"WITH back AS (UPDATE private.sessions SET revoked_at = NULL WHERE user_id = $1) INSERT INTO "+
+				"public.members (user_id, organization_id, role) VALUES ($1, $2, 'admin')", w.ann.ID,
+			w.ann.OrganizationID),
+		"of a revoked session": while("session_not_found",
+			"UPDATE private.sessions SET revoked_at = now() WHERE user_id = $1",
 			"UPDATE private.sessions SET revoked_at = NULL WHERE user_id = $1", w.ann.ID),
 		"": func() (string, string, func()) { return ann, "", func() {} }, // the good one
 	}
@@ -149,7 +155,8 @@ func TestABadTokenOpensNothing(t *testing.T) {
 			want, challenge = 403, ""
 		}
 		message, _ := health.body["error"].(string)
-		if health.status != want || message == "" || len(health.body) != 1 || health.header.Get("WWW-Authenticate") != challenge {
+		if health.status != want || message == "" || len(health.body) != 1 ||
+			health.header.Get("WWW-Authenticate") != challenge {
 			t.Errorf("%s at /api: %d %s", name, health.status, health.text)
 		}
 	}
@@ -169,7 +176,8 @@ func TestABadTokenOpensNothing(t *testing.T) {
 func TestWrongCredentialsAreAllAlike(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	disabled, outside, alone := w.add(t, "disabled@example.com"), w.add(t, "outside@example.com"), w.add(t, "alone@example.com")
+	disabled, outside, alone := w.add(t, "disabled@example.com"), w.add(t, "outside@example.com"),
+		w.add(t, "alone@example.com")
 	if err := w.db.SetUserActive(t.Context(), disabled.Email, false); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +226,8 @@ func TestOtherMistakesHaveTheirCodes(t *testing.T) {
 		{"POST", "/auth/v1/token?grant_type=password", `{"email":1,"password":"x"}`, 400, "bad_json"},
 		{"POST", "/auth/v1/token?grant_type=refresh_token", `{"refresh_token":null`, 400, "bad_json"},
 		{"POST", "/auth/v1/token?grant_type=refresh_token", `{}`, 400, "refresh_token_not_found"},
-		{"POST", "/auth/v1/token?grant_type=refresh_token", `{"refresh_token":"\u0000"}`, 400, "refresh_token_not_found"},
+		{"POST", "/auth/v1/token?grant_type=refresh_token", `{"refresh_token":"\u0000"}`, 400,
+			"refresh_token_not_found"},
 		{"POST", "/auth/v1/token?grant_type=pkce", `{}`, 400, "validation_failed"},
 		{"POST", "/auth/v1/token", `{}`, 400, "validation_failed"},
 		{"GET", "/auth/v1/token", "", 405, "method_not_allowed"},
@@ -227,9 +236,11 @@ func TestOtherMistakesHaveTheirCodes(t *testing.T) {
 		{"GET", "/auth/v1/admin/users", "", 404, "not_found"},
 		{"POST", "/auth/v1/admin/users", `{}`, 404, "not_found"},
 		{"GET", "/auth/v1", "", 404, "not_found"},
-		{"POST", "/auth/v1/token?grant_type=password", strings.Repeat("x", bodyLimit+1), 413, "request_entity_too_large"},
+		{"POST", "/auth/v1/token?grant_type=password", strings.Repeat("x", bodyLimit+1), 413,
+			"request_entity_too_large"},
 	} {
-		w.ask(t, m.method, m.path, m.body, "Authorization", "Bearer "+access).refused(t, m.method+" "+m.path, m.status, m.code)
+		w.ask(t, m.method, m.path, m.body, "Authorization", "Bearer "+access).refused(t,
+			m.method+" "+m.path, m.status, m.code)
 	}
 }
 
@@ -240,7 +251,8 @@ func TestSignInsAreLimitedByAddress(t *testing.T) {
 	w.provider.hashing.Acquire(t.Context(), maxHashes) // no hash is computed: a try counts before that
 	w.provider.wait = 0
 	try := func(from string) answer {
-		return w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"ann@example.com","password":"wrong"}`, "X-Forwarded-For", from)
+		return w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"ann@example.com","password":"wrong"}`,
+			"X-Forwarded-For", from)
 	}
 	for range maxSignIns {
 		if a := try("192.0.2.1"); a.header.Get("Retry-After") != "1" { // of the turn to compute a hash
@@ -304,14 +316,16 @@ func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 		claims.Role = role
 		return signedWith(t, jwt.SigningMethodHS256, secret, "", claims)
 	}
-	if a := w.with(t, "GET", "/api/health", of(w.ann.ID.String(), "authenticated")); a.status != 200 || a.body["userId"] != w.ann.ID.String() {
+	if a := w.with(t, "GET", "/api/health", of(w.ann.ID.String(), "authenticated")); a.status != 200 ||
+		a.body["userId"] != w.ann.ID.String() {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	if err := w.db.SetUserActive(t.Context(), w.ann.Email, false); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]int{
-		of(w.ann.ID.String(), "authenticated"): 401, of(uuid.Must(uuid.NewV4()).String(), "authenticated"): 401, of(w.ann.ID.String(), "answerscope_owner"): 403,
+		of(w.ann.ID.String(), "authenticated"): 401, of(uuid.Must(uuid.NewV4()).String(), "authenticated"): 401,
+		of(w.ann.ID.String(), "answerscope_owner"): 403,
 	} {
 		if a := w.with(t, "GET", "/api/health", text); a.status != want {
 			t.Errorf("%d %s, want %d", a.status, a.text, want)

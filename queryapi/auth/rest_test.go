@@ -20,7 +20,10 @@ import (
 func (w *environment) twoASecond(secret []byte) rest.Authenticator {
 	now := time.Now()
 	anonKeys := func(context.Context) ([]string, error) { return []string{"anon", "earlier"}, nil }
-	return NewTokens(w.db, NewSecretVerifier("https://issuer.example", audience, secret)).Callers(anonKeys, httpd.NewCallerLimit(2, func() time.Time { return now }))
+	return NewTokens(w.db, NewSecretVerifier("https://issuer.example", audience, secret)).Callers(anonKeys,
+		httpd.NewCallerLimit(2, func() time.Time {
+			return now
+		}))
 }
 
 // restCallers serves who asks /rest/v1.
@@ -52,20 +55,27 @@ func TestWhoAsksREST(t *testing.T) {
 	}
 	const (
 		anonymous = `{"anonymous":true,"claims":{"role":"anon"},"role":"anon"}`
-		noKeys    = `{"refused":"PGRST301: no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer"}`
-		role      = `{"refused":"42501: the role of the token has no access here: want authenticated, with the user's id as its sub"}`
+		noKeys    = `{"refused":"PGRST301: no API key of /api/v1 is taken here: send the anon key as apikey, ` +
+			`and the access_token of a session as Authorization: Bearer"}`
+		role = `{"refused":"42501: the role of the token has no access here: want authenticated, with the user's ` +
+			`id as its sub"}`
 	)
 	ann := w.ann.ID.String()
 	for name, c := range map[string]struct{ apikey, authorization, want string }{
-		"a user":                    {"anon", of(ann, "authenticated"), `{"anonymous":false,"claims":{"app_metadata":{"organization_id":"` + w.ann.OrganizationID.String() + `"},"aud":"authenticated","email":"ann@example.com","role":"authenticated","sub":"` + ann + `"},"role":"authenticated"}`},
-		"nobody":                    {"anon", "", anonymous},
-		"the anon key twice":        {"anon", "Bearer anon", anonymous},
-		"an earlier anon key":       {"earlier", "Bearer earlier", anonymous},
-		"a token of anon":           {"anon", of("", "anon"), anonymous},
-		"a token of the owner":      {"anon", of(ann, "answerscope_owner"), role},
-		"a token of the service":    {"anon", of(ann, "service_role"), role},
-		"a token of no role":        {"anon", of(ann, ""), role},
-		"a user who is not known":   {"anon", of(uuid.Must(uuid.NewV4()).String(), "authenticated"), `{"refused":"PGRST301: invalid access token: its user is unknown, disabled, or in no organization"}`},
+		"a user": {"anon", of(ann, "authenticated"),
+			`{"anonymous":false,"claims":{"app_metadata":{"organization_id":"` +
+				w.ann.OrganizationID.String() +
+				`"},"aud":"authenticated","email":"ann@example.com","role":"authenticated","sub":"` + ann +
+				`"},"role":"authenticated"}`},
+		"nobody":                 {"anon", "", anonymous},
+		"the anon key twice":     {"anon", "Bearer anon", anonymous},
+		"an earlier anon key":    {"earlier", "Bearer earlier", anonymous},
+		"a token of anon":        {"anon", of("", "anon"), anonymous},
+		"a token of the owner":   {"anon", of(ann, "answerscope_owner"), role},
+		"a token of the service": {"anon", of(ann, "service_role"), role},
+		"a token of no role":     {"anon", of(ann, ""), role},
+		"a user who is not known": {"anon", of(uuid.Must(uuid.NewV4()).String(), "authenticated"),
+			`{"refused":"PGRST301: invalid access token: its user is unknown, disabled, or in no organization"}`},
 		"no anon key":               {"", of(ann, "authenticated"), `{"refused":": "}`},
 		"an API key as the bearer":  {"anon", "Bearer " + MintKey().Text, noKeys},
 		"an API key as apikey":      {MintKey().Text, of(ann, "authenticated"), noKeys},
@@ -73,7 +83,8 @@ func TestWhoAsksREST(t *testing.T) {
 		"an API key alone, as both": {"", "Bearer svc_x", noKeys},
 	} {
 		w.restCallers(t, secret)
-		if a := w.ask(t, "GET", "/who", "", "apikey", c.apikey, "Authorization", c.authorization); a.status != 200 || a.text != c.want {
+		if a := w.ask(t, "GET", "/who", "", "apikey", c.apikey, "Authorization", c.authorization); a.status != 200 ||
+			a.text != c.want {
 			t.Errorf("%s: %d %s, want %s", name, a.status, a.text, c.want)
 		}
 	}
@@ -100,7 +111,8 @@ func TestRESTIsLimited(t *testing.T) {
 	wait.For(t, "the schema", func() bool { return api.Ready(t.Context()) == nil })
 
 	bob := w.add(t, "bob@example.com")
-	const refused = `{"code":"PT429","details":null,"hint":null,"message":"too many requests: want at most 2 a second of one key or user; ask again after Retry-After seconds"}`
+	const refused = `{"code":"PT429","details":null,"hint":null,"message":"too many requests: want at most 2 a ` +
+		`second of one key or user; ask again after Retry-After seconds"}`
 	for _, sub := range []uuid.UUID{w.ann.ID, bob.ID, uuid.Nil} {
 		claims := NewClaims("https://issuer.example", audience, sub.String(), time.Now(), time.Now().Add(time.Hour))
 		claims.Role = loggedInRole
@@ -109,12 +121,14 @@ func TestRESTIsLimited(t *testing.T) {
 		}
 		bearer := "Bearer " + signedWith(t, jwt.SigningMethodHS256, secret, "", claims)
 		for _, remaining := range []string{"1", "0"} {
-			if a := w.ask(t, "HEAD", "/rest/v1/brands", "", "apikey", "anon", "Authorization", bearer); a.status == 429 || a.header.Get("RateLimit-Remaining") != remaining {
+			if a := w.ask(t, "HEAD", "/rest/v1/brands", "", "apikey", "anon",
+				"Authorization", bearer); a.status == 429 || a.header.Get("RateLimit-Remaining") != remaining {
 				t.Errorf("%s: %d %v", sub, a.status, a.header)
 			}
 		}
 		a := w.ask(t, "GET", "/rest/v1/brands", "", "apikey", "anon", "Authorization", bearer)
-		if a.status != 429 || a.text != refused || a.header.Get("Retry-After") != "1" || a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("Proxy-Status") != "PostgREST; error=PT429" {
+		if a.status != 429 || a.text != refused || a.header.Get("Retry-After") != "1" ||
+			a.header.Get("RateLimit-Remaining") != "0" || a.header.Get("Proxy-Status") != "PostgREST; error=PT429" {
 			t.Errorf("%s, the third: %d %s %v", sub, a.status, a.text, a.header)
 		}
 	}
@@ -125,9 +139,11 @@ func TestRESTAsksForPatienceWhileWhoAsksIsNotKnown(t *testing.T) {
 	secret := []byte(strings.Repeat("s", 32))
 	w := &environment{db: awayDB(t)}
 	w.restCallers(t, secret)
-	claims := NewClaims("https://issuer.example", audience, uuid.Must(uuid.NewV4()).String(), time.Now(), time.Now().Add(time.Hour))
+	claims := NewClaims("https://issuer.example", audience,
+		uuid.Must(uuid.NewV4()).String(), time.Now(), time.Now().Add(time.Hour))
 	claims.Role = loggedInRole
-	a := w.ask(t, "GET", "/who", "", "apikey", "anon", "Authorization", "Bearer "+signedWith(t, jwt.SigningMethodHS256, secret, "", claims))
+	a := w.ask(t, "GET", "/who", "", "apikey", "anon", "Authorization",
+		"Bearer "+signedWith(t, jwt.SigningMethodHS256, secret, "", claims))
 	if a.text != `{"refused":"PT503: the database of this service cannot be reached; ask again in a moment"}` {
 		t.Errorf("%d %s", a.status, a.text)
 	}

@@ -18,11 +18,14 @@ func TestASessionIsWhatClientsOfGoTrueKnow(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	before := time.Now().Unix()
-	a := w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"ANN@example.com","password":"`+rightPassword+`"}`,
+	a := w.ask(t, "POST", "/auth/v1/token?grant_type=password",
+		`{"email":"ANN@example.com","password":"`+rightPassword+`"}`,
 		"Authorization", "Bearer the-anon-key", "apikey", "the-anon-key")
 	sessionOf(t, a)
 	keys := slices.Sorted(maps.Keys(a.body))
-	if want := "access_token expires_at expires_in refresh_token token_type user"; strings.Join(keys, " ") != want || a.body["token_type"] != "bearer" || a.body["expires_in"] != 3600.0 || a.header.Get("Cache-Control") != "no-store" {
+	if want := "access_token expires_at expires_in refresh_token token_type user"; strings.Join(keys, " ") != want ||
+		a.body["token_type"] != "bearer" || a.body["expires_in"] != 3600.0 ||
+		a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %v", a.text, a.header)
 	}
 	expires := int64(a.body["expires_at"].(float64))
@@ -30,8 +33,10 @@ func TestASessionIsWhatClientsOfGoTrueKnow(t *testing.T) {
 		t.Errorf("expires at %d", expires)
 	}
 	user := a.body["user"].(map[string]any)
-	if user["id"] != w.ann.ID.String() || user["aud"] != "authenticated" || user["role"] != "authenticated" || user["email"] != "ann@example.com" ||
-		user["last_sign_in_at"] == nil || user["app_metadata"].(map[string]any)["organization_id"] != w.ann.OrganizationID.String() || user["user_metadata"] == nil {
+	if user["id"] != w.ann.ID.String() || user["aud"] != "authenticated" || user["role"] != "authenticated" ||
+		user["email"] != "ann@example.com" ||
+		user["last_sign_in_at"] == nil || user["app_metadata"].(map[string]any)["organization_id"] !=
+		w.ann.OrganizationID.String() || user["user_metadata"] == nil {
 		t.Errorf("user %v", user)
 	}
 	claims := jwt.MapClaims{}
@@ -39,23 +44,29 @@ func TestASessionIsWhatClientsOfGoTrueKnow(t *testing.T) {
 	if err != nil || unverified.Header["alg"] != "ES256" {
 		t.Fatalf("%v %v", unverified, err)
 	}
-	if claims["iss"] != "answerscope" || claims["sub"] != w.ann.ID.String() || claims["role"] != "authenticated" || claims["email"] != "ann@example.com" ||
-		int64(claims["exp"].(float64)) != expires || claims["iat"] == nil || claims["session_id"] == nil || claims["aud"] != "authenticated" ||
+	if claims["iss"] != "answerscope" || claims["sub"] != w.ann.ID.String() || claims["role"] != "authenticated" ||
+		claims["email"] != "ann@example.com" ||
+		int64(claims["exp"].(float64)) != expires || claims["iat"] == nil || claims["session_id"] == nil ||
+		claims["aud"] != "authenticated" ||
 		claims["app_metadata"].(map[string]any)["organization_id"] != w.ann.OrganizationID.String() {
 		t.Errorf("claims %v", claims)
 	}
-	if got := w.with(t, "GET", "/auth/v1/user", a.body["access_token"].(string)); got.status != 200 || got.body["id"] != user["id"] || got.body["last_sign_in_at"] != user["last_sign_in_at"] {
+	if got := w.with(t, "GET", "/auth/v1/user", a.body["access_token"].(string)); got.status != 200 ||
+		got.body["id"] != user["id"] || got.body["last_sign_in_at"] != user["last_sign_in_at"] {
 		t.Errorf("user: %d %s, want %v", got.status, got.text, user)
 	}
-	if got := w.with(t, "GET", "/api/health", a.body["access_token"].(string)); got.status != 200 || got.text != `{"status":"ok","userId":"`+w.ann.ID.String()+`"}` {
+	if got := w.with(t, "GET", "/api/health", a.body["access_token"].(string)); got.status != 200 ||
+		got.text != `{"status":"ok","userId":"`+w.ann.ID.String()+`"}` {
 		t.Errorf("health: %d %s", got.status, got.text)
 	}
 	published := w.ask(t, "GET", "/auth/v1/.well-known/jwks.json", "")
 	key := published.body["keys"].([]any)[0].(map[string]any)
-	if key["kid"] != unverified.Header["kid"] || key["kty"] != "EC" || key["crv"] != "P-256" || key["alg"] != "ES256" || key["d"] != nil {
+	if key["kid"] != unverified.Header["kid"] || key["kty"] != "EC" || key["crv"] != "P-256" || key["alg"] != "ES256" ||
+		key["d"] != nil {
 		t.Errorf("published %s", published.text)
 	}
-	if strings.Contains(w.log.String(), rightPassword) || strings.Contains(w.log.String(), a.body["refresh_token"].(string)) {
+	if strings.Contains(w.log.String(), rightPassword) ||
+		strings.Contains(w.log.String(), a.body["refresh_token"].(string)) {
 		t.Error("a secret is in the log")
 	}
 }
@@ -88,7 +99,10 @@ func TestSigningOutEndsWhatItsScopeSays(t *testing.T) {
 	w := newEnvironment(t)
 	w.add(t, "bob@example.com")
 	bob := w.signIn(t, "bob@example.com")
-	for query, want := range map[string][2]bool{"": {false, false}, "?scope=global": {false, false}, "?scope=local": {false, true}, "?scope=others": {true, false}} {
+	for query, want := range map[string][2]bool{
+		"": {false, false}, "?scope=global": {false, false}, "?scope=local": {false, true},
+		"?scope=others": {true, false},
+	} {
 		this, that := w.signIn(t, "ann@example.com"), w.signIn(t, "ann@example.com")
 		if got := w.with(t, "POST", "/auth/v1/logout"+query, this.access); got.status != 204 || got.text != "" {
 			t.Fatalf("logout%s: %d %s", query, got.status, got.text)
@@ -134,7 +148,9 @@ func TestKeysRotateAcrossProcesses(t *testing.T) {
 		before = after
 	}
 	var sealed string
-	if err := w.db.QueryRow(t.Context(), "SELECT string_agg(private_key, ' ') FROM private.signing_keys").Scan(&sealed); err != nil || len(strings.Fields(sealed)) != 3 {
+	if err := w.db.QueryRow(t.Context(),
+		"SELECT string_agg(private_key, ' ') FROM private.signing_keys").Scan(&sealed); err != nil ||
+		len(strings.Fields(sealed)) != 3 {
 		t.Errorf("%s, %v", sealed, err)
 	}
 	if n := strings.Count(w.log.String(), "signing key not decrypted"); n != 2 {
@@ -185,18 +201,22 @@ func TestPagesOfAllOriginsMaySignIn(t *testing.T) {
 			"Access-Control-Request-Headers", "authorization,apikey,x-client-info").header
 	}
 	h := preflight("https://page.example")
-	if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Headers") != "authorization,apikey,x-client-info" || h.Get("Access-Control-Allow-Credentials") != "" {
+	if h.Get("Access-Control-Allow-Origin") != "*" ||
+		h.Get("Access-Control-Allow-Headers") != "authorization,apikey,x-client-info" ||
+		h.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%v", h)
 	}
 	bad := w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{}`, "Origin", "https://page.example")
-	if bad.status != 400 || bad.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(bad.header.Get("Access-Control-Expose-Headers"), "X-Supabase-Api-Version") {
+	if bad.status != 400 || bad.header.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(bad.header.Get("Access-Control-Expose-Headers"), "X-Supabase-Api-Version") {
 		t.Errorf("%d %v", bad.status, bad.header)
 	}
 	cfg := w.config()
 	cfg.CORSOrigins = []string{"https://page.example"}
 	listed := NewProvider(cfg, w.db, ringOf(t, "k"), w.provider.log)
 	w.url = w.serve(t, listed.Mount)
-	if h := preflight("https://page.example"); h.Get("Access-Control-Allow-Origin") != "https://page.example" || h.Get("Access-Control-Allow-Credentials") != "true" {
+	if h := preflight("https://page.example"); h.Get("Access-Control-Allow-Origin") != "https://page.example" ||
+		h.Get("Access-Control-Allow-Credentials") != "true" {
 		t.Errorf("%v", h)
 	}
 	if h := preflight("https://other.example"); h.Get("Access-Control-Allow-Origin") != "" {

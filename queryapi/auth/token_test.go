@@ -62,10 +62,15 @@ func signers(t *testing.T) []signer {
 	}
 	b64 := base64.RawURLEncoding
 	keys := map[string]any{"keys": []any{jwk,
-		map[string]any{"kid": "rsa", "kty": "RSA", "n": b64.EncodeToString(rsaKey.N.Bytes()), "e": b64.EncodeToString(big.NewInt(int64(rsaKey.E)).Bytes())},
+		map[string]any{
+			"kid": "rsa", "kty": "RSA", "n": b64.EncodeToString(rsaKey.N.Bytes()),
+			"e": b64.EncodeToString(big.NewInt(int64(rsaKey.E)).Bytes()),
+		},
 		map[string]any{"kid": "secret", "kty": "oct", "k": b64.EncodeToString(secret)}, // a secret among public keys
 	}}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(keys) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(keys)
+	}))
 	t.Cleanup(server.Close)
 	published, err := NewJWKSVerifier(t.Context(), testIssuer, testAudience, server.URL, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -73,7 +78,8 @@ func signers(t *testing.T) []signer {
 	}
 	return []signer{
 		{"secret", jwt.SigningMethodHS256, secret, "", nil, NewSecretVerifier(testIssuer, testAudience, secret)},
-		{"own", jwt.SigningMethodES256, own.Private, own.ID, pemOf(t, own.Public), NewSigningKeys(&memory{keys: []SigningKey{own}}).NewVerifier(testIssuer, testAudience)},
+		{"own", jwt.SigningMethodES256, own.Private, own.ID, pemOf(t, own.Public),
+			NewSigningKeys(&memory{keys: []SigningKey{own}}).NewVerifier(testIssuer, testAudience)},
 		{"jwks es256", jwt.SigningMethodES256, outside.Private, outside.ID, pemOf(t, outside.Public), published},
 		{"jwks rs256", jwt.SigningMethodRS256, rsaKey, "rsa", pemOf(t, &rsaKey.PublicKey), published},
 	}
@@ -89,8 +95,10 @@ func pemOf(t *testing.T, public any) []byte {
 }
 
 func good(now time.Time) jwt.MapClaims {
-	return jwt.MapClaims{"iss": testIssuer, "aud": testAudience, "sub": person, "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
-		"email": "ann@example.com", "role": "authenticated", "session_id": "s", "app_metadata": map[string]any{"organization_id": "o"}}
+	return jwt.MapClaims{"iss": testIssuer, "aud": testAudience, "sub": person, "exp": now.Add(time.Hour).Unix(),
+		"iat":   now.Unix(),
+		"email": "ann@example.com", "role": "authenticated", "session_id": "s",
+		"app_metadata": map[string]any{"organization_id": "o"}}
 }
 
 func sign(t *testing.T, method jwt.SigningMethod, key any, kid string, claims jwt.Claims) string {
@@ -110,7 +118,8 @@ func TestAGoodTokenSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	for _, s := range signers(t) {
 		claims, err := s.verifier.Verify(t.Context(), sign(t, s.method, s.key, s.kid, good(time.Now())))
-		if err != nil || claims.Subject != person || claims.Email != "ann@example.com" || claims.Role != "authenticated" || claims.SessionID != "s" || claims.AppMetadata.OrganizationID != "o" {
+		if err != nil || claims.Subject != person || claims.Email != "ann@example.com" ||
+			claims.Role != "authenticated" || claims.SessionID != "s" || claims.AppMetadata.OrganizationID != "o" {
 			t.Errorf("%s: %+v, %v", s.name, claims, err)
 		}
 		late := good(time.Now())
@@ -139,16 +148,18 @@ func TestABadTokenIsRefused(t *testing.T) {
 	for _, s := range signers(t) {
 		text := sign(t, s.method, s.key, s.kid, good(now))
 		parts := strings.Split(text, ".")
-		tampered := base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(decoded(t, parts[1])), "ann@", "bob@", 1)))
+		tampered := base64.RawURLEncoding.EncodeToString(
+			[]byte(strings.Replace(string(decoded(t, parts[1])), "ann@", "bob@", 1)))
 		bad := map[string]string{
-			"expired":                    sign(t, s.method, s.key, s.kid, with("exp", now.Add(-time.Minute).Unix())),
-			"without exp":                sign(t, s.method, s.key, s.kid, with("exp", nil)),
-			"not yet valid":              sign(t, s.method, s.key, s.kid, with("nbf", now.Add(time.Minute).Unix())),
-			"of another issuer":          sign(t, s.method, s.key, s.kid, with("iss", "https://other.example")),
-			"without iss":                sign(t, s.method, s.key, s.kid, with("iss", nil)),
-			"for another audience":       sign(t, s.method, s.key, s.kid, with("aud", "anon")),
-			"without aud":                sign(t, s.method, s.key, s.kid, with("aud", nil)),
-			"unsigned":                   sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, s.kid, good(now)),
+			"expired":              sign(t, s.method, s.key, s.kid, with("exp", now.Add(-time.Minute).Unix())),
+			"without exp":          sign(t, s.method, s.key, s.kid, with("exp", nil)),
+			"not yet valid":        sign(t, s.method, s.key, s.kid, with("nbf", now.Add(time.Minute).Unix())),
+			"of another issuer":    sign(t, s.method, s.key, s.kid, with("iss", "https://other.example")),
+			"without iss":          sign(t, s.method, s.key, s.kid, with("iss", nil)),
+			"for another audience": sign(t, s.method, s.key, s.kid, with("aud", "anon")),
+			"without aud":          sign(t, s.method, s.key, s.kid, with("aud", nil)),
+			"unsigned": sign(t, jwt.SigningMethodNone,
+				jwt.UnsafeAllowNoneSignatureType, s.kid, good(now)),
 			"of a stranger's key":        sign(t, jwt.SigningMethodES256, stranger, s.kid, good(now)),
 			"tampered":                   parts[0] + "." + tampered + "." + parts[2],
 			"without signature":          parts[0] + "." + parts[1] + ".",
@@ -159,7 +170,8 @@ func TestABadTokenIsRefused(t *testing.T) {
 		if s.public != nil {
 			bad["HS256 with the public key"] = sign(t, jwt.SigningMethodHS256, s.public, s.kid, good(now))
 			bad["of an unknown key"] = sign(t, s.method, s.key, "nobody's", good(now))
-			bad["HS256 with a published secret"] = sign(t, jwt.SigningMethodHS256, []byte(strings.Repeat("s", 32)), "secret", good(now))
+			bad["HS256 with a published secret"] = sign(t, jwt.SigningMethodHS256,
+				[]byte(strings.Repeat("s", 32)), "secret", good(now))
 		}
 		for name, text := range bad {
 			_, err := s.verifier.Verify(t.Context(), text)

@@ -17,7 +17,10 @@ func TestAlertPreview(t *testing.T) {
 	var facts []answerFact
 	for day := 1; day <= 150; day++ {
 		for i := range 12 {
-			f := answerFact{On: dayText(today.AddDate(0, 0, -day)), Prompt: promptTexts[i/2], Platform: []string{"openai", "gemini"}[i%2], Text: "-"}
+			f := answerFact{
+				On: dayText(today.AddDate(0, 0, -day)), Prompt: promptTexts[i/2],
+				Platform: []string{"openai", "gemini"}[i%2], Text: "-",
+			}
 			glow := f
 			glow.Brand = "glow"
 			if (day*7+i*3)%5 < 4 && (i%2 > 0 || day > 30) {
@@ -39,15 +42,18 @@ func TestAlertPreview(t *testing.T) {
 		t.Fatal(text)
 	}
 	for i, m := range body.Moves {
-		if (m.Platform != nil) != (i == 1) || m.Verdict != "moved_down" || *m.Since < "2026-02-28" || *m.Since > "2026-03-01" || m.Day < "2026-03-02" || m.Day > "2026-03-10" || *m.Difference > -20 {
+		if (m.Platform != nil) != (i == 1) || m.Verdict != "moved_down" || *m.Since < "2026-02-28" ||
+			*m.Since > "2026-03-01" || m.Day < "2026-03-02" || m.Day > "2026-03-10" || *m.Difference > -20 {
 			t.Error(text)
 		}
 	}
-	if status, text := s.get(t, "acme", "/api/v1/alert-preview?brand_id="+s.ids["glow"]); status != http.StatusOK || json.Unmarshal([]byte(text), &body) != nil || body.Messages != 0 {
+	if status, text := s.get(t, "acme", "/api/v1/alert-preview?brand_id="+s.ids["glow"]); status != http.StatusOK ||
+		json.Unmarshal([]byte(text), &body) != nil || body.Messages != 0 {
 		t.Errorf("%d %s", status, text)
 	}
 	const refused = `{"error":"\"date_to\": want a parameter of this endpoint, the nearest is brand_id"}`
-	if status, text := s.get(t, "acme", "/api/v1/alert-preview?date_to=2026-03-30&brand_id="+s.ids["glow"]); status != http.StatusBadRequest {
+	if status, text := s.get(t, "acme",
+		"/api/v1/alert-preview?date_to=2026-03-30&brand_id="+s.ids["glow"]); status != http.StatusBadRequest {
 		t.Errorf("%d %s, want %s", status, text, refused)
 	}
 }

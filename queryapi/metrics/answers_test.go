@@ -22,7 +22,8 @@ import (
 
 // compareAnswers reads a list page by page under a random filter: it is what the plainest computation lists. So many
 // parameters leave nothing in most cases, so two of three times they are drawn until something is listed.
-func (h *history) compareAnswers(t *testing.T, slug string, common naive.Filter, query url.Values, rivals []naive.Live) {
+func (h *history) compareAnswers(t *testing.T, slug string, common naive.Filter, query url.Values,
+	rivals []naive.Live) {
 	t.Helper()
 	f, asked := h.answerFilter(slug, common, query)
 	want := naive.Answers(h.readings[slug], f, rivals)
@@ -60,7 +61,8 @@ func (h *history) answerFilter(slug string, common naive.Filter, query url.Value
 		f.Competitor = new(h.id(edit{What: "competitor", Of: slug, Name: name}.calledBy(h.stage)))
 		query.Set("competitor_id", f.Competitor.String())
 	}
-	if prompt := pick(h.random, append([]string{"", "", "", "", ""}, promptTexts...)...); prompt != "" && h.ids[h.named(slug, prompt)] != "" {
+	if prompt := pick(h.random, append([]string{"", "", "", "", ""}, promptTexts...)...); prompt != "" &&
+		h.ids[h.named(slug, prompt)] != "" {
 		f.Prompt = new(h.id(h.named(slug, prompt)))
 		query.Set("prompt_id", f.Prompt.String())
 	}
@@ -76,13 +78,16 @@ func (h *history) answerFilter(slug string, common naive.Filter, query url.Value
 	if f.Domain = pick(h.random, nil, nil, new("lumen.example"), new("other.example")); f.Domain != nil {
 		query.Set("domain", strings.ToUpper(*f.Domain))
 	}
-	if f.URL = pick(h.random, nil, nil, nil, new("https://lumen.example/a"), new("https://rival0.example")); f.URL != nil {
+	if f.URL = pick(h.random, nil, nil, nil, new("https://lumen.example/a"),
+		new("https://rival0.example")); f.URL != nil {
 		query.Set("url", *f.URL)
 	}
-	if f.Page = pick(h.random, nil, nil, nil, new("lumen.example/a"), new("lumen.example"), new("rival0.example/b")); f.Page != nil {
+	if f.Page = pick(h.random, nil, nil, nil, new("lumen.example/a"), new("lumen.example"),
+		new("rival0.example/b")); f.Page != nil {
 		query.Set("page", *f.Page)
 	}
-	if f.Category, f.Listed = pick(h.random, nil, nil, nil, new("owned"), new("competitor"), new("editorial")), listed; f.Category != nil {
+	if f.Category, f.Listed = pick(h.random, nil, nil, nil, new("owned"), new("competitor"), new("editorial")),
+		listed; f.Category != nil {
 		query.Set("category", *f.Category)
 	}
 	if f.Shown = pick(h.random, "", "", "true", "false", "all"); f.Shown != "" {
@@ -135,7 +140,8 @@ func TestAnAnswerShowsItsMentions(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.addRivals(t, []string{"Glow"})
-	if _, err := s.db.Exec(t.Context(), "UPDATE public.brands SET aliases = '{Müller Licht}' WHERE id = $1", s.id("lumen")); err != nil {
+	if _, err := s.db.Exec(t.Context(),
+		"UPDATE public.brands SET aliases = '{Müller Licht}' WHERE id = $1", s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
 	text := "😀 Glow, dann [Lumen](https://lumen.example/Lumen) und Mueller  Licht.\n\n```\nLumen\n```\nlumen.example"
@@ -175,8 +181,10 @@ func TestTheMentionsOfAnAnswerAreBounded(t *testing.T) {
 		t.Fatal(status, err)
 	}
 	last := shown.Mentions[len(shown.Mentions)-1]
-	if len(shown.Mentions) != 1000 || last.Start != 999*len("Lumen ") || shown.Omitted != repeated-1000 || len(body) > len(shown.Text)+200_000 {
-		t.Errorf("%d mentions, the last at %d, %d omitted, in %d bytes", len(shown.Mentions), last.Start, shown.Omitted, len(body))
+	if len(shown.Mentions) != 1000 || last.Start != 999*len("Lumen ") ||
+		shown.Omitted != repeated-1000 || len(body) > len(shown.Text)+200_000 {
+		t.Errorf("%d mentions, the last at %d, %d omitted, in %d bytes",
+			len(shown.Mentions), last.Start, shown.Omitted, len(body))
 	}
 }
 
@@ -202,7 +210,9 @@ func TestADeletedBrandIsMissing(t *testing.T) {
 		replies <- s.ask(t, http.MethodGet, "/api/v1/answers?brand_id="+s.ids["lumen"], s.bearer("acme"))
 	}()
 	wait.For(t, "the look-up of the names", func() (waiting bool) {
-		err := s.db.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'public.competitors'::regclass").Scan(&waiting)
+		err := s.db.QueryRow(t.Context(),
+			"SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'public.competitors'::regclass").
+			Scan(&waiting)
 		return err == nil && waiting
 	})
 	if err := tx.Commit(t.Context()); err != nil {
@@ -249,7 +259,8 @@ func TestExcerpts(t *testing.T) {
 		t.Errorf("of nothing %q", got)
 	}
 	text, err := clickhouse.Files.ReadFile("query/listed_answers.sql")
-	if listed := fmt.Sprintf("substringUTF8(answers.text, 1, %d)", excerptWithin); err != nil || !strings.Contains(string(text), listed) {
+	if listed := fmt.Sprintf("substringUTF8(answers.text, 1, %d)", excerptWithin); err != nil ||
+		!strings.Contains(string(text), listed) {
 		t.Errorf("listed_answers has no %s", listed)
 	}
 }

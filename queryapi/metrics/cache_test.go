@@ -20,7 +20,8 @@ func TestARepeatedQuestionCostsTheWarehouseNothing(t *testing.T) {
 	s := newServiceOn(t, store.OpenWarehouse(t, cfg))
 	toWarehouse := testkit.NewProxy(t, cfg.DSN)
 	cfg.DSN = toWarehouse.DSN
-	st := (&service{url: serveWith(t, DefaultConfig(), s.db, store.OpenWarehouse(t, cfg)), db: s.db, warehouse: s.warehouse}).stage(t)
+	st := (&service{url: serveWith(t, DefaultConfig(), s.db, store.OpenWarehouse(t, cfg)), db: s.db,
+		warehouse: s.warehouse}).stage(t)
 	st.addRivals(t, []string{"Glow", "Beam"})
 	st.addBrand(t, brandFact{Organization: "rival", Name: "Other", Slug: "other"})
 	target := "/api/v1/competitor-comparison?brand_id=" + st.ids["lumen"]
@@ -34,7 +35,9 @@ func TestARepeatedQuestionCostsTheWarehouseNothing(t *testing.T) {
 		change func()
 	}{
 		{"an insert", func() {
-			st.addFacts(t, answerFact{On: "2026-03-29", Text: "Lumen"}, answerFact{On: "2026-03-30", Text: "Lumen, Glow"})
+			st.addFacts(t, answerFact{On: "2026-03-29", Text: "Lumen"}, answerFact{
+				On: "2026-03-30", Text: "Lumen, Glow",
+			})
 		}},
 		{"a correction", func() { st.correct(t, answerFact{On: "2026-03-29", Text: "Glow", Corrects: 1}) }},
 		{"a repair", func() {
@@ -66,7 +69,8 @@ func TestARepeatedQuestionCostsTheWarehouseNothing(t *testing.T) {
 	if known := ask("If-None-Match: " + tag); known.StatusCode != 304 || known.body != "" {
 		t.Errorf("asked again with its tag: %d %s", known.StatusCode, known.body)
 	}
-	if r := st.ask(t, http.MethodGet, strings.Replace(target, st.ids["lumen"], st.ids["other"], 1), st.bearer("acme")); r.StatusCode != 404 {
+	if r := st.ask(t, http.MethodGet, strings.Replace(target, st.ids["lumen"], st.ids["other"], 1),
+		st.bearer("acme")); r.StatusCode != 404 {
 		t.Errorf("of another organization: %d %s", r.StatusCode, r.body)
 	}
 	if r := st.ask(t, http.MethodGet, target, st.bearer("rival")); r.StatusCode != 404 {

@@ -50,7 +50,8 @@ func (s *stage) readOtherwise(t *testing.T, random *rand.Rand, facts []answerFac
 			continue // a run ends once
 		}
 		// What a reading decides differs; what the platform was asked, and when it answered, does not.
-		facts[i].Cites, facts[i].Titles, facts[i].Consults, facts[i].Products = f.Cites, f.Titles, f.Consults, f.Products
+		facts[i].Cites, facts[i].Titles, facts[i].Consults, facts[i].Products = f.Cites, f.Titles, f.Consults,
+			f.Products
 		facts[i].Text, facts[i].Branded, facts[i].Corrects = f.Text, f.Branded, i+1
 		corrected = append(corrected, facts[i])
 		readings[i] = s.reading(t, facts[i])
@@ -67,22 +68,31 @@ func randomSources(random *rand.Rand) answerFact {
 	}
 	source := func() string {
 		return pick(random, "https://", "http://", "HTTPS://www.") +
-			pick(random, "lumen.example", "shop.lumen.example", "rival0.example", "rival1.example/x", "other.example", "blog.other.example", "reddit.com", "old.reddit.com",
-				"x.com", "trustpilot.com", "nasa.gov", "user.github.io", "a.co.uk", "b.co.uk", "127.0.0.1", "münchen.de", "xn--mnchen-3ya.de") +
+			pick(random, "lumen.example", "shop.lumen.example", "rival0.example", "rival1.example/x", "other.example",
+				"blog.other.example", "reddit.com", "old.reddit.com",
+				"x.com", "trustpilot.com", "nasa.gov",
+				"user.github.io", "a.co.uk", "b.co.uk", "127.0.0.1", "münchen.de", "xn--mnchen-3ya.de") +
 			pick(random, "", "/", "/a", "/A", "/b?utm_source=x&q=1", "/c#top")
 	}
 	for range random.IntN(7) {
-		f.Cites, f.Titles = append(f.Cites, source()), append(f.Titles, pick(random, "", "", "Z", "a", "東京", "Best & brightest"))
+		f.Cites, f.Titles = append(f.Cites, source()),
+			append(f.Titles, pick(random, "", "", "Z", "a", "東京", "Best & brightest"))
 	}
 	for range random.IntN(3) {
 		f.Consults = append(f.Consults, source())
 	}
 	for range random.IntN(4) {
 		f.Products = append(f.Products, event.Product{
-			Title: pick(random, "Lumen One", "Glow lamp", "A lamp", "Beam and Lumen"), Brand: pick(random, "", "", "Lumen", "Dusk", "Nobody"),
-			Position: pick(random, 0, 0, 1, 2, 7), PriceAmount: pick(random, "", "19.9", "0.1", "1234567890.1234", "0", "100"), PriceCurrency: pick(random, "", "EUR", "EUR", "USD"),
-			Merchant: pick(random, "", "Lamp Co"), URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x", "https://shop.lumen.example/1", "no address", "https://www.google.com/search?prds=1"), ImageURL: pick(random, "", "https://img.example/1"),
-			Rating: pick(random, 0, 4.7, 0.1), ReviewCount: pick(random, int64(0), 12),
+			Title:         pick(random, "Lumen One", "Glow lamp", "A lamp", "Beam and Lumen"),
+			Brand:         pick(random, "", "", "Lumen", "Dusk", "Nobody"),
+			Position:      pick(random, 0, 0, 1, 2, 7),
+			PriceAmount:   pick(random, "", "19.9", "0.1", "1234567890.1234", "0", "100"),
+			PriceCurrency: pick(random, "", "EUR", "EUR", "USD"),
+			Merchant:      pick(random, "", "Lamp Co"),
+			URL: pick(random, "", "https://www.shop.co.uk/p?utm_source=x",
+				"https://shop.lumen.example/1", "no address", "https://www.google.com/search?prds=1"),
+			ImageURL: pick(random, "", "https://img.example/1"),
+			Rating:   pick(random, 0, 4.7, 0.1), ReviewCount: pick(random, int64(0), 12),
 		})
 	}
 	return f
@@ -126,8 +136,10 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 		filter, query := s.randomFilter(random, "lumen")
 		query.Set("brand_id", s.ids["lumen"])
 		f := naive.CitationFilter{
-			Filter: filter, Source: pick(random, "all", "owned", "competitor", "external"), Limit: pick(random, 1, 3, 50, 200),
-			Mentioned: pick(random, nil, new(true), new(false)), Consulted: random.IntN(3) == 0, Granularity: pick(random, "", "day", "week"),
+			Filter: filter, Source: pick(random, "all", "owned", "competitor", "external"),
+			Limit:     pick(random, 1, 3, 50, 200),
+			Mentioned: pick(random, nil, new(true), new(false)), Consulted: random.IntN(3) == 0,
+			Granularity: pick(random, "", "day", "week"),
 		}
 		query.Set("source_filter", f.Source)
 		query.Set("limit", fmt.Sprint(f.Limit))
@@ -155,15 +167,18 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 		}
 		who := naive.Live{ID: brand.BrandID, Name: brand.Name}
 		query.Set("limit", fmt.Sprint(f.Limit%99+1))
-		s.wantBody(t, "/api/v1/source-matrix?"+query.Encode(), naive.SourceMatrix(readings, filter, who, rivals, f.Limit%99+1, listed))
+		s.wantBody(t, "/api/v1/source-matrix?"+query.Encode(),
+			naive.SourceMatrix(readings, filter, who, rivals, f.Limit%99+1, listed))
 		query.Del("limit")
-		s.wantBody(t, "/api/v1/shopping-summary?"+query.Encode(), naive.Shopping(readings, filter, who, rivals, brand.Domains))
+		s.wantBody(t, "/api/v1/shopping-summary?"+query.Encode(),
+			naive.Shopping(readings, filter, who, rivals, brand.Domains))
 		s.compareCards(t, random, readings, filter, query)
 	}
 }
 
 // compareCards reads all pages.
-func (s *stage) compareCards(t *testing.T, random *rand.Rand, readings []naive.Reading, filter naive.Filter, query url.Values) {
+func (s *stage) compareCards(t *testing.T, random *rand.Rand, readings []naive.Reading, filter naive.Filter,
+	query url.Values) {
 	t.Helper()
 	f := naive.CardFilter{Filter: filter}
 	if f.Role = pick(random, nil, new("own"), new("competitor"), new("other")); f.Role != nil {

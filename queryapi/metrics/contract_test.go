@@ -267,14 +267,18 @@ func valid(schema *jsonschema.Schema, text string) error {
 func (s *stage) fill(t *testing.T) {
 	t.Helper()
 	s.addRivals(t, []string{"Glow"})
-	for _, f := range []brandFact{{Organization: "rival", Name: "Other", Slug: "other"}, {Name: "Nova", Slug: "nova"}, {Name: "Zeta", Slug: "zeta"}} {
+	for _, f := range []brandFact{
+		{Organization: "rival", Name: "Other", Slug: "other"}, {Name: "Nova", Slug: "nova"},
+		{Name: "Zeta", Slug: "zeta"},
+	} {
 		s.addBrand(t, f)
 	}
 	var facts []answerFact
 	for i := range 12 {
 		f := answerFact{
-			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2],
-			Text: strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
+			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0),
+			Region: []string{"de", "us"}[i%2],
+			Text:   strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
 		}
 		for page := range i * 5 % 12 {
 			f.Cites = append(f.Cites, fmt.Sprintf("https://lumen.example/%d", page))
@@ -284,9 +288,16 @@ func (s *stage) fill(t *testing.T) {
 	for day := range 12 { // 4 of the window, 8 before
 		on := dayText(today.AddDate(0, 0, -day-min(day/4, 1)*30))
 		for i := range 12 {
-			facts = append(facts, answerFact{On: on, Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2], Text: "Lumen"})
+			facts = append(facts, answerFact{
+				On: on, Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0),
+				Region: []string{"de", "us"}[i%2], Text: "Lumen",
+			})
 			if i < 5 && day > 0 {
-				facts = append(facts, answerFact{Brand: "nova", On: on, Prompt: fmt.Sprintf("p%d", i), Text: []string{"Nova", "Lumen"}[min(1, (day+i)%2+day/4)]})
+				facts = append(facts, answerFact{
+					Brand: "nova", On: on, Prompt: fmt.Sprintf("p%d", i), Text: []string{
+						"Nova", "Lumen",
+					}[min(1, (day+i)%2+day/4)],
+				})
 			}
 		}
 	}
@@ -296,12 +307,15 @@ func (s *stage) fill(t *testing.T) {
 		own.Cites = append(own.Cites, fmt.Sprintf("https://lumen.example/%d", i))
 		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
 		shown.Searches = append(shown.Searches, fmt.Sprint("lamp ", i))
-		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
+		shown.Products = append(shown.Products, event.Product{
+			Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3],
+		})
 	}
 	listed := answerFact{On: dayText(today), Branded: new(true), Products: []event.Product{{Title: "Lumen One"}}}
 	s.addFacts(t, append(facts, shown, own, listed, answerFact{On: dayText(today), NotShown: true})...)
 	s.fillTraffic(t)
-	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'gap', n::text FROM generate_series(1, 60) AS n", s.id("lumen")); err != nil {
+	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.suggestions (brand_id, kind, text) SELECT $1, 'gap', "+
+		"n::text FROM generate_series(1, 60) AS n", s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,8 +22,9 @@ import (
 
 // A crawlFact is a request of an AI crawler.
 type crawlFact struct {
-	Brand    string `json:"brand"`   // slug; "" is the first brand
-	Line     string `json:"line"`    // of its log: facts of one line, site, time and ordinal are one crawl, appended again; "" is none of them
+	Brand string `json:"brand"` // slug; "" is the first brand
+	// of its log: facts of one line, site, time and ordinal are one crawl, appended again; "" is none of them
+	Line     string `json:"line"`
 	On       string `json:"on"`      // a day, at noon, or an instant
 	Crawler  string `json:"crawler"` // "" is GPTBot
 	Operator string `json:"operator"`
@@ -46,9 +47,11 @@ func (f crawlFact) record(t *testing.T, s *stage, brand postgres.Snapshot) event
 		ordinal = s.crawled + 1
 	}
 	return event.Crawl{
-		V: event.Version, ID: event.CrawlID(host, []byte(f.Line), ordinal, at.Time), OrganizationID: brand.OrganizationID, BrandID: brand.BrandID, At: at,
-		Crawler: cmp.Or(f.Crawler, "GPTBot"), Operator: f.Operator, Platform: f.Platform, Purpose: event.Purpose(cmp.Or(f.Purpose, string(event.PurposeTraining))),
-		Host: host, Path: cmp.Or(f.Path, "/"), Status: f.Status, Bytes: f.Bytes, Verified: f.Verified,
+		V: event.Version, ID: event.CrawlID(host, []byte(f.Line), ordinal, at.Time),
+		OrganizationID: brand.OrganizationID, BrandID: brand.BrandID, At: at,
+		Crawler: cmp.Or(f.Crawler, "GPTBot"), Operator: f.Operator, Platform: f.Platform,
+		Purpose: event.Purpose(cmp.Or(f.Purpose, string(event.PurposeTraining))),
+		Host:    host, Path: cmp.Or(f.Path, "/"), Status: f.Status, Bytes: f.Bytes, Verified: f.Verified,
 	}
 }
 
@@ -76,7 +79,9 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landedCrawls, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{
+			Topic: batch.Topic, Offset: s.landedCrawls, Value: value, Time: today,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,9 +119,12 @@ func TestCrawlersEqualThePlainestComputation(t *testing.T) {
 				from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 				to := from.AddDate(0, 0, random.IntN(40))
 				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
-					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
+					query := url.Values{
+						"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)},
+					}
 					f := naive.Filter{From: dayText(from), To: dayText(to)}
-					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"}, []string{"claude", "none"}); f.Platforms != nil {
+					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"},
+						[]string{"claude", "none"}); f.Platforms != nil {
 						query.Set("platform", strings.Join(f.Platforms, ","))
 					}
 					granularity := pick(random, "", "day", "week", "month")
@@ -143,7 +151,8 @@ func randomCrawls(random *rand.Rand, n int) []crawlFact {
 			Platform: pick(random, "chatgpt", "claude", ""),
 			Purpose:  pick(random, "training", "search", "user"),
 			Host:     pick(random, "lumen.example", "shop.lumen.example"),
-			Path:     pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/", "/%41"),
+			Path: pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/",
+				"/%41"),
 			Status:   pick(random, 0, 200, 200, 304, 403, 999),
 			Bytes:    int64(random.IntN(1 << 30)),
 			Verified: pick(random, nil, new(true), new(false)),

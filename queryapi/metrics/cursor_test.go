@@ -16,7 +16,10 @@ import (
 )
 
 var (
-	aCard   = clickhouse.Card{ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC), AnswerID: clickhouse.UUID{2}, Position: 3}
+	aCard = clickhouse.Card{
+		ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC),
+		AnswerID: clickhouse.UUID{2}, Position: 3,
+	}
 	ofCards = digest("cards", clickhouse.Filter{BrandID: clickhouse.UUID{4}})
 	aCursor = cursor[cardPosition]{cursorVersion, ofCards, positionOfCard(aCard)}
 )
@@ -33,7 +36,8 @@ func TestACursorIsThePositionOfACard(t *testing.T) {
 	q := parseQuery("cursor=" + aCursor.encode())
 	got := cardCursor(q)
 	want := clickhouse.CardCursor{
-		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3, ID: "01000000-0000-0000-0000-000000000000",
+		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3,
+		ID: "01000000-0000-0000-0000-000000000000",
 	}
 	if q.check() != nil || got != want {
 		t.Errorf("got %+v, %v", got, q.check())
@@ -53,12 +57,19 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 		return base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(decoded), part, other, 1)))
 	}
 	for name, text := range map[string]string{
-		"text": "x", "cut": valid[:len(valid)-1], "longer": valid + "A", "padded": valid + "=", "no base64": "!" + valid[1:], "a line end": valid[:4] + "\n" + valid[4:],
-		"another version": with(`"v":2`, `"v":3`), "no version": with(`"v":2,`, ""), "a time that no card has": with("2026", "2150"), "before all times": with("2026", "1969"),
-		"a year of six digits": with("2026", "202600"), "another digest": with(ofCards[:2], "zz"), "no id": with(`"id":"01000000-0000-0000-0000-000000000000"`, `"id":"1"`),
-		"an id in another form": with("01000000-0000-0000-0000-000000000000", "{01000000-0000-0000-0000-000000000000}"), "null": with("3", "null"),
-		"a negative position": with(`"position":3`, `"position":-3`), "another member": with(`"v"`, `"w":1,"v"`), "a space": with(`"v":2`, `"v": 2`), "two objects": with("}}", "}}{}"),
-		"another list's": cursor[answerPosition]{cursorVersion, ofCards, answerPosition{AnsweredAt: instant(aCard.AnsweredAt), ID: aCard.ID}}.encode(),
+		"text": "x", "cut": valid[:len(valid)-1], "longer": valid + "A", "padded": valid + "=",
+		"no base64": "!" + valid[1:], "a line end": valid[:4] + "\n" + valid[4:],
+		"another version": with(`"v":2`, `"v":3`), "no version": with(`"v":2,`, ""),
+		"a time that no card has": with("2026", "2150"), "before all times": with("2026", "1969"),
+		"a year of six digits": with("2026", "202600"), "another digest": with(ofCards[:2], "zz"),
+		"no id":                 with(`"id":"01000000-0000-0000-0000-000000000000"`, `"id":"1"`),
+		"an id in another form": with("01000000-0000-0000-0000-000000000000", "{01000000-0000-0000-0000-000000000000}"),
+		"null":                  with("3", "null"),
+		"a negative position":   with(`"position":3`, `"position":-3`), "another member": with(`"v"`, `"w":1,"v"`),
+		"a space": with(`"v":2`, `"v": 2`), "two objects": with("}}", "}}{}"),
+		"another list's": cursor[answerPosition]{
+			cursorVersion, ofCards, answerPosition{AnsweredAt: instant(aCard.AnsweredAt), ID: aCard.ID},
+		}.encode(),
 	} {
 		q := parseQuery("cursor=" + url.QueryEscape(text))
 		if position := cardCursor(q); q.check() == nil || position != (clickhouse.CardCursor{}) {
@@ -82,7 +93,8 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		after := c.Position.cursor()
-		if _, err := time.Parse("2006-01-02 15:04:05.000", after.AnsweredAt); err != nil || len(after.AnswerID) != 36 || len(after.ID) != 36 || c.encode() != text {
+		if _, err := time.Parse("2006-01-02 15:04:05.000", after.AnsweredAt); err != nil ||
+			len(after.AnswerID) != 36 || len(after.ID) != 36 || c.encode() != text {
 			t.Fatalf("accepted %+v, %v", after, err)
 		}
 	})
@@ -100,22 +112,27 @@ func TestACursorBelongsToItsQuestion(t *testing.T) {
 	s.keepCursor(t, body)
 	for more, want := range map[string]int{
 		"": 200, "&date_from=2026-03-01": 200, "&date_to=2026-03-29": 200, "&branded=all": 200,
-		"&model=gpt": 400, "&region=de": 400, "&topic_id=" + s.ids["lumen"]: 400, "&branded=true": 400, "&role=other": 400, "&platform=openai": 400,
+		"&model=gpt": 400, "&region=de": 400, "&topic_id=" + s.ids["lumen"]: 400, "&branded=true": 400,
+		"&role=other": 400, "&platform=openai": 400,
 	} {
-		if status, body := s.get(t, "acme", target+more+"&cursor="+s.ids["next"]); status != want || want == 400 && !strings.HasPrefix(body, `{"error":"cursor: want the next_cursor of a page`) {
+		if status, body := s.get(t, "acme", target+more+"&cursor="+s.ids["next"]); status != want ||
+			want == 400 && !strings.HasPrefix(body, `{"error":"cursor: want the next_cursor of a page`) {
 			t.Errorf("%s: %d %s, want %d", more, status, body, want)
 		}
 	}
-	for query, want := range map[string]int{"&limit=200&brand_id=" + s.ids["lumen"]: 200, "&brand_id=" + s.ids["lamp"]: 400} {
-		if r := s.ask(t, http.MethodGet, "/api/v1/shopping-cards?cursor="+s.ids["next"]+query, s.bearer("acme")); r.StatusCode != want {
+	for query, want := range map[string]int{
+		"&limit=200&brand_id=" + s.ids["lumen"]: 200, "&brand_id=" + s.ids["lamp"]: 400,
+	} {
+		if r := s.ask(t, http.MethodGet, "/api/v1/shopping-cards?cursor="+s.ids["next"]+query,
+			s.bearer("acme")); r.StatusCode != want {
 			t.Errorf("%s: %d %s, want %d", query, r.StatusCode, r.body, want)
 		}
 	}
 }
 
-// A cursor is refused with each filter that its page was asked without: with every parameter of every list but the days,
-// the size and form of a page, and compare, which adds figures to rows. What a list reads is what is described, as "names"
-// shows.
+// A cursor is refused with each filter that its page was asked without: with every parameter of every list but the
+// days, the size and form of a page, and compare, which adds figures to rows. What a list reads is what is described,
+// as "names" shows.
 func aCursorIsRefusedWithAnotherFilter(t *testing.T, s *stage) {
 	lists := 0
 	for path, o := range contractOf(t).operations {
@@ -126,16 +143,19 @@ func aCursorIsRefusedWithAnotherFilter(t *testing.T, s *stage) {
 		delete(s.ids, "next")
 		_, body := s.get(t, "acme", s.target(o, "lumen", "limit", "1"))
 		s.keepCursor(t, body)
-		if status, body := s.get(t, "acme", s.target(o, "lumen", "limit", "2", "cursor", s.ids["next"])); status != 200 {
+		if status, body := s.get(t, "acme",
+			s.target(o, "lumen", "limit", "2", "cursor", s.ids["next"])); status != 200 {
 			t.Errorf("%s: the second page is %d %s", path, status, body)
 		}
 		for _, p := range o.parameters {
-			if slices.Contains([]string{"brand_id", "date_from", "date_to", "limit", "format", "table", "cursor", "compare"}, p.Name) {
+			if slices.Contains([]string{"brand_id", "date_from", "date_to", "limit", "format", "table", "cursor",
+				"compare"}, p.Name) {
 				continue
 			}
 			value := p.unusual()
 			status, body := s.get(t, "acme", s.target(o, "lumen", "limit", "1", "cursor", s.ids["next"], p.Name, value))
-			if refusal := refusalOf(t, path, body); status != 400 || !strings.HasPrefix(refusal, "cursor: want the next_cursor") {
+			if refusal := refusalOf(t, path, body); status != 400 ||
+				!strings.HasPrefix(refusal, "cursor: want the next_cursor") {
 				t.Errorf("%s, %s=%s with a cursor of a page without it: %d %s", path, p.Name, value, status, body)
 			}
 		}
@@ -152,7 +172,8 @@ func (p parameter) unusual() string {
 	}
 	right, _ := p.examples()
 	return right[slices.IndexFunc(right, func(value string) bool {
-		return p.schema.Default == nil && value != "new" || p.schema.Default != nil && value != fmt.Sprint(*p.schema.Default)
+		return p.schema.Default == nil && value != "new" ||
+			p.schema.Default != nil && value != fmt.Sprint(*p.schema.Default)
 	})]
 }
 
@@ -165,7 +186,9 @@ func TestPagesAreStableUnderInserts(t *testing.T) {
 	come := func(at string, n int) {
 		facts := make([]answerFact, n)
 		for i := range facts {
-			facts[i] = answerFact{On: at, Products: []event.Product{{Title: "a", Position: 2}, {Title: "b", Position: 2}, {Title: "c"}}}
+			facts[i] = answerFact{
+				On: at, Products: []event.Product{{Title: "a", Position: 2}, {Title: "b", Position: 2}, {Title: "c"}},
+			}
 		}
 		s.addFacts(t, facts...)
 	}

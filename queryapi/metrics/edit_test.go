@@ -32,11 +32,13 @@ func (s *stage) edit(t *testing.T, e edit) {
 	id, change, values := s.id(name), "", []any{s.id(name)}
 	switch e.Do {
 	case "rename":
-		change, values = fmt.Sprintf("UPDATE public.%ss SET %s = $2 WHERE id = $1", e.What, nameColumn[e.What]), append(values, e.To)
+		change, values = fmt.Sprintf("UPDATE public.%ss SET %s = $2 WHERE id = $1", e.What, nameColumn[e.What]),
+			append(values, e.To)
 	case "delete":
 		change = fmt.Sprintf("DELETE FROM public.%ss WHERE id = $1", e.What)
 	case "move":
-		change, values = "UPDATE public.prompts SET topic_id = nullif($2, '')::uuid WHERE id = $1", append(values, s.ids[s.named(e.Of, e.To)])
+		change, values = "UPDATE public.prompts SET topic_id = nullif($2, '')::uuid WHERE id = $1",
+			append(values, s.ids[s.named(e.Of, e.To)])
 	}
 	tag, err := s.db.Exec(t.Context(), change, values...)
 	if err != nil || tag.RowsAffected() != 1 {
@@ -65,7 +67,9 @@ func (s *stage) add(t *testing.T, e edit) {
 		if e.To != "" {
 			domains = append(domains, e.To)
 		}
-		err := s.db.QueryRow(t.Context(), "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, $3) RETURNING id", s.id(e.Of), e.Name, domains).Scan(&id)
+		err := s.db.QueryRow(t.Context(),
+			"INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, $3) RETURNING id", s.id(e.Of),
+			e.Name, domains).Scan(&id)
 		if err != nil {
 			t.Fatal(e, err)
 		}

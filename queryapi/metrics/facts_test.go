@@ -61,9 +61,14 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 	a := &event.Answer{
 		V:              event.Version,
 		OrganizationID: brand.OrganizationID,
-		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
-		Prompt:         event.Prompt{ID: prompt.ID, Text: prompt.Text, SetID: prompt.SetID, IsBranded: f.Branded},
-		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Provider: f.Provider, Region: f.Region,
+		Brand: event.Brand{
+			Entity: event.Entity{
+				ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains,
+			}, Revision: brand.Revision,
+		},
+		Prompt:   event.Prompt{ID: prompt.ID, Text: prompt.Text, SetID: prompt.SetID, IsBranded: f.Branded},
+		Platform: cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served,
+		Provider: f.Provider, Region: f.Region,
 		Sample:     int64(cmp.Or(f.Corrects, s.facts+1)), // no two facts are one run
 		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
 	}
@@ -75,7 +80,8 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 	}
 	f.outcome(a)
 	a.ID = event.RunID(event.Identity{
-		BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region, Sample: a.Sample, Due: a.AnsweredAt.Time,
+		BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region,
+		Sample: a.Sample, Due: a.AnsweredAt.Time,
 	})
 	return a
 }

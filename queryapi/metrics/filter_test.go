@@ -48,7 +48,8 @@ func TestCommonParameters(t *testing.T) {
 		{"&date_from=2026-02-28&date_to=2026-02-28", commonParams{window: days(t, "2026-02-28", "2026-02-28")}},
 		{"&date_from=2024-02-29", commonParams{window: days(t, "2024-02-29", "2024-03-29")}},
 		{"&date_to=2026-03-29", commonParams{window: days(t, "2026-02-28", "2026-03-29")}},
-		{"&date_from=2026-02-20", commonParams{window: days(t, "2026-02-20", "2026-03-21")}}, // into the future, where nothing is yet
+		// into the future, where nothing is yet
+		{"&date_from=2026-02-20", commonParams{window: days(t, "2026-02-20", "2026-03-21")}},
 		{"&date_from=2024-03-01&date_to=2026-03-01", commonParams{window: days(t, "2024-03-01", "2026-03-01")}},
 		{"&date_from=9999-12-25", commonParams{window: days(t, "9999-12-25", "9999-12-31")}},
 		{"&date_to=0000-01-02", commonParams{window: days(t, "0000-01-01", "0000-01-02")}},
@@ -62,7 +63,8 @@ func TestCommonParameters(t *testing.T) {
 		{"&region=de,fr", commonParams{window: last30, regions: []string{"de,fr"}}}, // one region of that name
 		{"&region=S%C3%A3o+Paulo", commonParams{window: last30, regions: []string{"São Paulo"}}},
 		{"&region=São", commonParams{window: last30, regions: []string{"São"}}},
-		{"&topic_id=0198C1F2-0000-7000-8000-0000000000FF", commonParams{window: last30, topics: []clickhouse.UUID{topicID}}},
+		{"&topic_id=0198C1F2-0000-7000-8000-0000000000FF",
+			commonParams{window: last30, topics: []clickhouse.UUID{topicID}}},
 		{"&branded=all", commonParams{window: last30}},
 		{"&branded=true", commonParams{window: last30, branded: []bool{true}}},
 		{"&branded=false", commonParams{window: last30, branded: []bool{false}}},
@@ -110,9 +112,12 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&date_to=20260201", "date_to" + wantDay + `, got "20260201"`},
 		{brand + "&date_to=today", "date_to" + wantDay + `, got "today"`},
 		{brand + "&date_to=２０２６-02-01", "date_to" + wantDay + `, got "２０２６-02-01"`},
-		{brand + "&date_from=2026-03-02&date_to=2026-03-01", "date_from: want a day up to date_to, 2026-03-01, got 2026-03-02"},
-		{brand + "&date_from=2024-02-29&date_to=2026-03-01", "date_from: want at most 731 days up to date_to, both counted, got 732 days"},
-		{brand + "&date_from=0000-01-01&date_to=9999-12-31", "date_from: want at most 731 days up to date_to, both counted, got 3652425 days"},
+		{brand + "&date_from=2026-03-02&date_to=2026-03-01",
+			"date_from: want a day up to date_to, 2026-03-01, got 2026-03-02"},
+		{brand + "&date_from=2024-02-29&date_to=2026-03-01",
+			"date_from: want at most 731 days up to date_to, both counted, got 732 days"},
+		{brand + "&date_from=0000-01-01&date_to=9999-12-31",
+			"date_from: want at most 731 days up to date_to, both counted, got 3652425 days"},
 		{brand + "&date_from=2026-01-01&date_from=2026-01-01", "date_from" + wantDay + ", once, got it 2 times"},
 
 		{brand + "&model=", "model: want model slugs separated by commas, got an empty value"},
@@ -127,7 +132,8 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&model=\xff", `model: want model slugs separated by commas, as UTF-8 without NUL, got "\xff"`},
 		{brand + "&model=a%00", `model: want model slugs separated by commas, as UTF-8 without NUL, got "a\x00"`},
 		{brand + "&region=", "region: want a region, none, or no such parameter for all, got an empty value"},
-		{brand + "&region=de&region=fr", "region: want a region, none, or no such parameter for all, once, got it 2 times"},
+		{brand + "&region=de&region=fr",
+			"region: want a region, none, or no such parameter for all, once, got it 2 times"},
 		{brand + "&topic_id=7", `topic_id: want the id of a topic, a UUID, got "7"`},
 		{brand + "&topic_id=", "topic_id: want the id of a topic, a UUID, got an empty value"},
 		{brand + "&branded=yes", `branded: want one of all, true, false, got "yes"`},
@@ -142,10 +148,12 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&model%73=gpt-5", `"models": want a parameter of this endpoint, the nearest is model`},
 		{brand + "&=x", `"": want a parameter of this endpoint, the nearest is model`},
 		{brand + "&%zz=x", `"%zz": want a parameter of this endpoint, the nearest is model`},
-		{brand + "&e=1&d=1&c=1&b=1&a=1&a=2", `"a": want a parameter of this endpoint, the nearest is model; "b": want a parameter of this endpoint, the nearest is model; ` +
+		{brand + "&e=1&d=1&c=1&b=1&a=1&a=2", `"a": want a parameter of this endpoint, the nearest is model; ` +
+			`"b": want a parameter of this endpoint, the nearest is model; ` +
 			`"c": want a parameter of this endpoint, the nearest is model`},
 
-		{"model=&date_to=never", wantBrand + ", got nothing; date_to" + wantDay + `, got "never"; model: want model slugs separated by commas, got an empty value`},
+		{"model=&date_to=never", wantBrand + ", got nothing; date_to" + wantDay +
+			`, got "never"; model: want model slugs separated by commas, got an empty value`},
 	}
 	for _, c := range cases {
 		t.Run(c.query, func(t *testing.T) {
@@ -164,7 +172,8 @@ func TestRefusedParameters(t *testing.T) {
 func FuzzCommonParameters(f *testing.F) {
 	for _, seed := range []string{
 		"brand_id=" + brandText + "&date_from=2026-02-01&date_to=2026-03-01&model=a,b&region=de&branded=true",
-		"brand_id=" + brandText + "&topic_id=" + brandText, "brand_id=%zz&date_from=9999-12-31", "brand_id=" + brandText + "&date_to=0000-01-01", "&&==&%00=%ff",
+		"brand_id=" + brandText + "&topic_id=" + brandText, "brand_id=%zz&date_from=9999-12-31",
+		"brand_id=" + brandText + "&date_to=0000-01-01", "&&==&%00=%ff",
 	} {
 		f.Add(seed)
 	}
@@ -205,7 +214,8 @@ func TestBodiesShowNumbersAndTextAsTheyAre(t *testing.T) {
 		"d": instant(time.Date(2026, 3, 2, 10, 0, 0, 123_999_999, time.FixedZone("CET", 3600))),
 		"e": "<R&D> “ü” 東", "f": 27.2, "g": none, "h": []string{},
 	})
-	want := `{"a":{"low":0,"high":50},"b":{"reason":"too_few_prompts"},"c":null,"d":"2026-03-02T09:00:00.123Z","e":"<R&D> “ü” 東","f":27.2,"g":null,"h":[]}`
+	want := `{"a":{"low":0,"high":50},"b":{"reason":"too_few_prompts"},"c":null,"d":"2026-03-02T09:00:00.123Z",` +
+		`"e":"<R&D> “ü” 東","f":27.2,"g":null,"h":[]}`
 	if err != nil || string(got) != want || !json.Valid(got) {
 		t.Errorf("encode() = %s, %v\nwant %s", got, err, want)
 	}

@@ -123,7 +123,11 @@ func (l *harness) final(t *testing.T) []*event.Answer {
 				continue
 			}
 			a := *first
-			a.Brand = event.Brand{Entity: event.Entity{ID: now.BrandID, Name: now.Name, Aliases: now.Aliases, Domains: now.Domains}, Revision: now.Revision}
+			a.Brand = event.Brand{
+				Entity: event.Entity{
+					ID: now.BrandID, Name: now.Name, Aliases: now.Aliases, Domains: now.Domains,
+				}, Revision: now.Revision,
+			}
 			a.Competitors = nil
 			for _, c := range now.Competitors {
 				a.Competitors = append(a.Competitors, event.Entity(c))
@@ -140,7 +144,8 @@ func (l *harness) compareWithFresh(t *testing.T) {
 	fresh := &service{db: l.db, warehouse: openClickHouse(t)}
 	fresh.url = serve(t, fresh.db, fresh.warehouse)
 	l.copyDimensions(t, fresh)
-	landAll(t, release[sink.Answer]{sink.NewAnswers(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), l.version}, answers)
+	landAll(t, release[sink.Answer]{sink.NewAnswers(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), l.version},
+		answers)
 	filtered := pick(l.random, l.brands...)
 	for _, slug := range l.brands {
 		for _, target := range l.questions(slug, slug == filtered || longRun()) {
@@ -152,7 +157,8 @@ func (l *harness) compareWithFresh(t *testing.T) {
 		}
 	}
 	lived := l.results(t)
-	if _, err := l.db.Exec(t.Context(), "DELETE FROM public.prompt_results WHERE brand_id = ANY ($1::uuid[])", l.brandIDs()); err != nil {
+	if _, err := l.db.Exec(t.Context(),
+		"DELETE FROM public.prompt_results WHERE brand_id = ANY ($1::uuid[])", l.brandIDs()); err != nil {
 		t.Fatal(err)
 	}
 	writer := l.writer(t, l.version)
@@ -185,7 +191,9 @@ func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Ans
 			if err != nil {
 				t.Fatal(err)
 			}
-			item, _, err := target.Decode(target.Version(), consume.Record{Topic: b.Topic, Offset: offset, Value: value, Time: today})
+			item, _, err := target.Decode(target.Version(), consume.Record{
+				Topic: b.Topic, Offset: offset, Value: value, Time: today,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,8 +214,11 @@ func (l *harness) copyDimensions(t *testing.T, to *service) {
 	if err := l.warehouse.QueryRow(t.Context(), "SELECT currentDatabase()").Scan(&database); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics"} {
-		if err := to.warehouse.Exec(t.Context(), "INSERT INTO "+table+" SELECT * FROM "+database+"."+table); err != nil {
+	for _, table := range []string{
+		"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics",
+	} {
+		if err := to.warehouse.Exec(t.Context(),
+			"INSERT INTO "+table+" SELECT * FROM "+database+"."+table); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,9 +235,12 @@ func (l *harness) questions(slug string, filtered bool) (targets []string) {
 	for _, query := range queries {
 		query.Set("brand_id", l.ids[slug])
 		for _, endpoint := range []string{
-			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "entity-trend?granularity=month&", "competitor-comparison?",
-			"filters?", "visibility-summary?group_by=topic&", "visibility-trend?group_by=model&", "competitor-comparison?group_by=platform&",
-			"prompt-performance?limit=100&", "citations?limit=200&", "citations?source_filter=external&", "shopping-cards?limit=200&",
+			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&",
+			"entity-trend?granularity=month&", "competitor-comparison?",
+			"filters?", "visibility-summary?group_by=topic&", "visibility-trend?group_by=model&",
+			"competitor-comparison?group_by=platform&",
+			"prompt-performance?limit=100&", "citations?limit=200&", "citations?source_filter=external&",
+			"shopping-cards?limit=200&",
 		} {
 			targets = append(targets, "/api/v1/"+endpoint+query.Encode())
 		}
@@ -237,7 +251,8 @@ func (l *harness) questions(slug string, filtered bool) (targets []string) {
 // results are all rows of prompt_results, but for when they were written.
 func (l *harness) results(t *testing.T) []string {
 	t.Helper()
-	rows, err := l.db.Query(t.Context(), "SELECT (to_jsonb(r) - 'updated_at')::text FROM public.prompt_results AS r WHERE brand_id = ANY ($1::uuid[]) ORDER BY id", l.brandIDs())
+	rows, err := l.db.Query(t.Context(), "SELECT (to_jsonb(r) - 'updated_at')::text FROM public.prompt_results AS r "+
+		"WHERE brand_id = ANY ($1::uuid[]) ORDER BY id", l.brandIDs())
 	if err != nil {
 		t.Fatal(err)
 	}

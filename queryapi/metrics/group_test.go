@@ -15,19 +15,22 @@ import (
 var groupEndpoints = []string{"visibility-summary", "visibility-trend", "competitor-comparison", "sentiment"}
 
 // compareGroups asks one of the endpoints, each in its turn, for groups of some kind: they are what the plainest
-// computation says of the answers of each, and together they have what the whole has. Filters are drawn until two groups
-// have something, at most fifty times.
+// computation says of the answers of each, and together they have what the whole has. Filters are drawn until two
+// groups have something, at most fifty times.
 func (h *history) compareGroups(t *testing.T, slug string, brand naive.Live, rivals []naive.Live) {
 	t.Helper()
 	endpoint := groupEndpoints[h.grouped%len(groupEndpoints)]
 	h.grouped++
 	readings := h.readings[slug]
 	if endpoint == "sentiment" { // groups without answers are not listed
-		readings = slices.DeleteFunc(slices.Clone(readings), func(r naive.Reading) bool { return r.Answer.Finish == event.FinishNotShown })
+		readings = slices.DeleteFunc(slices.Clone(readings), func(r naive.Reading) bool {
+			return r.Answer.Finish == event.FinishNotShown
+		})
 	}
 	for draw := range 50 {
 		filter, query := h.randomFilter(h.random, slug)
-		by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week", "month")
+		by, granularity := pick(h.random, "platform", "model", "region", "topic"),
+			pick(h.random, "day", "week", "month")
 		hiding := filter.WithHiding(h.readings[slug])
 		want := naive.Grouped(readings, hiding, by, h.topics, func(r []naive.Reading) naive.Body {
 			switch endpoint {
@@ -128,7 +131,9 @@ func TestFiftyGroupsAreShown(t *testing.T) {
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	var facts []answerFact
 	for n := range 60 {
-		facts = append(facts, answerFact{On: "2026-03-30", Region: fmt.Sprintf("r%02d", n), Text: "Lumen", Times: 1 + n/30})
+		facts = append(facts, answerFact{
+			On: "2026-03-30", Region: fmt.Sprintf("r%02d", n), Text: "Lumen", Times: 1 + n/30,
+		})
 	}
 	s.addFacts(t, facts...)
 	for _, endpoint := range []string{"visibility-summary", "visibility-trend", "competitor-comparison"} {
@@ -151,10 +156,12 @@ func TestFiftyGroupsAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	columns := matrix.Columns
-	if len(columns) != maxGroups || columns[0].Key != "r30" || columns[49].Key != "r19" || len(matrix.Rows) != 1 || matrix.Rows[0].N != 90 {
+	if len(columns) != maxGroups || columns[0].Key != "r30" || columns[49].Key != "r19" || len(matrix.Rows) != 1 ||
+		matrix.Rows[0].N != 90 {
 		t.Fatalf("the matrix shows %+v", matrix)
 	}
-	if cells := matrix.Rows[0].Cells; len(cells) != maxGroups || cells[0].Key != "r00" || cells[19].Key != "r19" || cells[20].Key != "r30" {
+	if cells := matrix.Rows[0].Cells; len(cells) != maxGroups || cells[0].Key != "r00" || cells[19].Key != "r19" ||
+		cells[20].Key != "r30" {
 		t.Errorf("the row shows %+v", cells)
 	}
 }

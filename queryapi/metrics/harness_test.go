@@ -69,7 +69,8 @@ func (l *harness) ask(t *testing.T) {
 		if f.GivenUp == "" && !f.NotShown {
 			f.Text += ". " + pick(l.random, l.rivals[f.Brand]...)
 			if l.random.IntN(4) == 0 {
-				f.Products = []event.Product{{Title: pick(l.random, "Glow One", "Lumen Two"), Brand: pick(l.random, "", "Beam", "Nova"), PriceAmount: "12.50", PriceCurrency: "EUR"}}
+				f.Products = []event.Product{{Title: pick(l.random, "Glow One", "Lumen Two"),
+					Brand: pick(l.random, "", "Beam", "Nova"), PriceAmount: "12.50", PriceCurrency: "EUR"}}
 			}
 		}
 		facts[i] = f
@@ -121,8 +122,10 @@ func (l *harness) editAliases(t *testing.T) {
 		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'other.example') ON CONFLICT DO NOTHING",
 		"DELETE FROM public.brand_domains WHERE brand_id = $1",
 		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'lumen.example') ON CONFLICT DO NOTHING",
-		"UPDATE public.competitors SET aliases = '{Dusk,Zeta}' WHERE id = (SELECT min(id::text)::uuid FROM public.competitors WHERE brand_id = $1)",
-		"UPDATE public.competitors SET domains = '{other.example}' WHERE id = (SELECT max(id::text)::uuid FROM public.competitors WHERE brand_id = $1)",
+		"UPDATE public.competitors SET aliases = '{Dusk,Zeta}' WHERE id = (SELECT min(id::text)::uuid FROM "+
+			"public.competitors WHERE brand_id = $1)",
+		"UPDATE public.competitors SET domains = '{other.example}' WHERE id = (SELECT max(id::text)::uuid FROM "+
+			"public.competitors WHERE brand_id = $1)",
 	)
 	if _, err := l.db.Exec(t.Context(), change, l.id(slug)); err != nil {
 		t.Fatal(change, err)
@@ -143,7 +146,9 @@ type pipeline struct {
 func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	t.Helper()
 	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}
-	answers := consume.Target[sink.Answer](release[sink.Answer]{sink.NewAnswers(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
+	answers := consume.Target[sink.Answer](release[sink.Answer]{
+		sink.NewAnswers(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version,
+	})
 	cfg := reread.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+"sink", l.prefix+event.TopicAnswers
 	cfg.ExtractVersion, cfg.PageSize = l.version, records
@@ -154,8 +159,10 @@ func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	}
 	p.ends = []func(){
 		inBackground(t, p.rereader.Run),
-		inBackground(t, reading(t, l, "sink", records, mortal[sink.Answer]{answers, p.left, l.random.IntN(2) == 0}).Run),
-		inBackground(t, reading(t, l, "results", records, mortal[results.Item]{p.results, counting(written), l.random.IntN(2) == 0}).Run),
+		inBackground(t, reading(t, l, "sink", records,
+			mortal[sink.Answer]{answers, p.left, l.random.IntN(2) == 0}).Run),
+		inBackground(t, reading(t, l, "results", records,
+			mortal[results.Item]{p.results, counting(written), l.random.IntN(2) == 0}).Run),
 	}
 	return p
 }
@@ -175,7 +182,8 @@ func (l *harness) writer(t *testing.T, version int) *results.Results {
 }
 
 // reading is a consumer of the answers.
-func reading[T any](t *testing.T, l *harness, group string, records int, target consume.Target[T]) *consume.Consumer[T] {
+func reading[T any](t *testing.T, l *harness, group string, records int,
+	target consume.Target[T]) *consume.Consumer[T] {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+group, l.prefix+event.TopicAnswers
@@ -214,7 +222,8 @@ func inBackground(t *testing.T, run func(context.Context) error) (end func()) {
 // makeRereadsDue makes every reread due that waits for further edits.
 func (l *harness) makeRereadsDue(t *testing.T) {
 	t.Helper()
-	if _, err := l.db.Exec(t.Context(), "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at > clock_timestamp()"); err != nil {
+	if _, err := l.db.Exec(t.Context(),
+		"UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at > clock_timestamp()"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -223,11 +232,14 @@ func (l *harness) makeRereadsDue(t *testing.T) {
 func (l *harness) committedAll(t *testing.T, group string) bool {
 	t.Helper()
 	client, topic := &kafka.Client{Addr: kafka.TCP(l.brokers...)}, l.prefix+event.TopicAnswers
-	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1)}}})
+	ends, err := client.ListOffsets(t.Context(),
+		&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0),
+			kafka.LastOffsetOf(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: l.prefix + group, Topics: map[string][]int{topic: {0, 1}}})
+	committed, err := client.OffsetFetch(t.Context(),
+		&kafka.OffsetFetchRequest{GroupID: l.prefix + group, Topics: map[string][]int{topic: {0, 1}}})
 	if err != nil || committed.Error != nil {
 		return false // the group's coordinator is not there yet
 	}
@@ -248,7 +260,9 @@ func (l *harness) committedAll(t *testing.T, group string) bool {
 // rereads is how many brands are due to be read again.
 func (l *harness) rereads(t *testing.T) (due int) {
 	t.Helper()
-	if err := l.db.QueryRow(t.Context(), "SELECT count(*) FROM private.rereads WHERE due_at IS NOT NULL AND brand_id = ANY ($1::uuid[])", l.brandIDs()).Scan(&due); err != nil {
+	if err := l.db.QueryRow(t.Context(),
+		"SELECT count(*) FROM private.rereads WHERE due_at IS NOT NULL AND brand_id = ANY ($1::uuid[])",
+		l.brandIDs()).Scan(&due); err != nil {
 		t.Fatal(err)
 	}
 	return due
@@ -272,7 +286,9 @@ func (l *harness) awaitIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.For(t, "all rereads to end", func() bool { l.makeRereadsDue(t); return l.rereads(t) == 0 })
-	wait.For(t, "all results to be written", func() bool { return l.committedAll(t, "results") && l.committedAll(t, "sink") })
+	wait.For(t, "all results to be written", func() bool {
+		return l.committedAll(t, "results") && l.committedAll(t, "sink")
+	})
 	for _, task := range []func(context.Context) error{p.results.Renew, p.results.Prune} {
 		if err := task(t.Context()); err != nil {
 			t.Fatal(err)
@@ -284,7 +300,9 @@ func (l *harness) awaitIdle(t *testing.T) {
 func (l *harness) describe(t *testing.T) {
 	t.Helper()
 	var corrections uint64
-	if err := l.warehouse.QueryRow(t.Context(), "SELECT countIf(sign = -1) FROM answers WHERE toString(brand_id) IN ?", l.brandIDs()).Scan(&corrections); err != nil {
+	if err := l.warehouse.QueryRow(t.Context(),
+		"SELECT countIf(sign = -1) FROM answers WHERE toString(brand_id) IN ?", l.brandIDs()).
+		Scan(&corrections); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d answers, %d edits, %d corrections", len(l.first), l.changed, corrections)

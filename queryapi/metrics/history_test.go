@@ -45,12 +45,18 @@ var (
 func newHistory(t *testing.T, s *stage, random *rand.Rand) *history {
 	t.Helper()
 	h := &history{
-		stage: s, random: random, owners: map[string]string{"lumen": "acme", "second": "acme", "lumen-of-rival": "rival"},
-		readings: map[string][]naive.Reading{}, place: map[[2]uuid.UUID]int{}, rivals: map[string][]string{}, deleted: map[string]bool{},
+		stage: s, random: random, owners: map[string]string{
+			"lumen": "acme", "second": "acme", "lumen-of-rival": "rival",
+		},
+		readings: map[string][]naive.Reading{}, place: map[[2]uuid.UUID]int{}, rivals: map[string][]string{},
+		deleted: map[string]bool{},
 	}
 	for _, slug := range []string{"lumen", "second", "lumen-of-rival"} {
 		h.rivals[slug] = slices.Clone(rivalNames[:2+random.IntN(6)])
-		h.addBrandAmong(t, brandFact{Organization: h.owners[slug], Name: "Lumen", Slug: slug, Domains: []string{"lumen.example"}}, h.rivals[slug])
+		h.addBrandAmong(t,
+			brandFact{
+				Organization: h.owners[slug], Name: "Lumen", Slug: slug, Domains: []string{"lumen.example"},
+			}, h.rivals[slug])
 	}
 	return h
 }
@@ -135,7 +141,11 @@ func (h *history) corrections(t *testing.T) {
 		f.GivenUp, f.Searches = "", record.SearchQueries   // which are of the record
 		f.outcome(&record)
 		if h.random.IntN(2) == 0 {
-			record.Brand = event.Brand{Entity: event.Entity{ID: present.BrandID, Name: present.Name, Aliases: present.Aliases, Domains: present.Domains}, Revision: present.Revision}
+			record.Brand = event.Brand{
+				Entity: event.Entity{
+					ID: present.BrandID, Name: present.Name, Aliases: present.Aliases, Domains: present.Domains,
+				}, Revision: present.Revision,
+			}
 			record.Competitors = nil
 			for _, c := range present.Competitors {
 				record.Competitors = append(record.Competitors, event.Entity(c))
@@ -180,7 +190,9 @@ func (h *history) edits(t *testing.T) {
 
 // live are the things of a brand that are there, as the stage calls them.
 func (h *history) live(what, slug string) []string {
-	there := map[string][]string{"competitor": h.rivals[slug], "prompt": promptTexts, "topic": topicNames, "brand": {slug}}[what]
+	there := map[string][]string{
+		"competitor": h.rivals[slug], "prompt": promptTexts, "topic": topicNames, "brand": {slug},
+	}[what]
 	return slices.DeleteFunc(slices.Clone(there), func(name string) bool {
 		called := edit{What: what, Of: slug, Name: name}.calledBy(h.stage)
 		return h.ids[called] == "" || h.deleted[what+called]
@@ -205,7 +217,8 @@ func (h *history) compare(t *testing.T) {
 		filter, query := h.filter(slug)
 		query.Set("brand_id", h.ids[slug])
 		granularity := pick(h.random, "day", "week", "month")
-		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances", "rate", "change"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100),
+		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances", "rate",
+			"change"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100),
 			Compared: h.random.IntN(2) == 0, Metric: pick(h.random, "score", "mention_rate")}
 		by := pick(h.random, "platform", "model", "region")
 		one, queryOfOne := filter, maps.Clone(query)
@@ -214,22 +227,30 @@ func (h *history) compare(t *testing.T) {
 			queryOfOne.Set("prompt_id", one.Prompt.String())
 		}
 		for endpoint, want := range map[string]any{
-			"visibility-summary?": naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals), h.readings[slug], filter, brand),
-			"filters?":            naive.Filters(h.readings[slug], filter, h.topics),
-			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&compare=%s&metric=%s&", order.SortBy, order.Order, order.Limit, map[bool]string{true: "previous", false: "none"}[order.Compared], order.Metric): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
-			fmt.Sprintf("prompt-matrix?by=%s&limit=%d&", by, order.Limit): naive.Matrix(h.readings[slug], filter, brand, by, order.Limit, h.known()),
+			"visibility-summary?": naive.WithChange(naive.Summary(h.readings[slug], filter, brand, rivals),
+				h.readings[slug], filter, brand),
+			"filters?": naive.Filters(h.readings[slug], filter, h.topics),
+			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&compare=%s&metric=%s&", order.SortBy,
+				order.Order, order.Limit, map[bool]string{true: "previous", false: "none"}[order.Compared],
+				order.Metric): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
+			fmt.Sprintf("prompt-matrix?by=%s&limit=%d&", by, order.Limit): naive.Matrix(h.readings[slug], filter, brand,
+				by, order.Limit, h.known()),
 		} {
 			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
 		}
 		for endpoint, want := range map[string]any{
-			"visibility-trend?granularity=" + granularity + "&": naive.WithChange(naive.Trend(h.readings[slug], one, granularity, rivals), h.readings[slug], one, brand),
-			"entity-trend?granularity=" + granularity + "&":     naive.EntityTrend(h.readings[slug], one, granularity, brand, rivals),
-			"competitor-comparison?":                            naive.Comparison(h.readings[slug], one, brand, rivals),
-			"sentiment?":                                        withMethod(naive.Labels(h.readings[slug], one, rivals)),
+			"visibility-trend?granularity=" + granularity +
+				"&": naive.WithChange(naive.Trend(h.readings[slug], one, granularity, rivals),
+				h.readings[slug], one, brand),
+			"entity-trend?granularity=" + granularity +
+				"&": naive.EntityTrend(h.readings[slug], one, granularity, brand, rivals),
+			"competitor-comparison?": naive.Comparison(h.readings[slug], one, brand, rivals),
+			"sentiment?":             withMethod(naive.Labels(h.readings[slug], one, rivals)),
 		} {
 			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+queryOfOne.Encode(), want)
 		}
-		h.wantBodyOf(t, h.owners[slug], fmt.Sprintf("/api/v1/fanout?limit=%d&%s", order.Limit, query.Encode()), naive.Fanout(h.readings[slug], filter, order.Limit, h.covers(t, slug)))
+		h.wantBodyOf(t, h.owners[slug], fmt.Sprintf("/api/v1/fanout?limit=%d&%s", order.Limit, query.Encode()),
+			naive.Fanout(h.readings[slug], filter, order.Limit, h.covers(t, slug)))
 		for range 2 {
 			h.compareAnswers(t, slug, filter, query, rivals)
 		}
@@ -285,7 +306,9 @@ func (h *history) compareOverview(t *testing.T) {
 			continue
 		}
 		now := h.snapshot(t, slug)
-		b := naive.Tracked{Live: naive.Live{ID: now.BrandID, Name: now.Name}, Slug: now.Slug, Readings: h.readings[slug]}
+		b := naive.Tracked{
+			Live: naive.Live{ID: now.BrandID, Name: now.Name}, Slug: now.Slug, Readings: h.readings[slug],
+		}
 		for _, c := range now.Competitors {
 			b.Competitors = append(b.Competitors, naive.Live{ID: c.ID, Name: c.Name})
 		}
@@ -295,11 +318,14 @@ func (h *history) compareOverview(t *testing.T) {
 }
 
 // compareChanges asks for verdicts with random parameters of their own.
-func (h *history) compareChanges(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live, rivals []naive.Live) {
+func (h *history) compareChanges(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live,
+	rivals []naive.Live) {
 	t.Helper()
 	f := naive.ChangeFilter{
-		Filter: filter, Metric: pick(h.random, "score", "mention_rate", "citation_rate"), CompareDays: pick(h.random, 7, 14, 28),
-		GroupBy: pick(h.random, nil, []string{"topic"}, []string{"platform", "prompt"}, []string{"competitor", "platform", "prompt", "topic"}),
+		Filter: filter, Metric: pick(h.random, "score", "mention_rate", "citation_rate"),
+		CompareDays: pick(h.random, 7, 14, 28),
+		GroupBy: pick(h.random, nil, []string{"topic"}, []string{"platform", "prompt"},
+			[]string{"competitor", "platform", "prompt", "topic"}),
 	}
 	want := naive.Changes(h.readings[slug], f, brand, rivals, naive.ChangeNames{Prompts: h.known(), Topics: h.topics})
 	guarantee := "per_look"

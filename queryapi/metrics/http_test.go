@@ -63,7 +63,11 @@ func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 	var first *reply
 	for _, e := range endpoints {
 		for _, query := range []string{"", "?brand_id=" + s.ids["lumen"], "?brand_id=x&model="} {
-			for _, header := range []string{"", "", "Authorization: Bearer", "Authorization: Basic " + s.keys["acme"], "Authorization: Bearer svc_x", "Authorization: Bearer " + auth.MintKey().Text, "Authorization: Bearer " + revoked} {
+			for _, header := range []string{
+				"", "", "Authorization: Bearer", "Authorization: Basic " + s.keys["acme"],
+				"Authorization: Bearer svc_x", "Authorization: Bearer " + auth.MintKey().Text,
+				"Authorization: Bearer " + revoked,
+			} {
 				var headers []string
 				if header != "" {
 					headers = append(headers, header)
@@ -72,7 +76,8 @@ func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 				if first == nil {
 					first = &r
 				}
-				if r.StatusCode != 401 || r.body != first.body || r.Header.Get("WWW-Authenticate") != "Bearer" || r.Header.Get("Cache-Control") != "private, no-cache" {
+				if r.StatusCode != 401 || r.body != first.body || r.Header.Get("WWW-Authenticate") != "Bearer" ||
+					r.Header.Get("Cache-Control") != "private, no-cache" {
 					t.Fatalf("%s%s with %q: %d %s %v", e.path, query, header, r.StatusCode, r.body, r.Header)
 				}
 			}
@@ -92,12 +97,16 @@ func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 	}{
 		{foreign + "&granularity=year", 400, `{"error":"granularity: want one of day, week, month, got \"year\""}`},
 		{foreign + "&granularity=", 400, `{"error":"granularity: want one of day, week, month, got an empty value"}`},
-		{foreign + "&granularity=day&granularity=day", 400, `{"error":"granularity: want one of day, week, month, once, got it 2 times"}`},
+		{foreign + "&granularity=day&granularity=day", 400,
+			`{"error":"granularity: want one of day, week, month, once, got it 2 times"}`},
 		{foreign + "&model=", 400, `{"error":"model: want model slugs separated by commas, got an empty value"}`},
 		{foreign, 404, `{"error":"brand_id: no such brand in your organization; GET /api/v1/brands lists them"}`},
-		{foreign + "&granularty=day", 400, `{"error":"\"granularty\": want a parameter of this endpoint, the nearest is granularity"}`},
-		{"/api/v1/visibility-summary?granularity=day&brand_id=" + s.ids["lumen"], 400, `{"error":"\"granularity\": want a parameter of this endpoint, the nearest is brand_id"}`},
-		{"/api/v1/whoami?brand_id=x&brand_id=y", 400, `{"error":"\"brand_id\": want no parameter, as this endpoint has none"}`},
+		{foreign + "&granularty=day", 400,
+			`{"error":"\"granularty\": want a parameter of this endpoint, the nearest is granularity"}`},
+		{"/api/v1/visibility-summary?granularity=day&brand_id=" + s.ids["lumen"], 400,
+			`{"error":"\"granularity\": want a parameter of this endpoint, the nearest is brand_id"}`},
+		{"/api/v1/whoami?brand_id=x&brand_id=y", 400,
+			`{"error":"\"brand_id\": want no parameter, as this endpoint has none"}`},
 		{"/api/v1/brands?model=", 400, `{"error":"\"model\": want no parameter, as this endpoint has none"}`},
 		{"/api/v1/whoami?", 200, ""},
 		{"/api/v1/visibility-summary?brand_id=" + strings.ToUpper(s.ids["lumen"]), 200, ""},
@@ -125,13 +134,15 @@ func othersAreRefusedByName(t *testing.T, s *stage) {
 		target := s.target(contractOf(t).operations[path], "lumen")
 		whole := s.ask(t, http.MethodGet, target, s.bearer("acme"))
 		head := s.ask(t, http.MethodHead, target, s.bearer("acme"))
-		if head.StatusCode != 200 || head.body != "" || head.Header.Get("ETag") != whole.Header.Get("ETag") || head.Header.Get("Content-Type") != "application/json" {
+		if head.StatusCode != 200 || head.body != "" || head.Header.Get("ETag") != whole.Header.Get("ETag") ||
+			head.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("HEAD %s: %d %q %v", path, head.StatusCode, head.body, head.Header)
 		}
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 			for _, header := range []string{s.bearer("acme"), "X-No-Key: at all"} {
 				r := s.ask(t, method, target, header)
-				if allow := r.Header.Get("Allow"); r.StatusCode != 405 || allow != "GET, HEAD" || r.body != `{"error":"method not allowed; see the Allow header"}` {
+				if allow := r.Header.Get("Allow"); r.StatusCode != 405 || allow != "GET, HEAD" ||
+					r.body != `{"error":"method not allowed; see the Allow header"}` {
 					t.Errorf("%s %s: %d %s, Allow %q", method, path, r.StatusCode, r.body, allow)
 				}
 			}
@@ -141,7 +152,8 @@ func othersAreRefusedByName(t *testing.T, s *stage) {
 		for _, header := range []string{s.bearer("acme"), "X-No-Key: at all"} {
 			for _, method := range []string{"GET", "POST"} {
 				r := s.ask(t, method, prefix+path, header)
-				if r.StatusCode != 404 || r.body != `{"error":"no such path"}` || r.Header.Get("Content-Type") != "application/json" {
+				if r.StatusCode != 404 || r.body != `{"error":"no such path"}` ||
+					r.Header.Get("Content-Type") != "application/json" {
 					t.Errorf("%s %s: %d %s", method, prefix+path, r.StatusCode, r.body)
 				}
 			}
@@ -154,7 +166,8 @@ func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
 		target := s.target(contractOf(t).operations[path], "lumen")
 		first := s.ask(t, http.MethodGet, target, s.bearer("acme"))
 		tag := first.Header.Get("ETag")
-		if first.StatusCode != 200 || tag == "" || first.Header.Get("Cache-Control") != "private, no-cache" || first.Header.Get("Content-Type") != "application/json" {
+		if first.StatusCode != 200 || tag == "" || first.Header.Get("Cache-Control") != "private, no-cache" ||
+			first.Header.Get("Content-Type") != "application/json" {
 			t.Fatalf("%s: %d %v", path, first.StatusCode, first.Header)
 		}
 		vary := strings.Join(first.Header.Values("Vary"), ",")
@@ -162,17 +175,20 @@ func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
 			t.Errorf("%s: Vary %q", path, vary)
 		}
 		again := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+tag)
-		if again.StatusCode != 304 || again.body != "" || again.Header.Get("ETag") != tag || again.Header.Get("Cache-Control") != "private, no-cache" {
+		if again.StatusCode != 304 || again.body != "" || again.Header.Get("ETag") != tag ||
+			again.Header.Get("Cache-Control") != "private, no-cache" {
 			t.Errorf("%s again: %d %q %v", path, again.StatusCode, again.body, again.Header)
 		}
-		if keyless := s.ask(t, http.MethodGet, target, "If-None-Match: "+tag); keyless.StatusCode != 401 && path != prefix+descriptionPath {
+		if keyless := s.ask(t, http.MethodGet, target, "If-None-Match: "+tag); keyless.StatusCode != 401 &&
+			path != prefix+descriptionPath {
 			t.Errorf("%s without a key: %d", path, keyless.StatusCode)
 		}
 	}
 	target := "/api/v1/visibility-summary?brand_id=" + s.ids["lumen"]
 	before := s.ask(t, http.MethodGet, target, s.bearer("acme")).Header.Get("ETag")
 	s.addFacts(t, answerFact{On: "2026-03-30", Text: "Nichts."})
-	if after := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+before); after.StatusCode != 200 || after.Header.Get("ETag") == before {
+	if after := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+before); after.StatusCode != 200 ||
+		after.Header.Get("ETag") == before {
 		t.Errorf("after another answer: %d, ETag %s as before", after.StatusCode, after.Header.Get("ETag"))
 	}
 }
@@ -184,7 +200,8 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 	}
 	s.addFacts(t, facts...)
 	trend := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
-	if r := s.ask(t, http.MethodGet, trend, s.bearer("acme")); !json.Valid([]byte(r.body)) || strings.ContainsAny(r.body, " \n") {
+	if r := s.ask(t, http.MethodGet, trend, s.bearer("acme")); !json.Valid([]byte(r.body)) ||
+		strings.ContainsAny(r.body, " \n") {
 		t.Errorf("not compact JSON: %s", r.body)
 	}
 	for _, target := range []string{trend, prefix + descriptionPath} {
@@ -198,7 +215,8 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 		if err != nil || string(body) != plain.body || zipped.Header.Get("ETag") != plain.Header.Get("ETag") {
 			t.Errorf("%s, gzip: %v, %d bytes of %d", target, err, len(body), len(plain.body))
 		}
-		if r := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip;q=0.5, br"); r.Header.Get("Content-Encoding") != "br" {
+		if r := s.ask(t, http.MethodGet, target, s.bearer("acme"),
+			"Accept-Encoding: gzip;q=0.5, br"); r.Header.Get("Content-Encoding") != "br" {
 			t.Errorf("%s: brotli wanted, %q came", target, r.Header.Get("Content-Encoding"))
 		}
 	}
@@ -209,15 +227,22 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 // own, show nothing that belongs to acme.
 func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 	s.addFacts(t,
-		answerFact{On: "2026-03-30", Prompt: "acme asks", Topic: "acme-topic", Platform: "acme-platform", Model: "acme-model", Region: "acme-region", Text: "Lumen",
+		answerFact{On: "2026-03-30", Prompt: "acme asks", Topic: "acme-topic", Platform: "acme-platform",
+			Model: "acme-model", Region: "acme-region", Text: "Lumen",
 			Cites: []string{"https://acme.example/"}, Products: []event.Product{{Title: "Lumen of acme"}}},
 		answerFact{On: "2026-03-30", Brand: "other", Text: "Other"})
 	values := map[string]string{
-		"platform": "acme-platform", "model": "acme-model", "region": "acme-region", "topic_id": s.ids["acme-topic"], "branded": "false",
-		"date_from": "2026-03-30", "date_to": "2026-03-30", "granularity": "week", "group_by": "topic", "source_filter": "external", "limit": "2",
-		"sort_by": "mentions", "order": "asc", "role": "own", "prompt_id": s.ids["acme asks"], "competitor_id": s.ids["acme-topic"],
-		"metric": "mention_rate", "compare_days": "28", "difference": "10", "days": "28", "mentioned": "true", "cited": "false", "sample": "1", "shown": "all", "sentiment": "unknown", "sort": "prompt", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
-		"compare": "previous", "by": "region", "step": "cited", "kind": "gap", "status": "new", "name": "Lumen", "search": "acme asks",
+		"platform": "acme-platform", "model": "acme-model", "region": "acme-region", "topic_id": s.ids["acme-topic"],
+		"branded":   "false",
+		"date_from": "2026-03-30", "date_to": "2026-03-30", "granularity": "week", "group_by": "topic",
+		"source_filter": "external", "limit": "2",
+		"sort_by": "mentions", "order": "asc", "role": "own", "prompt_id": s.ids["acme asks"],
+		"competitor_id": s.ids["acme-topic"],
+		"metric":        "mention_rate", "compare_days": "28", "difference": "10", "days": "28", "mentioned": "true",
+		"cited": "false", "sample": "1", "shown": "all", "sentiment": "unknown", "sort": "prompt",
+		"domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
+		"compare": "previous", "by": "region", "step": "cited", "kind": "gap", "status": "new", "name": "Lumen",
+		"search": "acme asks",
 	}
 	s.rivalFindsNoAnswerOfAcme(t)
 	for _, e := range endpoints {
@@ -253,7 +278,8 @@ func (s *stage) rivalFindsNoAnswerOfAcme(t *testing.T) {
 	t.Helper()
 	_, none := s.get(t, "rival", "/api/v1/answers/"+uuid.Must(uuid.NewV7()).String())
 	for _, question := range []string{"", "?brand_id=" + s.ids["other"]} {
-		if status, body := s.get(t, "rival", "/api/v1/answers/"+s.answered["lumen"].String()+question); status != 404 || body != none {
+		if status, body := s.get(t, "rival", "/api/v1/answers/"+s.answered["lumen"].String()+question); status != 404 ||
+			body != none {
 			t.Errorf("rival asks%s for an answer of acme: %d %s, want %s", question, status, body, none)
 		}
 	}
@@ -287,8 +313,10 @@ func (s *stage) rivalSeesNothingOfAcme(t *testing.T, o *operation, question []st
 // answer. The case of a code does not matter.
 func aFilterFindsWhatItNames(t *testing.T, s *stage) {
 	values := []string{
-		`'`, `''`, `\'`, `\`, `\\`, `\N`, `NULL`, `a\tb`, "a\tb", "a\nb", "a\rb", `"`, "`", `]`, `['a']`, `%`, `?`, `$1`, `@p`, `{models:Array(String)}`,
-		`a;b`, `a--b`, `/*a*/`, `東京`, `é`, "e\u0301", "😀", "a\u2028b", "\u200b", `a b`, `a`, `0`, `true`, "\x7f", "\x01",
+		`'`, `''`, `\'`, `\`, `\\`, `\N`, `NULL`, `a\tb`, "a\tb", "a\nb", "a\rb", `"`, "`", `]`, `['a']`, `%`, `?`,
+		`$1`, `@p`, `{models:Array(String)}`,
+		`a;b`, `a--b`, `/*a*/`, `東京`, `é`, "e\u0301", "😀", "a\u2028b", "\u200b", `a b`, `a`, `0`, `true`, "\x7f",
+		"\x01",
 	}
 	var facts []answerFact
 	for _, v := range values {
@@ -320,10 +348,12 @@ func whatFailsInsideStaysInside(t *testing.T, s *stage) {
 	broken := *s
 	broken.service = &service{url: url, db: s.db}
 	for target, want := range map[string]string{
-		"/api/v1/visibility-summary?brand_id=$lumen":          `500 {"error":"internal error"}`,
-		"/api/v1/visibility-trend?brand_id=$lumen":            `500 {"error":"internal error"}`,
-		"/api/v1/visibility-trend?brand_id=$other":            `404 {"error":"brand_id: no such brand in your organization; GET /api/v1/brands lists them"}`,
-		"/api/v1/visibility-trend?brand_id=$lumen&branded=no": `400 {"error":"branded: want one of all, true, false, got \"no\""}`,
+		"/api/v1/visibility-summary?brand_id=$lumen": `500 {"error":"internal error"}`,
+		"/api/v1/visibility-trend?brand_id=$lumen":   `500 {"error":"internal error"}`,
+		"/api/v1/visibility-trend?brand_id=$other": `404 {"error":"brand_id: no such brand in your ` +
+			`organization; GET /api/v1/brands lists them"}`,
+		"/api/v1/visibility-trend?brand_id=$lumen&branded=no": `400 {"error":"branded: want one of all, true, ` +
+			`false, got \"no\""}`,
 	} {
 		if status, body := broken.get(t, "acme", s.withIDs(target)); fmt.Sprint(status, " ", body) != want {
 			t.Errorf("%s: %d %s, want %s", target, status, body, want)
@@ -334,13 +364,15 @@ func whatFailsInsideStaysInside(t *testing.T, s *stage) {
 // Where a store cannot be reached it is 503, and what needs only the other one goes on.
 func aStoreThatIsAwayIs503(t *testing.T, s *stage) {
 	warehouse := clickhouse.DefaultConfig()
-	toWarehouse, toControl := testkit.NewProxy(t, testkit.ClickHouse(t)), testkit.NewProxy(t, s.db.Config().ConnString())
+	toWarehouse, toControl := testkit.NewProxy(t, testkit.ClickHouse(t)),
+		testkit.NewProxy(t, s.db.Config().ConnString())
 	warehouse.DSN = toWarehouse.DSN
 	at := &service{url: serve(t, behind(t, toControl), store.OpenWarehouse(t, warehouse))}
 	ask := func(path, want, retry string) {
 		t.Helper()
 		r := at.ask(t, http.MethodGet, path, s.bearer("acme"))
-		if got := fmt.Sprint(r.StatusCode, " ", r.body); !strings.HasPrefix(got, want) || r.Header.Get("Retry-After") != retry {
+		if got := fmt.Sprint(r.StatusCode, " ", r.body); !strings.HasPrefix(got, want) ||
+			r.Header.Get("Retry-After") != retry {
 			t.Errorf("%s: %s, Retry-After %q; want %s", path, got, r.Header.Get("Retry-After"), want)
 		}
 	}

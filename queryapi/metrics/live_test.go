@@ -16,7 +16,8 @@ func TestEditsShowInTheAPIAndInTheViews(t *testing.T) {
 	t.Parallel()
 	st := newServiceOn(t, openComplete(t)).stage(t)
 	st.addBrandAmong(t, brandFact{Name: "Lumen", Slug: "lumen"}, []string{"Glow"})
-	st.addFacts(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"}, answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})
+	st.addFacts(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"},
+		answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})
 	for _, c := range []struct {
 		edit
 		shows string // from then on, to both, unless it is of what the API does not list
@@ -62,7 +63,10 @@ func (s *stage) seenByAPI(t *testing.T) []string {
 		}
 	}
 	var seen []string
-	for _, target := range []string{"/api/v1/brands", "/api/v1/competitor-comparison?brand_id=$lumen" + window, "/api/v1/prompt-performance?brand_id=$lumen" + window} {
+	for _, target := range []string{
+		"/api/v1/brands", "/api/v1/competitor-comparison?brand_id=$lumen" + window,
+		"/api/v1/prompt-performance?brand_id=$lumen" + window,
+	} {
 		_, text := s.get(t, "acme", s.withIDs(target))
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Fatal(err, text)
@@ -86,16 +90,24 @@ func (s *stage) seenByAPI(t *testing.T) []string {
 // seenInViews are the same names where an analyst reads them, and those of what was not asked yet.
 func (s *stage) seenInViews(t *testing.T) []string {
 	t.Helper()
-	filter := fmt.Sprintf("organization_id = '%s', brand_id = '%s', date_from = '2026-03-02', date_to = '2026-03-02', platforms = [], models = [], regions = [], topics = [], branded = []", s.ids["acme"], s.ids["lumen"])
+	filter := fmt.Sprintf("organization_id = '%s', brand_id = '%s', date_from = '2026-03-02', "+
+		"date_to = '2026-03-02', platforms = [], models = [], regions = [], topics = [], branded = []", s.ids["acme"],
+		s.ids["lumen"])
 	var seen []string
 	err := s.warehouse.QueryRow(t.Context(), fmt.Sprintf(`
 		SELECT groupArray(seen) FROM (
 			SELECT 'brand ' || name AS seen FROM dimension_brands FINAL WHERE id = '%[1]s' AND NOT deleted
-			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s, prompts = [], group_by = '') WHERE NOT is_brand
-			UNION ALL SELECT 'prompt ' || prompt_text FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [], changes = [])
-			UNION ALL SELECT 'topic ' || assumeNotNull(topic_name) FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [], changes = []) WHERE topic_name IS NOT NULL
-			UNION ALL SELECT '%[3]sprompt ' || text FROM dimension_prompts FINAL WHERE brand_id = '%[1]s' AND NOT deleted
-			UNION ALL SELECT '%[3]stopic ' || name FROM dimension_topics FINAL WHERE brand_id = '%[1]s' AND NOT deleted)`,
+			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s, prompts = [], group_by = '')
+				WHERE NOT is_brand
+			UNION ALL SELECT 'prompt ' || prompt_text FROM prompt_performance(%[2]s, sort_by = 'mentions',
+				order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [], changes = [])
+			UNION ALL SELECT 'topic ' || assumeNotNull(topic_name) FROM prompt_performance(%[2]s,
+				sort_by = 'mentions', order = 'asc', limit = 100, after = 0, after_prompt = '', moved = [],
+					changes = []) WHERE topic_name IS NOT NULL
+			UNION ALL SELECT '%[3]sprompt ' || text FROM dimension_prompts FINAL WHERE brand_id = '%[1]s'
+				AND NOT deleted
+			UNION ALL SELECT '%[3]stopic ' || name FROM dimension_topics FINAL WHERE brand_id = '%[1]s'
+				AND NOT deleted)`,
 		s.ids["lumen"], filter, unasked)).Scan(&seen)
 	if err != nil {
 		t.Fatal(err)

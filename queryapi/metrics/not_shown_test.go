@@ -25,7 +25,11 @@ func TestASurfaceThatIsNotShownChangesNoFigure(t *testing.T) {
 	for _, day := range []int{29, 30} {
 		for n := range half {
 			prompt := fmt.Sprintf("overview %d", n%6)
-			shown = append(shown, overview(day, answerFact{Prompt: prompt, Text: []string{"Lumen, Glow", "Glow", "Nothing."}[n%3], Cites: []string{"https://lumen.example/"}}))
+			shown = append(shown,
+				overview(day, answerFact{
+					Prompt: prompt, Text: []string{"Lumen, Glow", "Glow", "Nothing."}[n%3],
+					Cites: []string{"https://lumen.example/"},
+				}))
 			others = append(others, overview(day, answerFact{Prompt: prompt, NotShown: true}))
 		}
 	}
@@ -38,18 +42,28 @@ func TestASurfaceThatIsNotShownChangesNoFigure(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", target, after[target], body)
 		}
 	}
-	window := "/api/v1/visibility-%s?brand_id=" + s.ids["lumen"] + "&date_from=2026-03-29&date_to=2026-03-31&platform=google-ai-overview"
-	s.wantIn(t, fmt.Sprintf(window, "summary"), `"resultCount":24,`, `"notShown":24,"shownRatePct":50,"shownRateInterval":{"low":36.4,"high":63.6}`)
-	s.wantIn(t, fmt.Sprintf(window, "trend")+"&group_by=platform", `"result_count":12,`, `"not_shown":12,`, `"degraded_platforms":[]`)
-	s.wantIn(t, "/api/v1/answers"+strings.TrimPrefix(fmt.Sprintf(window, ""), "/api/v1/visibility-")+"&shown=false", `"total":24,`, `"provider":"serpapi",`, `"shown":false,`)
+	window := "/api/v1/visibility-%s?brand_id=" + s.ids["lumen"] +
+		"&date_from=2026-03-29&date_to=2026-03-31&platform=google-ai-overview"
+	s.wantIn(t, fmt.Sprintf(window, "summary"), `"resultCount":24,`,
+		`"notShown":24,"shownRatePct":50,"shownRateInterval":{"low":36.4,"high":63.6}`)
+	s.wantIn(t, fmt.Sprintf(window, "trend")+"&group_by=platform", `"result_count":12,`, `"not_shown":12,`,
+		`"degraded_platforms":[]`)
+	s.wantIn(t, "/api/v1/answers"+strings.TrimPrefix(fmt.Sprintf(window, ""), "/api/v1/visibility-")+"&shown=false",
+		`"total":24,`, `"provider":"serpapi",`, `"shown":false,`)
 
 	s.addFacts(t, overview(31, answerFact{Prompt: "overview 1", NotShown: true, Provider: "cloro"}))
-	s.addFacts(t, answerFact{On: "2026-03-31", Platform: "google-ai-overview", Region: "de", Prompt: "overview 1", NotShown: true, Provider: "cloro"})
-	s.wantIn(t, fmt.Sprintf(window, "trend"), `"unanswered":[{"date":"2026-03-31","model_changes":[{"platform":"google-ai-overview","model":"gpt",`+
-		`"before":["via serpapi"],"now":["via cloro","via serpapi"]}],"given_up_runs":0,"not_shown":2,"degraded_platforms":[]}]`)
+	s.addFacts(t, answerFact{
+		On: "2026-03-31", Platform: "google-ai-overview", Region: "de", Prompt: "overview 1", NotShown: true,
+		Provider: "cloro",
+	})
+	s.wantIn(t, fmt.Sprintf(window, "trend"),
+		`"unanswered":[{"date":"2026-03-31","model_changes":[{"platform":"google-ai-overview","model":"gpt",`+
+			`"before":["via serpapi"],"now":["via cloro","via serpapi"]}],"given_up_runs":0,"not_shown":2,`+
+			`"degraded_platforms":[]}]`)
 	for _, table := range []string{"answer_daily", "entity_prompt_daily"} {
 		var notShown int64
-		err := s.warehouse.QueryRow(t.Context(), "SELECT sum(not_shown) FROM "+table+" WHERE toString(brand_id) = ?", s.ids["lumen"]).Scan(&notShown)
+		err := s.warehouse.QueryRow(t.Context(), "SELECT sum(not_shown) FROM "+table+" WHERE toString(brand_id) = ?",
+			s.ids["lumen"]).Scan(&notShown)
 		if err != nil || notShown != 27 {
 			t.Errorf("%s: %d not shown, %v; want 27, with that of fill", table, notShown, err)
 		}
@@ -93,7 +107,9 @@ func counted(t *testing.T, body string) any {
 	without = func(value any) any {
 		switch value := value.(type) {
 		case map[string]any:
-			for _, field := range []string{"not_shown", "notShown", "shownRatePct", "shownRateInterval", "more_runs_per_day"} {
+			for _, field := range []string{
+				"not_shown", "notShown", "shownRatePct", "shownRateInterval", "more_runs_per_day",
+			} {
 				delete(value, field)
 			}
 			for field := range value {

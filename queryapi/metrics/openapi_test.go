@@ -92,7 +92,8 @@ func TestTheDescriptionNamesWhatThereIs(t *testing.T) {
 		}
 		for _, p := range o.inPath {
 			if !p.Required || !strings.Contains(path, "{"+p.Name+"}") || p.Description == "" {
-				t.Errorf("%s: parameter %s of the path, required %v, described as %q", path, p.Name, p.Required, p.Description)
+				t.Errorf("%s: parameter %s of the path, required %v, described as %q", path, p.Name, p.Required,
+					p.Description)
 			}
 		}
 		for _, p := range o.parameters {
@@ -129,7 +130,8 @@ func TestTheDescriptionHasNoLooseEnds(t *testing.T) {
 func TestTheDescriptionIsStrict(t *testing.T) {
 	c := contractOf(t)
 	c.walk("/components/schemas", c.members("/components/schemas"), func(at string, object map[string]any) {
-		if object["type"] != "object" || strings.HasPrefix(at, "/components/schemas/Openapi") { // which is a whole language
+		// which is a whole language
+		if object["type"] != "object" || strings.HasPrefix(at, "/components/schemas/Openapi") {
 			return
 		}
 		properties, _ := object["properties"].(map[string]any)
@@ -139,7 +141,8 @@ func TestTheDescriptionIsStrict(t *testing.T) {
 		}
 		slices.Sort(required)
 		if object["additionalProperties"] != false || !slices.Equal(required, slices.Sorted(maps.Keys(properties))) {
-			t.Errorf("%s: requires %q of %q, others %v", at, required, slices.Sorted(maps.Keys(properties)), object["additionalProperties"])
+			t.Errorf("%s: requires %q of %q, others %v", at, required, slices.Sorted(maps.Keys(properties)),
+				object["additionalProperties"])
 		}
 		for name, property := range properties {
 			fields := property.(map[string]any)

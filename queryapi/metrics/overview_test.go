@@ -16,7 +16,8 @@ func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 		s.addBrand(t, brandFact{Name: slug, Slug: slug})
 	}
 	for slug, platforms := range map[string]map[string]string{
-		"weekly": {"openai": "weekly"}, "daily": {"openai": "weekly", "gemini": "daily"}, "hourly": {"openai": "hourly"},
+		"weekly": {"openai": "weekly"}, "daily": {"openai": "weekly", "gemini": "daily"},
+		"hourly": {"openai": "hourly"},
 		"manual": {"openai": "manual"}, "never": {"openai": "daily"},
 		"shopping": {"chatgpt-shopping": "hourly"}, "enabled": {"openai": "weekly", "gemini": "hourly"},
 	} {
@@ -27,13 +28,15 @@ func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 		for platform, frequency := range platforms {
 			_, err := s.db.Exec(t.Context(), `
 				INSERT INTO brand_platforms (brand_id, platform, check_frequency, scheduled_at, next_check_at)
-				VALUES ($1, $2, $3, $4::text::timestamptz, $5::text::timestamptz)`, s.id(slug), platform, frequency, since, next)
+				VALUES ($1, $2, $3, $4::text::timestamptz, $5::text::timestamptz)`, s.id(slug), platform, frequency,
+				since, next)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if slug == "enabled" && platform == "gemini" { // now, which is after the service's now
 				for _, enabled := range []bool{false, true} {
-					if err := s.db.EditBrandPlatform(t.Context(), s.id(slug), platform, "", postgres.BrandPlatformEdit{IsEnabled: &enabled}); err != nil {
+					if err := s.db.EditBrandPlatform(t.Context(), s.id(slug), platform, "",
+						postgres.BrandPlatformEdit{IsEnabled: &enabled}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -49,22 +52,24 @@ func TestABrandIsLateWhenItMissesItsSchedule(t *testing.T) {
 		t.Errorf("%v, %d late: %s", err, body.Counts.Late, text)
 	}
 	for _, b := range body.Brands {
-		wantLate, wantNext := b.Slug == "daily" || b.Slug == "hourly", b.Slug != "manual" && b.Slug != "never" && b.Slug != "shopping"
+		wantLate, wantNext := b.Slug == "daily" || b.Slug == "hourly",
+			b.Slug != "manual" && b.Slug != "never" && b.Slug != "shopping"
 		if b.Late != wantLate || (b.NextRunAt != nil) != wantNext {
 			t.Errorf("%s: late %v, next run at %v", b.Slug, b.Late, b.NextRunAt)
 		}
 	}
 }
 
-// The month of a brand costs what its jobs of the month have cost: 0.1, the estimate of 0.2, and 1 of a run that was paid
-// for without an answer. A job of February, a run that failed at nothing and another brand's job do not count.
+// The month of a brand costs what its jobs of the month have cost: 0.1, the estimate of 0.2, and 1 of a run that was
+// paid for without an answer. A job of February, a run that failed at nothing and another brand's job do not count.
 func TestABrandCostsWhatItsJobsOfTheMonthCost(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	s.addBrand(t, brandFact{Name: "Amber", Slug: "amber"})
 	for _, r := range []struct{ slug, at, state, cost string }{
-		{"lumen", "2026-03-01T00:00:00Z", "done", "0.1"}, {"lumen", "2026-03-31T11:00:00Z", "answered", ""}, {"lumen", "2026-03-31T11:00:00Z", "gave_up", "1"},
+		{"lumen", "2026-03-01T00:00:00Z", "done", "0.1"}, {"lumen", "2026-03-31T11:00:00Z", "answered", ""},
+		{"lumen", "2026-03-31T11:00:00Z", "gave_up", "1"},
 		{"lumen", "2026-03-31T11:00:00Z", "gave_up", ""},
 		{"lumen", "2026-02-28T23:59:59Z", "done", "1"}, {"amber", "2026-03-02T00:00:00Z", "done", "2.5"},
 	} {
@@ -73,8 +78,10 @@ func TestABrandCostsWhatItsJobsOfTheMonthCost(t *testing.T) {
 				INSERT INTO tracking_jobs (organization_id, brand_id, total, created_at)
 				VALUES ($1, $2, 1, $3::text::timestamptz) RETURNING id
 			)
-			INSERT INTO tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, state, cost, estimate)
-			SELECT $1, id, gen_random_uuid(), 'openai', '', '', 1, $4, nullif($5, '')::numeric, 0.2 FROM job`, s.id("acme"), s.id(r.slug), r.at, r.state, r.cost)
+			INSERT INTO tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, state,
+				cost, estimate)
+			SELECT $1, id, gen_random_uuid(), 'openai', '', '', 1, $4, nullif($5, '')::numeric, 0.2 FROM job`,
+			s.id("acme"), s.id(r.slug), r.at, r.state, r.cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +109,8 @@ func TestBrandsAreSortedByWhatNeedsAttention(t *testing.T) {
 		since         float64
 		rate          *float64
 	}{
-		{"a", "within_noise", new(-3.0), 0, new(10.0)}, {"b", "moved_up", new(1.0), 9, nil}, {"c", "moved_down", new(-1.0), -4, new(30.0)},
+		{"a", "within_noise", new(-3.0), 0, new(10.0)}, {"b", "moved_up", new(1.0), 9, nil},
+		{"c", "moved_down", new(-1.0), -4, new(30.0)},
 		{"d", "too_little_data", nil, 0, new(20.0)}, {"e", "moved_down", new(-2.0), -6, new(10.0)},
 	} {
 		row := overviewBrand{Name: b.name, Rate: b.rate}

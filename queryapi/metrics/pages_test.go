@@ -41,14 +41,16 @@ func TestPagesEqualThePlainestComputation(t *testing.T) {
 				limit := pick(random, 1, 3, 50, 200)
 				query.Set("brand_id", st.ids["lumen"])
 				query.Set("limit", fmt.Sprint(limit))
-				step := pick(random, "", "crawled", "cited", "visited", "converted", "crawled_never_cited", "cited_never_visited")
+				step := pick(random, "", "crawled", "cited", "visited", "converted", "crawled_never_cited",
+					"cited_never_visited")
 				if step != "" {
 					query.Set("step", step)
 				}
 				sortBy := pick(random, "visits", "sessions", "citations", "crawls", "goals")
 				query.Set("sort_by", sortBy)
 				st.wantBody(t, "/api/v1/ai-pages?"+query.Encode(),
-					naive.Pages(readings, crawls, visits, st.id("acme"), st.id("lumen"), filter, step, sortBy, limit, listed))
+					naive.Pages(readings, crawls, visits, st.id("acme"), st.id("lumen"), filter, step, sortBy, limit,
+						listed))
 			}
 		})
 	}

@@ -340,13 +340,15 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 	limited := &service{url: serveWith(t, Config{RateLimit: 1}, s.db, s.warehouse)}
 	for path, o := range contractOf(t).operations {
 		seen := map[int]bool{}
-		if o.responses[http.StatusTooManyRequests].body != nil && limited.refusesSome(t, s.target(o, "lumen"), s.bearer("acme")) {
+		if o.responses[http.StatusTooManyRequests].body != nil &&
+			limited.refusesSome(t, s.target(o, "lumen"), s.bearer("acme")) {
 			seen[http.StatusTooManyRequests] = true
 		}
 		first := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"))
 		for _, r := range []reply{
 			first,
-			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), "If-None-Match: "+first.Header.Get("ETag")),
+			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"),
+				"If-None-Match: "+first.Header.Get("ETag")),
 			s.ask(t, http.MethodGet, s.target(o, "other"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen", "plattform", "openai"), s.bearer("acme")),
@@ -357,7 +359,8 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 		} {
 			seen[r.StatusCode] = true
 		}
-		if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(o.responses)); !slices.Equal(got, want) || seen[401] == o.keyless {
+		if got, want := slices.Sorted(maps.Keys(seen)),
+			slices.Sorted(maps.Keys(o.responses)); !slices.Equal(got, want) || seen[401] == o.keyless {
 			t.Errorf("%s answered %v, described are %v; keyless %v", path, got, want, o.keyless)
 		}
 	}
@@ -403,7 +406,8 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 	case counted:
 		return fmt.Sprint(rapid.Int64Range(least, most).Draw(r, p.Name))
 	case p.format() == "uuid":
-		return rapid.SampledFrom([]string{s.ids["lumen"], s.ids["lumen"], s.ids["other"], uuid.Must(uuid.NewV4()).String(), uuid.Nil.String()}).Draw(r, p.Name)
+		return rapid.SampledFrom([]string{s.ids["lumen"], s.ids["lumen"], s.ids["other"],
+			uuid.Must(uuid.NewV4()).String(), uuid.Nil.String()}).Draw(r, p.Name)
 	case p.format() == "date":
 		return dayText(time.Unix(rapid.Int64Range(firstYear.Unix(), lastYear.Unix()).Draw(r, p.Name), 0).UTC())
 	case p.Name == "cursor":
@@ -414,9 +418,13 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 	}
 	some := rapid.String().Filter(func(text string) bool { return len(text) < 200 && p.allows(text) })
 	if p.Name == "model" || p.Name == "platform" { // the schema does not say that each is more than white space
-		some = rapid.Map(rapid.SliceOfN(some, 1, 3), func(models []string) string { return "m" + strings.Join(models, ",m") })
+		some = rapid.Map(rapid.SliceOfN(some, 1, 3), func(models []string) string {
+			return "m" + strings.Join(models, ",m")
+		})
 		some = some.Filter(func(text string) bool {
-			return !slices.ContainsFunc(strings.Split(text, ","), func(model string) bool { return strings.TrimSpace(model) == "" })
+			return !slices.ContainsFunc(strings.Split(text, ","), func(model string) bool {
+				return strings.TrimSpace(model) == ""
+			})
 		})
 	}
 	return some.Draw(r, p.Name)

@@ -31,7 +31,8 @@ func (s *stage) know(t *testing.T, facts ...answerFact) {
 		name := s.named(slug, cmp.Or(f.Prompt, "p1"))
 		if _, ok := s.ids[name]; !ok {
 			prompts[slug] = append(prompts[slug], f)
-			s.call(t, name, idOf("prompt", s.name, name)) // the same in every run: of equals in a list the first by id comes first
+			// the same in every run: of equals in a list the first by id comes first
+			s.call(t, name, idOf("prompt", s.name, name))
 		}
 	}
 	for slug, names := range topics {
@@ -48,7 +49,8 @@ func (s *stage) know(t *testing.T, facts ...answerFact) {
 func (s *stage) makePrompts(t *testing.T, slug string, facts []answerFact) {
 	t.Helper()
 	set := uuid.Must(uuid.NewV4())
-	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.prompt_sets (id, brand_id, name) VALUES ($1, $2, 'Asked')", set, s.id(slug)); err != nil {
+	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.prompt_sets (id, brand_id, name) VALUES ($1, $2, 'Asked')",
+		set, s.id(slug)); err != nil {
 		t.Fatal(err)
 	}
 	var ids, texts, topics []string
@@ -63,7 +65,8 @@ func (s *stage) makePrompts(t *testing.T, slug string, facts []answerFact) {
 	}
 	_, err := s.db.Exec(t.Context(), `
 		INSERT INTO public.prompts (id, brand_id, prompt_set_id, text, topic_id)
-		SELECT id::uuid, $1, $2, text, nullif(topic, '')::uuid FROM unnest($3::text[], $4::text[], $5::text[]) AS given (id, text, topic)`,
+		SELECT id::uuid, $1, $2, text, nullif(topic, '')::uuid FROM unnest($3::text[], $4::text[], $5::text[])
+			AS given (id, text, topic)`,
 		s.id(slug), set, ids, texts, topics)
 	if err != nil {
 		t.Fatal(err)

@@ -81,13 +81,18 @@ func randomFact(random *rand.Rand) answerFact {
 		return f
 	}
 	for range random.IntN(6) {
-		f.Text += pick(random, "Lumen", "Lumen", "Glow", "Beam", "Dusk", "alpha", "Éclat", "Zeta", "東京", "Dazu ist nichts bekannt.", "It is a great and wonderful lamp that we love.") + pick(random, " ", ", ", ". ")
+		f.Text += pick(random, "Lumen", "Lumen", "Glow", "Beam", "Dusk", "alpha", "Éclat", "Zeta", "東京",
+			"Dazu ist nichts bekannt.", "It is a great and wonderful lamp that we love.") +
+			pick(random, " ", ", ", ". ")
 	}
 	for range random.IntN(3) {
-		f.Searches = append(f.Searches, pick(random, "ist Lumen gut", "Ist LUMEN gut?", "a", "a é b 2026", "Éclat site:a.example", "e b c d", "best AT&T’s t–fal", "東京 ラ"))
+		f.Searches = append(f.Searches, pick(random, "ist Lumen gut", "Ist LUMEN gut?", "a", "a é b 2026",
+			"Éclat site:a.example", "e b c d", "best AT&T’s t–fal", "東京 ラ"))
 	}
 	for range random.IntN(4) {
-		f.Cites = append(f.Cites, "https://"+pick(random, "lumen.example", "www.lumen.example", "rival0.example", "rival1.example", "other.example")+pick(random, "/", "/a", "/b?utm_source=x"))
+		f.Cites = append(f.Cites,
+			"https://"+pick(random, "lumen.example", "www.lumen.example", "rival0.example", "rival1.example",
+				"other.example")+pick(random, "/", "/a", "/b?utm_source=x"))
 	}
 	return f
 }
@@ -97,7 +102,8 @@ func (s *stage) randomFilter(random *rand.Rand, slug string) (naive.Filter, url.
 	from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 	f := naive.Filter{From: dayText(from), To: dayText(from.AddDate(0, 0, random.IntN(40)))}
 	query := url.Values{"date_from": {f.From}, "date_to": {f.To}}
-	if f.Platforms = pick(random, nil, nil, []string{"OpenAI"}, []string{"openai", "Gemini", "chatgpt", "chatgpt-shopping"}, []string{"none"}); f.Platforms != nil {
+	if f.Platforms = pick(random, nil, nil, []string{"OpenAI"},
+		[]string{"openai", "Gemini", "chatgpt", "chatgpt-shopping"}, []string{"none"}); f.Platforms != nil {
 		query.Set("platform", strings.Join(f.Platforms, ","))
 	}
 	if f.Models = pick(random, nil, nil, []string{"gpt"}, []string{"sonar", "GPT"}, []string{"none"}); f.Models != nil {

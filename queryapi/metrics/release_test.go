@@ -32,7 +32,9 @@ func init() {
 func improved(a *event.Answer) *event.Answer {
 	b := *a
 	b.Text = strings.ReplaceAll(a.Text, "Dusk", "Lumen")
-	b.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c event.Citation) bool { return strings.HasSuffix(c.URL, "/a") })
+	b.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c event.Citation) bool {
+		return strings.HasSuffix(c.URL, "/a")
+	})
 	return &b
 }
 

@@ -18,7 +18,8 @@ import (
 // body asks an endpoint about days of Lumen.
 func body[B any](t *testing.T, s *stage, endpoint string, days feed.Days, parameters string) (b B) {
 	t.Helper()
-	status, text := s.get(t, "acme", "/api/v1/"+endpoint+"?brand_id="+s.ids["lumen"]+"&date_from="+days.From+"&date_to="+days.To+parameters)
+	status, text := s.get(t, "acme", "/api/v1/"+endpoint+"?brand_id="+s.ids["lumen"]+"&date_from="+days.From+
+		"&date_to="+days.To+parameters)
 	if err := json.Unmarshal([]byte(text), &b); status != http.StatusOK || err != nil {
 		t.Fatal(status, text, err)
 	}
@@ -51,7 +52,10 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 	var facts []answerFact
 	for day := 1; day <= 70; day++ {
 		for i := range 14 {
-			f := answerFact{On: dayText(today.AddDate(0, 0, -day)), Prompt: promptTexts[i/2%len(promptTexts)], Platform: []string{"openai", "gemini"}[i%2], Text: "-"}
+			f := answerFact{
+				On: dayText(today.AddDate(0, 0, -day)), Prompt: promptTexts[i/2%len(promptTexts)],
+				Platform: []string{"openai", "gemini"}[i%2], Text: "-",
+			}
 			f.Topic = []string{"lamps", "desks", "rare"}[min(i/6, 1+day/68)]
 			if (day*7+i*3)%5 < 3 && (i%2 == 0 || day > 9) {
 				f.Text = "Lumen"
@@ -72,18 +76,22 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 			facts = append(facts, f)
 		}
 	}
-	s.addFacts(t, append(facts, answerFact{On: "2026-03-27", Topic: "lamps", Platform: "gemini", NotShown: true, Times: 3})...)
+	s.addFacts(t, append(facts,
+		answerFact{On: "2026-03-27", Topic: "lamps", Platform: "gemini", NotShown: true, Times: 3})...)
 	s.land(t, s.visitSink(t, 10), s.visits(t, visitFact{On: "2026-03-24", Times: 3}, visitFact{On: "2026-03-17"}))
 	brand, err := s.db.Brand(t.Context(), s.id("acme"), s.id("lumen"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	monday := time.Date(2026, 3, 23, 0, 0, 0, 0, time.UTC)
-	r, err := notify.NewReporter(s.db, s.warehouse, func() time.Time { return today }, slog.New(slog.DiscardHandler)).Report(t.Context(), brand, monday)
+	r, err := notify.NewReporter(s.db, s.warehouse, func() time.Time {
+		return today
+	}, slog.New(slog.DiscardHandler)).Report(t.Context(), brand, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Week != "2026-W13" || r.Window != (feed.Days{From: "2026-03-23", To: "2026-03-29"}) || r.Before != (feed.Days{From: "2026-02-23", To: "2026-03-22"}) {
+	if r.Week != "2026-W13" || r.Window != (feed.Days{From: "2026-03-23", To: "2026-03-29"}) ||
+		r.Before != (feed.Days{From: "2026-02-23", To: "2026-03-22"}) {
 		t.Fatalf("%+v", r)
 	}
 
@@ -100,15 +108,17 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 	var overviews []feed.Overview
 	for _, g := range body[summaryBody](t, s, "visibility-summary", r.Window, "&group_by=platform").Groups {
 		if n := g.Totals.NotShown; n > 0 {
-			overviews = append(overviews, feed.Overview{Platform: g.Key, Shown: g.Totals.ResultCount, Captures: g.Totals.ResultCount + n,
-				Low: g.Totals.ShownRate.Low, High: g.Totals.ShownRate.High})
+			overviews = append(overviews,
+				feed.Overview{Platform: g.Key, Shown: g.Totals.ResultCount, Captures: g.Totals.ResultCount + n,
+					Low: g.Totals.ShownRate.Low, High: g.Totals.ShownRate.High})
 		}
 	}
 	if !reflect.DeepEqual(r.Overviews, overviews) || len(overviews) != 1 || overviews[0].Low == nil {
 		t.Errorf("overviews %+v, the API has %+v", r.Overviews, overviews)
 	}
 	for _, by := range []string{"platform", "topic"} {
-		sides[by] = [2]map[string]feed.Figure{figuresOf(body[summaryBody](t, s, "visibility-summary", r.Window, "&group_by="+by)),
+		sides[by] = [2]map[string]feed.Figure{figuresOf(
+			body[summaryBody](t, s, "visibility-summary", r.Window, "&group_by="+by)),
 			figuresOf(body[summaryBody](t, s, "visibility-summary", r.Before, "&group_by="+by))}
 	}
 	same := func(name string, got feed.Judged, by, key string, change Change) {
@@ -159,9 +169,12 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 	}
 
 	named := slices.DeleteFunc(compared.Competitors, func(c competitorRow) bool { return c.TotalMentions == 0 })
-	slices.SortStableFunc(named, func(a, b competitorRow) int { return cmp.Compare(*b.MentionRatePct, *a.MentionRatePct) })
+	slices.SortStableFunc(named, func(a, b competitorRow) int {
+		return cmp.Compare(*b.MentionRatePct, *a.MentionRatePct)
+	})
 	for i, c := range named {
-		if i >= len(r.Competitors) || r.Competitors[i].Name != c.Name || !reflect.DeepEqual(r.Competitors[i].Figure, sides["competitor"][0][c.ID]) {
+		if i >= len(r.Competitors) || r.Competitors[i].Name != c.Name ||
+			!reflect.DeepEqual(r.Competitors[i].Figure, sides["competitor"][0][c.ID]) {
 			t.Errorf("competitors %+v, the API has %+v", r.Competitors, named)
 		}
 	}
@@ -179,7 +192,8 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 	if !reflect.DeepEqual(r.Failures.Degraded, degraded) || len(degraded) != 1 {
 		t.Errorf("degraded %+v, the API has %+v", r.Failures.Degraded, degraded)
 	}
-	if visits := body[trafficBody](t, s, "ai-traffic", r.Window, "").TotalVisits; *r.Visits != (feed.Visits{Visits: visits, Before: 1}) || visits != 3 {
+	if visits := body[trafficBody](t, s, "ai-traffic", r.Window, "").
+		TotalVisits; *r.Visits != (feed.Visits{Visits: visits, Before: 1}) || visits != 3 {
 		t.Errorf("visits %+v, the API has %d", r.Visits, visits)
 	}
 	if text, err := json.Marshal(r); err != nil || len(text) > 15_000 {
@@ -187,8 +201,10 @@ func TestTheWeeklyReportHasTheFiguresOfTheAPI(t *testing.T) {
 	}
 
 	// Without answers the report says so, and lists nothing.
-	empty, err := notify.NewReporter(s.db, s.warehouse, time.Now, slog.New(slog.DiscardHandler)).Report(t.Context(), postgres.Brand{ID: brand.ID, OrganizationID: brand.OrganizationID}, monday.AddDate(-1, 0, 0))
-	if err != nil || empty.Answers != 0 || empty.Visits != nil || len(empty.Moves)+len(empty.Platforms)+len(empty.NotCompared) > 0 {
+	empty, err := notify.NewReporter(s.db, s.warehouse, time.Now, slog.New(slog.DiscardHandler)).Report(t.Context(),
+		postgres.Brand{ID: brand.ID, OrganizationID: brand.OrganizationID}, monday.AddDate(-1, 0, 0))
+	if err != nil || empty.Answers != 0 || empty.Visits != nil ||
+		len(empty.Moves)+len(empty.Platforms)+len(empty.NotCompared) > 0 {
 		t.Errorf("%+v, %v", empty, err)
 	}
 }

@@ -52,7 +52,8 @@ func TestScenarios(t *testing.T) {
 
 // onShards are scenarios that between them read each kind of table: sums and rows of answers that are corrected and
 // whose names are edited, citations, cards, visits and crawls.
-var onShards = strings.Fields("ai_pages ai_traffic citations_corrected prompt_performance_edited shopping_cards_corrected two_organizations")
+var onShards = strings.Fields(
+	"ai_pages ai_traffic citations_corrected prompt_performance_edited shopping_cards_corrected two_organizations")
 
 // The same where half of the facts land on another shard: no figure shows how many shards there are.
 func TestScenariosOnTwoShards(t *testing.T) {

@@ -29,7 +29,8 @@ func TestAKeyHasItsShare(t *testing.T) {
 	for _, r := range replies {
 		if r.StatusCode == http.StatusTooManyRequests {
 			refused++
-			if r.Header.Get("Retry-After") != "1" || r.Header.Get("RateLimit-Remaining") != "0" || !strings.Contains(r.body, "at most 1 a second") {
+			if r.Header.Get("Retry-After") != "1" || r.Header.Get("RateLimit-Remaining") != "0" ||
+				!strings.Contains(r.body, "at most 1 a second") {
 				t.Errorf("refused with %s %v", r.body, r.Header)
 			}
 		}
@@ -99,7 +100,8 @@ func TestARequestDoesNotWaitForEver(t *testing.T) {
 		want string
 	}{
 		{full, `429 {"error":"your organization has too many requests under way; ask again in a moment"}`},
-		{slow, `503 {"error":"a database of this service did not answer in time; ask again in a moment, or for fewer days"}`},
+		{slow, `503 {"error":"a database of this service did not answer in time; ask again in a moment, ` +
+			`or for fewer days"}`},
 	} {
 		at := &service{url: serveAPI(t, c.api)}
 		r := at.ask(t, http.MethodGet, "/api/v1/visibility-trend?brand_id="+s.ids["lumen"], s.bearer("acme"))
@@ -128,7 +130,10 @@ func TestPagesOfNamedOriginsMayAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Origin": c.origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"} {
+		for name, value := range map[string]string{
+			"Origin": c.origin, "Access-Control-Request-Method": "GET",
+			"Access-Control-Request-Headers": "authorization",
+		} {
 			if value != "" {
 				request.Header.Set(name, value)
 			}
@@ -141,14 +146,17 @@ func TestPagesOfNamedOriginsMayAsk(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Body.Close()
-		if r.StatusCode != c.status || r.Header.Get("Access-Control-Allow-Origin") != c.want || r.Header.Get("Access-Control-Allow-Credentials") != "" {
+		if r.StatusCode != c.status || r.Header.Get("Access-Control-Allow-Origin") != c.want ||
+			r.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s from %q: %d %v", c.method, c.origin, r.StatusCode, r.Header)
 		}
-		if allowed := r.Header.Get("Access-Control-Allow-Headers"); c.method == http.MethodOptions && !strings.Contains(allowed, "Authorization") {
+		if allowed := r.Header.Get("Access-Control-Allow-Headers"); c.method == http.MethodOptions &&
+			!strings.Contains(allowed, "Authorization") {
 			t.Errorf("a page may send %q", allowed)
 		}
 	}
-	if err := (Config{RateLimit: -1, CORSOrigins: []string{"reports.example", "https://a.example/"}}).Validate(); err == nil || strings.Count(err.Error(), "want") != 3 {
+	if err := (Config{RateLimit: -1, CORSOrigins: []string{"reports.example", "https://a.example/"}}).Validate(); err ==
+		nil || strings.Count(err.Error(), "want") != 3 {
 		t.Errorf("Validate() = %v", err)
 	}
 }

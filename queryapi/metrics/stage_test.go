@@ -28,7 +28,8 @@ type stage struct {
 	*service
 	name string // in the slugs and addresses that all stages share
 
-	ids     map[string]string          // what the test calls by name → its id: brands by slug, organizations, prompts, topics, users
+	// what the test calls by name → its id: brands by slug, organizations, prompts, topics, users
+	ids     map[string]string
 	prompts map[string]postgres.Prompt // by the same names, as they are now or were last
 	topics  map[uuid.UUID]string       // how those that live are called now
 	brands  []string                   // slugs in the order in which they were added
@@ -53,7 +54,11 @@ type stage struct {
 
 func (s *service) stage(t *testing.T) *stage {
 	name := strings.ToLower(strings.ReplaceAll(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "_", "-"))
-	st := &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}, answered: map[string]uuid.UUID{}, compared: map[string]int{}}
+	st := &stage{
+		service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{},
+		topics: map[uuid.UUID]string{}, keys: map[string]string{}, answered: map[string]uuid.UUID{},
+		compared: map[string]int{},
+	}
 	t.Cleanup(func() {
 		for path, figures := range st.compared {
 			if t.Logf("%s: %d figures were compared", path, figures); figures == 0 {
@@ -103,7 +108,9 @@ func (s *stage) organization(t *testing.T, name string) uuid.UUID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := s.db.AddUser(t.Context(), postgres.NewUser{Email: "ann@" + name + "." + s.name + ".example", OrganizationID: o.ID, Role: "owner"})
+	u, err := s.db.AddUser(t.Context(), postgres.NewUser{
+		Email: "ann@" + name + "." + s.name + ".example", OrganizationID: o.ID, Role: "owner",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +125,8 @@ func (s *stage) mint(t *testing.T, organization string, scopes ...string) string
 	t.Helper()
 	key := auth.MintKey()
 	_, err := s.db.AddKey(t.Context(), postgres.NewKey{
-		OrganizationID: s.id(organization), UserID: s.id("ann-of-" + organization), Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
+		OrganizationID: s.id(organization), UserID: s.id("ann-of-" + organization), Name: "test", Hash: key.Hash,
+		Prefix: key.Prefix, Scopes: scopes,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +205,8 @@ func (s *stage) expireAnswers(t *testing.T, month string) {
 	wait.For(t, "the month to expire", func() bool {
 		var left uint64
 		if err := s.warehouse.QueryRow(t.Context(),
-			"SELECT count() FROM answers WHERE day < toDate('"+before.Format(time.DateOnly)+"')").Scan(&left); err != nil {
+			"SELECT count() FROM answers WHERE day < toDate('"+before.Format(time.DateOnly)+"')").
+			Scan(&left); err != nil {
 			t.Fatal(err)
 		}
 		return left == 0
@@ -242,7 +251,9 @@ func (s *stage) append(t *testing.T, records []*event.Answer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.appended, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{
+			Topic: batch.Topic, Offset: s.appended, Value: value, Time: today,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

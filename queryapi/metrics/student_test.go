@@ -11,7 +11,8 @@ import (
 func TestQuantilesOfStudent(t *testing.T) {
 	t.Parallel()
 	var quantiles []float64
-	err := openComplete(t).QueryRow(t.Context(), "SELECT groupArray(answerscope_critical_t(number + 1)) FROM numbers(2000)").Scan(&quantiles)
+	err := openComplete(t).QueryRow(t.Context(),
+		"SELECT groupArray(answerscope_critical_t(number + 1)) FROM numbers(2000)").Scan(&quantiles)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ func (s *stage) store(t *testing.T, slug string, at time.Time, found string) {
 	t.Helper()
 	window := map[string]string{"date_from": "2026-03-01", "date_to": "2026-03-05"}
 	err := s.db.StoreAdvice(t.Context(), postgres.Advice{
-		DueAdvice: postgres.DueAdvice{BrandID: s.id(slug), Inputs: json.RawMessage(`{}`)}, RulesVersion: 3, ComputedAt: at,
-		From: "2026-03-01", To: "2026-03-05", Window: window, Suggestions: json.RawMessage(found),
+		DueAdvice: postgres.DueAdvice{BrandID: s.id(slug), Inputs: json.RawMessage(`{}`)}, RulesVersion: 3,
+		ComputedAt: at,
+		From:       "2026-03-01", To: "2026-03-05", Window: window, Suggestions: json.RawMessage(found),
 		Totals:  json.RawMessage(`[{"kind":"gap","of":70,"shown":2,"tried":80,"expected":0.5}]`),
 		Reasons: json.RawMessage(`[{"kind":"source","reason":"too_few_citing_prompts","have":3,"need":5}]`),
 	})
@@ -36,7 +37,8 @@ func TestSuggestions(t *testing.T) {
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	s.addBrand(t, brandFact{Organization: "rival", Name: "Lumen", Slug: "other"})
 	target := "/api/v1/suggestions?brand_id=" + s.ids["lumen"]
-	const nothing = `{"computed_at":null,"rules_version":0,"window":null,"reasons":[],"totals":[],"suggestions":[],"next_cursor":null}`
+	const nothing = `{"computed_at":null,"rules_version":0,"window":null,"reasons":[],"totals":[],"suggestions":[],` +
+		`"next_cursor":null}`
 	if status, body := s.get(t, "acme", target); status != 200 || body != nothing {
 		t.Errorf("before the first computation: %d %s", status, body)
 	}
@@ -48,15 +50,19 @@ func TestSuggestions(t *testing.T) {
 	)
 	s.know(t, answerFact{Prompt: "p2"}, answerFact{Prompt: "p3"})
 	gap := func(prompt string, brand, rival int, open string) string {
-		return s.withIDs(fmt.Sprintf(`{"kind":"gap","key":"$%s","text":"=%s","reason":"why","score":%d.5,"evidence":{"answers":6,"brand_answers":%d,"rival_answers":%d,"open":%q}}`,
+		return s.withIDs(fmt.Sprintf(`{"kind":"gap","key":"$%s","text":"=%s","reason":"why","score":%d.5,`+
+			`"evidence":{"answers":6,"brand_answers":%d,"rival_answers":%d,"open":%q}}`,
 			prompt, prompt, rival-brand, brand, rival, open))
 	}
-	name := `{"kind":"competitor","key":"brother","text":"Brother","reason":"","score":1,"evidence":{"open":"name=Brother","listed_answers":2}}`
+	name := `{"kind":"competitor","key":"brother","text":"Brother","reason":"","score":1,` +
+		`"evidence":{"open":"name=Brother","listed_answers":2}}`
 	s.store(t, "lumen", today.AddDate(0, 0, -15), "["+gap("p3", 1, 5, "")+"]")
-	if _, err := s.db.Exec(t.Context(), "UPDATE public.suggestions SET status = 'added' WHERE brand_id = $1", s.id("lumen")); err != nil {
+	if _, err := s.db.Exec(t.Context(),
+		"UPDATE public.suggestions SET status = 'added' WHERE brand_id = $1", s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
-	s.store(t, "lumen", today, "["+gap("p2", 1, 5, "")+","+gap("p1", 0, 6, "prompt_id=$p1&mentioned=false")+","+name+"]")
+	s.store(t, "lumen", today, "["+gap("p2", 1, 5, "")+","+gap("p1", 0, 6, "prompt_id=$p1&mentioned=false")+","+name+
+		"]")
 
 	var body Suggestions
 	read := func(query string) {
@@ -75,7 +81,8 @@ func TestSuggestions(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	read("")
-	if keys() != "new brother, new $p1, new $p2" || body.RulesVersion != 3 || body.Window.To != "2026-03-05" || len(body.Reasons) != 1 {
+	if keys() != "new brother, new $p1, new $p2" || body.RulesVersion != 3 || body.Window.To != "2026-03-05" ||
+		len(body.Reasons) != 1 {
 		t.Errorf("%s of %+v", keys(), body)
 	}
 	wanted := []SuggestionTotal{
@@ -85,7 +92,8 @@ func TestSuggestions(t *testing.T) {
 	if fmt.Sprint(body.Totals) != fmt.Sprint(wanted) {
 		t.Errorf("totals %+v", body.Totals)
 	}
-	if b := body.Suggestions[2]; *b.BrandRatePct != 16.7 || *b.RivalRatePct != 83.3 || b.AnswersURL != nil || b.ExpiresAt == nil {
+	if b := body.Suggestions[2]; *b.BrandRatePct != 16.7 || *b.RivalRatePct != 83.3 || b.AnswersURL != nil ||
+		b.ExpiresAt == nil {
 		t.Errorf("rates and addresses %+v", b)
 	}
 	for _, row := range body.Suggestions[:2] { // both list two answers of the window
@@ -112,7 +120,8 @@ func TestSuggestions(t *testing.T) {
 	if status, text := s.get(t, "rival", target); status != 404 {
 		t.Errorf("another organization: %d %s", status, text)
 	}
-	if status, text := s.get(t, "acme", target+"&kind=gaps&status=open"); status != 400 || !strings.Contains(text, "closed") {
+	if status, text := s.get(t, "acme", target+"&kind=gaps&status=open"); status != 400 ||
+		!strings.Contains(text, "closed") {
 		t.Errorf("unknown words: %d %s", status, text)
 	}
 }
@@ -122,12 +131,18 @@ func TestAnswersOfSearches(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
-	answers := s.records(t, answerFact{On: "2026-03-02", Text: "a"}, answerFact{On: "2026-03-02", Text: "b"}, answerFact{On: "2026-03-02", Text: "c"})
+	answers := s.records(t, answerFact{On: "2026-03-02", Text: "a"}, answerFact{On: "2026-03-02", Text: "b"},
+		answerFact{On: "2026-03-02", Text: "c"})
 	answers[0].SearchQueries, answers[1].SearchQueries = []string{"best lamp", "x"}, []string{"Best lamps"}
 	s.append(t, answers)
-	for search, want := range map[string]string{"best lamp": "1", "best lamp\nBest lamps": "2", "lamp": "0", "x\nbest lamp": "1"} {
-		query := url.Values{"brand_id": {s.ids["lumen"]}, "date_from": {"2026-03-01"}, "date_to": {"2026-03-05"}, "search": {search}}
-		if _, body := s.get(t, "acme", "/api/v1/answers?"+query.Encode()); !strings.HasPrefix(body, `{"total":`+want+",") {
+	for search, want := range map[string]string{
+		"best lamp": "1", "best lamp\nBest lamps": "2", "lamp": "0", "x\nbest lamp": "1",
+	} {
+		query := url.Values{
+			"brand_id": {s.ids["lumen"]}, "date_from": {"2026-03-01"}, "date_to": {"2026-03-05"}, "search": {search},
+		}
+		if _, body := s.get(t, "acme",
+			"/api/v1/answers?"+query.Encode()); !strings.HasPrefix(body, `{"total":`+want+",") {
 			t.Errorf("%q: %s, want %s", search, body, want)
 		}
 	}
@@ -144,15 +159,19 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 	}
 	s.awaitMirror(t)
 	facts := []answerFact{
-		{On: "2026-03-02", Prompt: "p1", Text: "A Nova's shade, and Novas"}, {On: "2026-03-02", Prompt: "p1", Text: "Novas"},
-		{On: "2026-03-03", Prompt: "p2", Text: "Lumen lacks a dimmer.", Times: 2}, {On: "2026-03-03", Prompt: "p3", Text: "Lumen lacks a dimmer."},
-		{On: "2026-03-02", Prompt: "p4", Text: "Lumen", Cites: []string{"https://lumen.example/guide", "https://www.lumen.example/guide/?x"}, Times: 13},
+		{On: "2026-03-02", Prompt: "p1", Text: "A Nova's shade, and Novas"},
+		{On: "2026-03-02", Prompt: "p1", Text: "Novas"},
+		{On: "2026-03-03", Prompt: "p2", Text: "Lumen lacks a dimmer.", Times: 2},
+		{On: "2026-03-03", Prompt: "p3", Text: "Lumen lacks a dimmer."},
+		{On: "2026-03-02", Prompt: "p4", Text: "Lumen",
+			Cites: []string{"https://lumen.example/guide", "https://www.lumen.example/guide/?x"}, Times: 13},
 		{On: "2026-03-02", Prompt: "p5", Text: "Lumen", Cites: []string{"https://lumen.example/shop"}, Times: 12},
 	}
 	for n := range 6 {
 		facts = append(facts, answerFact{
 			On: "2026-03-04", Prompt: fmt.Sprint("lost", n), Times: 5,
-			Text: "1. **Nova Pro** is bright\n2. **Nova Max** is dim\n3. Glow", Cites: []string{"https://paper.example/best", "https://www.paper.example/"},
+			Text:  "1. **Nova Pro** is bright\n2. **Nova Max** is dim\n3. Glow",
+			Cites: []string{"https://paper.example/best", "https://www.paper.example/"},
 		})
 	}
 	answers := s.records(t, facts...)
@@ -163,12 +182,16 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 	s.append(t, answers)
 	s.land(t, s.visitSink(t, 100), s.visits(t, visitFact{On: "2026-03-02", Path: "/shop", Times: 12}))
 	for day := 1; day <= 5; day++ {
-		s.landCrawls(t, s.crawls(t, crawlFact{On: fmt.Sprint("2026-03-0", day), Purpose: "search", Status: 200, Path: "/new", Times: 4}))
+		s.landCrawls(t, s.crawls(t,
+			crawlFact{On: fmt.Sprint("2026-03-0", day), Purpose: "search", Status: 200, Path: "/new", Times: 4}))
 	}
-	if err := advice.New(s.db, s.warehouse, func() time.Time { return today }, logTo(t)).Advise(t.Context(), s.id("lumen")); err != nil {
+	if err := advice.New(s.db, s.warehouse, func() time.Time { return today }, logTo(t)).Advise(t.Context(),
+		s.id("lumen")); err != nil {
 		t.Fatal(err)
 	}
-	if _, text := s.get(t, "acme", "/api/v1/sentiment?brand_id="+s.ids["lumen"]); !strings.Contains(text, `"themes":[{"theme":"dimmer","answers":3}]`) {
+	if _, text := s.get(t, "acme",
+		"/api/v1/sentiment?brand_id="+
+			s.ids["lumen"]); !strings.Contains(text, `"themes":[{"theme":"dimmer","answers":3}]`) {
 		t.Errorf("themes of %s", text)
 	}
 	_, text := s.get(t, "acme", "/api/v1/suggestions?limit=200&brand_id="+s.ids["lumen"])
@@ -194,7 +217,8 @@ func TestAnswersBehindSuggestions(t *testing.T) {
 			}
 			continue
 		}
-		if _, text := s.get(t, "acme", *row.AnswersURL); evidence.Listed == 0 || !strings.HasPrefix(text, fmt.Sprintf(`{"total":%d,`, evidence.Listed)) {
+		if _, text := s.get(t, "acme", *row.AnswersURL); evidence.Listed == 0 ||
+			!strings.HasPrefix(text, fmt.Sprintf(`{"total":%d,`, evidence.Listed)) {
 			t.Errorf("%s %s: %s, evidence %s", row.Kind, row.Key, text, row.Evidence)
 		}
 	}

@@ -19,7 +19,10 @@ func TestEveryListIsCSV(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.fill(t)
-	s.addFacts(t, answerFact{On: "2026-03-30", Text: "Lumen, Glow", Cites: []string{"https://lumen.example/"}, Products: []event.Product{{Title: "a"}}})
+	s.addFacts(t, answerFact{
+		On: "2026-03-30", Text: "Lumen, Glow", Cites: []string{"https://lumen.example/"},
+		Products: []event.Product{{Title: "a"}},
+	})
 	for _, e := range endpoints {
 		o, names := contractOf(t).operations[prefix+e.path], []string{}
 		for _, list := range e.tables {
@@ -38,7 +41,9 @@ func TestEveryListIsCSV(t *testing.T) {
 			_, body := s.get(t, "acme", target)
 			r := s.ask(t, http.MethodGet, target, s.bearer("acme"), wantCSV)
 			lines, err := csv.NewReader(strings.NewReader(r.body)).ReadAll()
-			if err != nil || r.StatusCode != 200 || r.Header.Get("ETag") == "" || !slices.Contains(r.Header.Values("Vary"), "Accept") && !strings.Contains(r.Header.Get("Vary"), "Accept,") {
+			if err != nil || r.StatusCode != 200 || r.Header.Get("ETag") == "" ||
+				!slices.Contains(r.Header.Values("Vary"), "Accept") &&
+					!strings.Contains(r.Header.Get("Vary"), "Accept,") {
 				t.Errorf("%s: %d %v %v", target, r.StatusCode, err, r.Header)
 				continue
 			}
@@ -46,20 +51,23 @@ func TestEveryListIsCSV(t *testing.T) {
 			for _, row := range rowsAt(exactly(t, body), strings.Split(list.name, "."), "", nil) {
 				want = append(want, row.cells(lines[0]))
 			}
-			if got := lines[1:]; !slices.EqualFunc(got, want, slices.Equal) || strings.Count(r.body, "\r\n") < len(lines) {
+			if got := lines[1:]; !slices.EqualFunc(got, want, slices.Equal) ||
+				strings.Count(r.body, "\r\n") < len(lines) {
 				t.Errorf("%s\ngot  %q\nwant %q\nof %s", target, got, want, body)
 			}
 		}
 		if slices.Contains(names, "groups") {
 			r := s.ask(t, http.MethodGet, s.target(o, "lumen", "table", "groups"), s.bearer("acme"), wantCSV)
-			if want := `{"error":"table: want group_by with groups, got no group_by"}`; r.StatusCode != 400 || r.body != want {
+			if want := `{"error":"table: want group_by with groups, got no group_by"}`; r.StatusCode != 400 ||
+				r.body != want {
 				t.Errorf("%s: groups without group_by: %d %s", e.path, r.StatusCode, r.body)
 			}
 		}
 		if several := len(e.tables) > 1; several && e.path != "/visibility-trend" {
 			r := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), wantCSV)
 			shown := slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "groups") })
-			if want := `{"error":"table: want one of ` + strings.Join(shown, ", ") + `, got nothing"}`; r.StatusCode != 400 || r.body != want {
+			if want := `{"error":"table: want one of ` +
+				strings.Join(shown, ", ") + `, got nothing"}`; r.StatusCode != 400 || r.body != want {
 				t.Errorf("%s without a table: %d %s", e.path, r.StatusCode, r.body)
 			}
 		}
@@ -144,8 +152,10 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.addRivals(t, []string{"=1+1", "+49", "-x", "@sum", "a,b", `"q"`, "ü = 1"})
-	s.addFacts(t, answerFact{On: "2026-03-30", Prompt: "zwei\nZeilen\r", Text: "Lumen"}, answerFact{On: "2026-03-30", Prompt: "=HYPERLINK(\"x\")", Text: "Lumen"})
-	r := s.ask(t, http.MethodGet, "/api/v1/competitor-comparison?table=competitors&brand_id="+s.ids["lumen"], s.bearer("acme"), wantCSV)
+	s.addFacts(t, answerFact{On: "2026-03-30", Prompt: "zwei\nZeilen\r", Text: "Lumen"},
+		answerFact{On: "2026-03-30", Prompt: "=HYPERLINK(\"x\")", Text: "Lumen"})
+	r := s.ask(t, http.MethodGet, "/api/v1/competitor-comparison?table=competitors&brand_id="+s.ids["lumen"],
+		s.bearer("acme"), wantCSV)
 	lines, err := csv.NewReader(strings.NewReader(r.body)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -162,14 +172,19 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	next, _, _ := strings.Cut(strings.TrimPrefix(first.Header.Get("Link"), "<"), ">")
 	second := s.ask(t, http.MethodGet, next, s.bearer("acme"), wantCSV)
 	figures := `,,1,1,10,1,0,,75,,,,100,,,,false,1` + strings.Repeat(",", 22) + "\r\n" // no change
-	texts := []string{s.ids["zwei\nZeilen\r"] + ",\"zwei\nZeilen\r\"" + figures, s.ids[`=HYPERLINK("x")`] + `,"'=HYPERLINK(""x"")"` + figures}
+	texts := []string{
+		s.ids["zwei\nZeilen\r"] + ",\"zwei\nZeilen\r\"" + figures,
+		s.ids[`=HYPERLINK("x")`] + `,"'=HYPERLINK(""x"")"` + figures,
+	}
 	got := []string{afterHeader(first.body), afterHeader(second.body)}
 	slices.Sort(texts)
 	if slices.Sort(got); !slices.Equal(got, texts) || second.Header.Get("Link") != "" {
 		t.Errorf("got %q, Link %q; want %q", got, second.Header.Get("Link"), texts)
 	}
 	var all promptsBody
-	if _, body := s.get(t, "acme", page); json.Unmarshal([]byte(body), &struct{ Prompts *[]promptRow }{&all.Prompts}) != nil || len(all.Prompts) != 1 {
+	if _, body := s.get(t, "acme",
+		page); json.Unmarshal([]byte(body), &struct{ Prompts *[]promptRow }{&all.Prompts}) != nil ||
+		len(all.Prompts) != 1 {
 		t.Errorf("JSON of the same: %s", body)
 	}
 }

@@ -41,7 +41,8 @@ func (f visitFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *even
 	at := event.At(instantOf(t, f.On))
 	v := &event.Visit{
 		V: event.Version, OrganizationID: brand.OrganizationID, BrandID: brand.BrandID, At: at, Event: event.VisitView,
-		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
+		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"),
+		Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
 	}
 	if f.Goal != "" {
 		v.Event, v.Goal = event.VisitGoal, &event.Goal{Name: f.Goal, Value: f.Value, Currency: f.Currency}
@@ -77,7 +78,9 @@ func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landed, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{
+			Topic: batch.Topic, Offset: s.landed, Value: value, Time: today,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,9 +138,12 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 				from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 				to := from.AddDate(0, 0, random.IntN(40))
 				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
-					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
+					query := url.Values{
+						"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)},
+					}
 					f := naive.Filter{From: dayText(from), To: dayText(to)}
-					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"}, []string{"gemini", "perplexity"}); f.Platforms != nil {
+					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"},
+						[]string{"gemini", "perplexity"}); f.Platforms != nil {
 						query.Set("platform", strings.Join(f.Platforms, ","))
 					}
 					granularity, compare := pick(random, "", "day", "week", "month"), pick(random, "none", "previous")
@@ -146,7 +152,8 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 						query.Set("granularity", granularity)
 					}
 					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(),
-						naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), f, granularity, compare == "previous"))
+						naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), f, granularity,
+							compare == "previous"))
 				}
 			}
 		})
@@ -162,13 +169,15 @@ func randomVisits(random *rand.Rand, n int) []visitFact {
 			On:       at.Format(time.RFC3339),
 			Platform: pick(random, "chatgpt", "chatgpt", "perplexity", "gemini"),
 			Host:     pick(random, "lumen.example", "shop.lumen.example"),
-			Path:     pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/", "/%41"),
-			Country:  pick(random, "", "", "DE", "FR", "US"),
-			Begins:   random.IntN(3) > 0,
+			Path: pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/",
+				"/%41"),
+			Country: pick(random, "", "", "DE", "FR", "US"),
+			Begins:  random.IntN(3) > 0,
 		}
 		if random.IntN(5) == 0 {
 			facts[i].Goal = pick(random, "signup", "signup", "order", "Order", "bestellt€", "注文")
-			facts[i].Value = pick(random, "", "1.10", "0.1", "0.2", "-0.000001", "999999999999.999999", "-999999999999.999999")
+			facts[i].Value = pick(random, "", "1.10", "0.1", "0.2", "-0.000001", "999999999999.999999",
+				"-999999999999.999999")
 			facts[i].Currency = pick(random, "", "", "EUR", "USD", "JPY")
 		}
 	}

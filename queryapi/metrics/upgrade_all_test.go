@@ -34,7 +34,10 @@ func upgrade(t *testing.T, from int, mentions string) {
 	l.addBrandAmong(t, brandFact{Name: "Löwenbräu", Slug: slug}, l.rivals[slug])
 	l.asked = l.records(t,
 		answerFact{Brand: slug, On: "2026-03-02", Prompt: "ist Löwenbräu gut", Text: "Löwenbräu ist gut."},
-		answerFact{Brand: slug, On: "2026-03-02", Prompt: "ist Loewenbraeu gut", Text: "Loewenbraeu und LOEWENBRAEU, dann Weissbier Mueller."},
+		answerFact{
+			Brand: slug, On: "2026-03-02", Prompt: "ist Loewenbraeu gut",
+			Text: "Loewenbraeu und LOEWENBRAEU, dann Weissbier Mueller.",
+		},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", Text: "Weißbier Müller vor Loewenbraeu."},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", Text: "Wasser."},
 		answerFact{Brand: slug, On: "2026-03-03", Prompt: "welches Bier", GivenUp: "timeout"},
@@ -43,7 +46,9 @@ func upgrade(t *testing.T, from int, mentions string) {
 	l.version = from
 	p := l.start(t, 1000, forever, forever)
 	l.appendSome(t, len(l.asked))
-	wait.For(t, "the earlier version to land and write all", func() bool { return l.committedAll(t, "sink") && l.committedAll(t, "results") })
+	wait.For(t, "the earlier version to land and write all", func() bool {
+		return l.committedAll(t, "sink") && l.committedAll(t, "results")
+	})
 	p.stop()
 	l.wantCounted(t, slug, mentions)
 	l.wantRead(t, slug, from, 6)
@@ -74,14 +79,18 @@ func (l *harness) wantCounted(t *testing.T, slug, part string) {
 func (l *harness) wantRead(t *testing.T, slug string, version int, answers uint64) {
 	t.Helper()
 	var counted, read, written uint64
-	err := l.warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(sign)), toUInt64(sumIf(sign, extract_version = ?)) FROM answers WHERE toString(brand_id) = ?", version, l.ids[slug]).Scan(&counted, &read)
+	err := l.warehouse.QueryRow(t.Context(), "SELECT toUInt64(sum(sign)), toUInt64(sumIf(sign, extract_version = "+
+		"?)) FROM answers WHERE toString(brand_id) = ?", version, l.ids[slug]).Scan(&counted, &read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.db.QueryRow(t.Context(), "SELECT count(*) FROM public.prompt_results WHERE brand_id = $1 AND extract_version = $2", l.id(slug), version).Scan(&written); err != nil {
+	if err := l.db.QueryRow(t.Context(),
+		"SELECT count(*) FROM public.prompt_results WHERE brand_id = $1 AND extract_version = $2", l.id(slug),
+		version).Scan(&written); err != nil {
 		t.Fatal(err)
 	}
 	if counted != answers || read != answers || written == 0 {
-		t.Errorf("%d answers, %d read by version %d, %d written to prompt_results; want %d of each", counted, read, version, written, answers)
+		t.Errorf("%d answers, %d read by version %d, %d written to prompt_results; want %d of each", counted, read,
+			version, written, answers)
 	}
 }

@@ -82,7 +82,9 @@ func callViews(t *testing.T) (restore func()) {
 // under random filters, the body is byte for byte the one that it has when the same requests are answered from calls of
 // the views.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openComplete, "two_shards": openShards} {
+	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{
+		"one_server": openComplete, "two_shards": openShards,
+	} {
 		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })
 	}
 }
@@ -110,9 +112,13 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 			query.Set("brand_id", h.ids["lumen"])
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
 			for name, values := range map[string][]string{
-				"granularity": {"day", "week"}, "sort": {"newest", "prompt"}, "sort_by": {"visibility", "mentions", "citations", "appearances", "rate", "change"}, "order": {"asc", "desc"},
-				"source_filter": {"all", "owned", "competitor", "external"}, "step": {"crawled", "cited", "visited", "converted"},
-				"compare": {"none", "previous"}, "cited": {"true", "false"}, "by": {"platform", "model", "region"}, "group_by": {"platform", "model", "region", "topic"},
+				"granularity": {"day", "week"}, "sort": {"newest", "prompt"},
+				"sort_by":       {"visibility", "mentions", "citations", "appearances", "rate", "change"},
+				"order":         {"asc", "desc"},
+				"source_filter": {"all", "owned", "competitor", "external"},
+				"step":          {"crawled", "cited", "visited", "converted"},
+				"compare":       {"none", "previous"}, "cited": {"true", "false"},
+				"by": {"platform", "model", "region"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
 			}
@@ -162,7 +168,8 @@ func viewsOfOrganizations(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "{organization_id:UUID}") && !strings.Contains(string(text), "{ids:Array(UUID)}") {
+		if strings.Contains(string(text), "{organization_id:UUID}") &&
+			!strings.Contains(string(text), "{ids:Array(UUID)}") {
 			views = append(views, strings.TrimSuffix(filepath.Base(path), ".sql"))
 		}
 	}

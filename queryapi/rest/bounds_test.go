@@ -70,13 +70,15 @@ func TestABodyIsBounded(t *testing.T) {
 		{"GET /stacks?select=id,text,papers(id)&order=text", "", 206, "0-19/*", 20},
 		{"GET /stacks?select=id,papers(*)&order=id.desc&id=lte.4", "", 400, "", -1},
 		{"GET /stacks?select=papers(*,stacks(papers(*)))&id=eq.1", "", 400, "", -1},
-		{"PATCH /papers?id=lte.15", "Prefer: return=representation\n\n{\"text\":\"" + strings.Repeat("w", 6000) + "\"}", 400, "", -1},
+		{"PATCH /papers?id=lte.15", "Prefer: return=representation\n\n{\"text\":\"" + strings.Repeat("w", 6000) + "\"}",
+			400, "", -1},
 		{"PATCH /stacks?id=lte.30", "Prefer: return=representation\n\n{\"text\":\"w\"}", 200, "0-29/*", 30},
 		{"PATCH /papers?id=lte.15", "\n{\"text\":\"short\"}", 204, "0-14/*", -1},
 	} {
 		r := s.send(t, c.request, c.rest)
 		if r.code != c.code || r.header.Get("Content-Range") != c.contentRange || len(r.body) > 72<<10 {
-			t.Errorf("%s %q: %s, Content-Range %q, %d bytes %.200s", c.request, c.rest, r.status, r.header.Get("Content-Range"), len(r.body), r.body)
+			t.Errorf("%s %q: %s, Content-Range %q, %d bytes %.200s", c.request, c.rest, r.status,
+				r.header.Get("Content-Range"), len(r.body), r.body)
 		}
 		if c.code == 400 && !strings.HasPrefix(r.body, `{"code":"54000","details":null,"hint":"Se`) {
 			t.Errorf("%s: %s", c.request, r.body)
@@ -85,7 +87,9 @@ func TestABodyIsBounded(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.body), &rows); c.rows >= 0 && (err != nil || len(rows) != c.rows) {
 			t.Errorf("%s: %d rows, %v", c.request, len(rows), err)
 		}
-		if lines := strings.Split(r.body, "\n"); strings.Contains(c.rest, "csv") && (!strings.HasPrefix(lines[0], "id,") || len(lines)-1 != map[string]int{"0-19/*": 20, "0-12/*": 13}[c.contentRange]) {
+		if lines := strings.Split(r.body, "\n"); strings.Contains(c.rest, "csv") &&
+			(!strings.HasPrefix(lines[0], "id,") ||
+				len(lines)-1 != map[string]int{"0-19/*": 20, "0-12/*": 13}[c.contentRange]) {
 			t.Errorf("%s as CSV: %d lines", c.request, len(lines))
 		}
 	}
@@ -105,7 +109,8 @@ func TestAnOrganizationHasItsShareOfConnections(t *testing.T) {
 		asking.Go(func() { s.send(t, "POST /rpc/sleep", "Organization: busy\n\n{\"seconds\":5}") })
 	}
 	wait.For(t, "its slots", func() bool { return s.api.pool.Stat().AcquiredConns() == 4 })
-	if r := s.send(t, "GET /authors?select=id&id=eq.1", "Organization: busy\n"); r.code != 429 || r.header.Get("Retry-After") != "1" || !strings.HasPrefix(r.body, `{"code":"PT429",`) {
+	if r := s.send(t, "GET /authors?select=id&id=eq.1", "Organization: busy\n"); r.code != 429 ||
+		r.header.Get("Retry-After") != "1" || !strings.HasPrefix(r.body, `{"code":"PT429",`) {
 		t.Errorf("%s %v %s", r.status, r.header, r.body)
 	}
 	if r := s.send(t, "GET /authors?select=id&id=eq.1", "Organization: calm\n"); r.code != 200 {
@@ -113,8 +118,8 @@ func TestAnOrganizationHasItsShareOfConnections(t *testing.T) {
 	}
 }
 
-// While PostgreSQL's packets are lost every request is answered within 5 seconds, and a statement that takes longer than
-// that is not taken for a lost connection.
+// While PostgreSQL's packets are lost every request is answered within 5 seconds, and a statement that takes longer
+// than that is not taken for a lost connection.
 func TestADatabaseWhosePacketsAreLost(t *testing.T) {
 	t.Parallel()
 	owner := testkit.CopyPostgres(t, template(t))
@@ -137,7 +142,8 @@ func TestADatabaseWhosePacketsAreLost(t *testing.T) {
 				}
 				started := time.Now()
 				r := s.send(t, request, body)
-				if took := time.Since(started); (r.code == 503) != dropped || r.code == 503 && r.header.Get("Retry-After") != "1" || took > 5*time.Second {
+				if took := time.Since(started); (r.code == 503) != dropped ||
+					r.code == 503 && r.header.Get("Retry-After") != "1" || took > 5*time.Second {
 					t.Errorf("%s: %s after %s: %s", request, r.status, took, r.body)
 				}
 			})
@@ -161,7 +167,8 @@ func TestAStormOfSchemaChanges(t *testing.T) {
 		CREATE EVENT TRIGGER announce ON ddl_command_end EXECUTE FUNCTION private.announce()`)
 	started := time.Now()
 	for i := range 300 {
-		execute(t, s.owner, fmt.Sprintf("CREATE TABLE api.storm_%d (id int); GRANT SELECT ON api.storm_%d TO rest_anon", i, i))
+		execute(t, s.owner,
+			fmt.Sprintf("CREATE TABLE api.storm_%d (id int); GRANT SELECT ON api.storm_%d TO rest_anon", i, i))
 	}
 	wait.For(t, "the last table", func() bool { return s.send(t, "GET /storm_299", "").code == 200 })
 	reloads, most := strings.Count(s.log.String(), "schema read"), 3+int(time.Since(started)/reloadPause)

@@ -7,7 +7,11 @@ import "testing"
 func TestThePrefixOfACookieIsForItsOwnOrigin(t *testing.T) {
 	api := New(Config{Prefix: "/rest/v1", Origins: []string{"https://reports.example"}}, nil, nil, nil)
 	for _, method := range []string{"GET", "OPTIONS"} {
-		r := rawRequest{method: method, headers: [][2]string{{"Origin", "https://reports.example"}, {"Access-Control-Request-Method", "GET"}}}
+		r := rawRequest{
+			method: method, headers: [][2]string{
+				{"Origin", "https://reports.example"}, {"Access-Control-Request-Method", "GET"},
+			},
+		}
 		if len(api.corsHeaders(r)) == 0 {
 			t.Errorf("%s of a listed origin is not shared", method)
 		}

@@ -34,7 +34,8 @@ func TestTransport(t *testing.T) {
 		{"GET /nope", "Accept-Encoding: gzip\n", "114", "application/json; charset=utf-8"},
 	} {
 		r := s.send(t, c.line, c.rest)
-		if h := r.header; h.Get("Content-Length") != c.length || h.Get("Content-Type") != c.kind || h.Get("ETag")+h.Get("Content-Encoding")+h.Get("Vary") != "" {
+		if h := r.header; h.Get("Content-Length") != c.length ||
+			h.Get("Content-Type") != c.kind || h.Get("ETag")+h.Get("Content-Encoding")+h.Get("Vary") != "" {
 			t.Errorf("%s: %s %v", c.line, r.status, h)
 		}
 	}
@@ -45,11 +46,16 @@ func TestTheServersOwnRefusals(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for request, want := range map[string]string{
-		"POST /items HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nContent-Length: 8388609\r\n\r\n": `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
-		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}":             `400 {"code":"PGRSTX00",`,
-		"GET /items?a=" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n":                    `431 {"code":"PGRSTX00",`,
-		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                               `404 {"code":"PGRST125",`,
-		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n":      `406 {"code":"PGRST107",`,
+		"POST /items HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nContent-Length: " +
+			"8388609\r\n\r\n": `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
+		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+			"1\r\nContent-Length: 2\r\n\r\n{}": `400 {"code":"PGRSTX00",`,
+		"GET /items?a=" + strings.Repeat("x", 40<<10) +
+			" HTTP/1.1\r\nHost: x\r\n\r\n": `431 {"code":"PGRSTX00",`,
+		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: " +
+			"close\r\n\r\n": `404 {"code":"PGRST125",`,
+		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: " +
+			"close\r\n\r\n": `406 {"code":"PGRST107",`,
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
@@ -67,7 +73,8 @@ func TestTheServersOwnRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Close()
-		if got := response.Status[:4] + string(body); !strings.HasPrefix(got, want) || response.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
+		if got := response.Status[:4] + string(body); !strings.HasPrefix(got, want) ||
+			response.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
 			!strings.HasPrefix(response.Header.Get("Proxy-Status"), "PostgREST; error=PGRST") ||
 			(response.Header.Get("Access-Control-Allow-Origin") == "*") != strings.Contains(request, "Origin") {
 			t.Errorf("%q: %s %v", request, got, response.Header)
@@ -99,12 +106,14 @@ func TestFaults(t *testing.T) {
 	check := func(line string, code int, body string) {
 		t.Helper()
 		r := s.send(t, line, "Origin: https://a.example\n")
-		if r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") || (strings.Join(r.header.Values("Retry-After"), ",") == "1") != (code == 503) ||
+		if r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") ||
+			(strings.Join(r.header.Values("Retry-After"), ",") == "1") != (code == 503) ||
 			(r.header.Get("Access-Control-Allow-Origin") == "*") != strings.HasPrefix(line, "GET /data/") {
 			t.Errorf("%s: %s %v %s", line, r.status, r.header, r.body)
 		}
 	}
-	check("GET /data/a", 503, `{"code":"PGRST002","details":null,"hint":null,"message":"Could not query the database for the schema cache. Retrying."}`)
+	check("GET /data/a", 503, `{"code":"PGRST002","details":null,"hint":null,"message":"Could not query the `+
+		`database for the schema cache. Retrying."}`)
 	check("GET /other/a", 404, `{"error":`)
 	check("GET /database", 404, `{"`)
 	api.schemas.Store(&schemaCache{})
@@ -123,14 +132,17 @@ func TestPreparedStatementsAreBounded(t *testing.T) {
 	s := newSite(t, nil)
 	for n := range 2*maxPrepared + 50 {
 		value := []string{"1", "1", "x"}[n%3]
-		if r := s.send(t, fmt.Sprintf("GET /authors?select=a%d:id&id=eq.%s", n, value), ""); (r.code == 200) != (value == "1") {
+		if r := s.send(t, fmt.Sprintf("GET /authors?select=a%d:id&id=eq.%s", n, value),
+			""); (r.code == 200) != (value == "1") {
 			t.Fatal(r.status, r.body)
 		}
 	}
 	kept := 0
 	for _, conn := range s.api.pool.AcquireAllIdle(t.Context()) {
 		var count int
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'rest_%'").Scan(&count); err != nil || count > maxPrepared {
+		if err := conn.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'rest_%'").Scan(&count); err != nil ||
+			count > maxPrepared {
 			t.Errorf("%d statements, %v", count, err)
 		}
 		kept += count
@@ -145,7 +157,8 @@ func TestPreparedStatementsAreBounded(t *testing.T) {
 func TestADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	execute(t, s.owner, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	execute(t, s.owner, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() `+
+		`AND pid <> pg_backend_pid()`)
 	wait.For(t, "an answer", func() bool { return s.send(t, "GET /authors?select=id", "").code == 200 })
 	execute(t, s.owner, `CREATE TABLE api.later (id int); GRANT SELECT ON api.later TO rest_anon`)
 	wait.For(t, "the listener", func() bool {

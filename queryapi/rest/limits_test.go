@@ -20,11 +20,14 @@ func TestStatementTimeout(t *testing.T) {
 	s.send(t, "POST /rpc/sleep", "\n{\"seconds\":0}")
 	opened := s.api.pool.Stat().NewConnsCount()
 	r := s.send(t, "POST /rpc/sleep", "\n{\"seconds\":600}")
-	if want := `{"code":"57014","details":null,"hint":null,"message":"canceling statement due to statement timeout"}`; r.code != 500 || r.body != want {
+	if want := `{"code":"57014","details":null,"hint":null,"message":"canceling statement due to ` +
+		`statement timeout"}`; r.code != 500 || r.body != want {
 		t.Errorf("%s %s", r.status, r.body)
 	}
-	if r := s.send(t, "GET /authors?select=id&id=eq.1", ""); r.body != `[{"id":1}]` || s.api.pool.Stat().NewConnsCount() != opened {
-		t.Errorf("afterwards: %s %s, %d connections opened for it", r.status, r.body, s.api.pool.Stat().NewConnsCount()-opened)
+	if r := s.send(t, "GET /authors?select=id&id=eq.1", ""); r.body != `[{"id":1}]` ||
+		s.api.pool.Stat().NewConnsCount() != opened {
+		t.Errorf("afterwards: %s %s, %d connections opened for it", r.status, r.body,
+			s.api.pool.Stat().NewConnsCount()-opened)
 	}
 }
 
@@ -36,7 +39,8 @@ func TestAClientThatGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Write([]byte("POST /rpc/sleep HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"seconds\":600}")); err != nil {
+	if _, err := client.Write(
+		[]byte("POST /rpc/sleep HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"seconds\":600}")); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(t.Context(), s.owner)
@@ -45,7 +49,8 @@ func TestAClientThatGoes(t *testing.T) {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	sleeping := func() (n int) {
-		const question = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+		const question = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND " +
+			"wait_event = 'PgSleep'"
 		if err := conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +73,8 @@ func TestNoConnectionLeft(t *testing.T) {
 		}
 		held = append(held, conn)
 	}
-	const none = `{"code":"PGRST003","details":null,"hint":null,"message":"Timed out acquiring connection from connection pool."}`
+	const none = `{"code":"PGRST003","details":null,"hint":null,"message":"Timed out acquiring connection from ` +
+		`connection pool."}`
 	if r := s.send(t, "GET /authors?select=id&id=eq.1", ""); r.code != 504 || r.body != none {
 		t.Errorf("%s %s", r.status, r.body)
 	}
@@ -90,7 +96,10 @@ func TestADatabaseThatRefuses(t *testing.T) {
 	}
 	server := strings.Replace(s.owner, "/"+database.Database, "/postgres", 1)
 	name := pgx.Identifier{database.Database}.Sanitize()
-	execute(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+database.Database+"'")
+	execute(t, server,
+		"ALTER DATABASE "+name+
+			" ALLOW_CONNECTIONS false; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+
+			database.Database+"'")
 	wait.For(t, "the refusal", func() bool {
 		r := s.send(t, "GET /authors?select=id", "")
 		if r.code != 503 || r.header.Get("Retry-After") == "" {

@@ -24,7 +24,10 @@ func TestRandomRequests(t *testing.T) {
 	schemas := s.api.schemas.Load()
 	names := namesOf(schemas)
 	schema := restfuzz.Read(t, s.owner, "api")
-	maps.DeleteFunc(schema.Functions, func(name string, _ []string) bool { return name == "fail" || name == "answer_as" || name == "sleep" }) // they are asked for 500, or for time
+	// they are asked for 500, or for time
+	maps.DeleteFunc(schema.Functions, func(name string, _ []string) bool {
+		return name == "fail" || name == "answer_as" || name == "sleep"
+	})
 	planned, refusals := 0, map[string]int{}
 	defer func() { t.Logf("%d planned, refused: %v", planned, refusals) }()
 	rapid.Check(t, func(t *rapid.T) {

@@ -60,8 +60,10 @@ func TestTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		"":    "PGRST301 Empty JWT is sent in Authorization header",
 		"a.b": "PGRST301 Expected 3 parts in JWT; got 2",
-		signed(jwt.SigningMethodHS256, []byte("another secret of thirty-two bytes"), `{"role":"writer"}`): "PGRST301 No suitable key or wrong key type",
-		signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, `{"role":"writer"}`):              "PGRST301 Wrong or unsupported encoding algorithm",
+		signed(jwt.SigningMethodHS256, []byte("another secret of thirty-two bytes"),
+			`{"role":"writer"}`): "PGRST301 No suitable key or wrong key type",
+		signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType,
+			`{"role":"writer"}`): "PGRST301 Wrong or unsupported encoding algorithm",
 	} {
 		if got := tried(tokens, text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -70,7 +72,8 @@ func TestTokens(t *testing.T) {
 	if got := tried(Tokens{Now: clock}, token(`{}`)); got != "PGRST300 Server lacks JWT secret" {
 		t.Error(got)
 	}
-	if got := tried(Tokens{Secret: []byte(secret), Now: clock}, token(`{"exp":1900000000}`)); got != "PGRST302 Anonymous access is disabled" {
+	if got := tried(Tokens{Secret: []byte(secret), Now: clock},
+		token(`{"exp":1900000000}`)); got != "PGRST302 Anonymous access is disabled" {
 		t.Error(got)
 	}
 }

@@ -15,18 +15,21 @@ func TestAnnotations(t *testing.T) {
 	ann := w.own.users["member"]
 	var id uuid.UUID
 	err := asUser(t, w.db, ann, func(tx pgx.Tx) error {
-		err := tx.QueryRow(t.Context(), `INSERT INTO public.annotations (day, text, created_by) VALUES ('2026-11-08', 'new site', $1)
+		err := tx.QueryRow(t.Context(),
+			`INSERT INTO public.annotations (day, text, created_by) VALUES ('2026-11-08', 'new site', $1)
 			RETURNING id`, w.own.users["owner"].ID).Scan(&id)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(t.Context(), "UPDATE public.annotations SET day_to = '2026-11-10', url = 'https://acme.example/new' WHERE id = $1", id)
+		_, err = tx.Exec(t.Context(),
+			"UPDATE public.annotations SET day_to = '2026-11-10', url = 'https://acme.example/new' WHERE id = $1", id)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	author := one[uuid.UUID](t, w.root, "SELECT created_by FROM public.annotations WHERE id = $1 AND brand_id IS NULL AND organization_id = $2",
+	author := one[uuid.UUID](t, w.root,
+		"SELECT created_by FROM public.annotations WHERE id = $1 AND brand_id IS NULL AND organization_id = $2",
 		id, w.own.organization.ID)
 	if author != ann.ID {
 		t.Errorf("written by %s, want %s", author, ann.ID)
@@ -58,16 +61,20 @@ annotation changed|2026-11-08 new site|{"url": [null, "https://acme.example/new"
 	}
 	for set, constraint := range map[string]string{
 		"text = ''": "text_form", "text = E'a\\nb'": "text_form", "text = repeat('語', 281)": "text_length",
-		"url = 'javascript:alert(1)'": "url_is_http", "url = 'https://'": "url_is_http", "url = 'http://a b'": "url_is_http",
+		"url = 'javascript:alert(1)'": "url_is_http", "url = 'https://'": "url_is_http",
+		"url = 'http://a b'":                              "url_is_http",
 		"url = 'https://a.example/' || repeat('x', 2000)": "url_length",
-		"day = 'infinity'": "day_is_finite", "day_to = 'infinity'": "day_to_order", "day_to = day - 1": "day_to_order",
+		"day = 'infinity'":                                "day_is_finite", "day_to = 'infinity'": "day_to_order",
+		"day_to = day - 1": "day_to_order",
 	} {
 		got := w.user(t, owner, "UPDATE public.annotations SET "+set)
 		if got.code != "23514" || !strings.Contains(got.message, "annotations_"+constraint) {
 			t.Errorf("%s: %+v", set, got)
 		}
 	}
-	for _, set := range []string{"text = repeat('語', 280)", "url = 'http://a.example'", "url = 'HTTPS://a.example/x?y#z'", "day_to = day"} {
+	for _, set := range []string{
+		"text = repeat('語', 280)", "url = 'http://a.example'", "url = 'HTTPS://a.example/x?y#z'", "day_to = day",
+	} {
 		if got := w.user(t, owner, "UPDATE public.annotations SET "+set); got.rows == 0 {
 			t.Errorf("%s: %+v", set, got)
 		}

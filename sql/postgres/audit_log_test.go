@@ -21,11 +21,15 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	}
 	defer db.Close()
 	acme := organization(t, first, "Acme")
-	ana, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ana@acme.example", PasswordHash: "of-ana", OrganizationID: acme.ID, Role: "admin"})
+	ana, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "ana@acme.example", PasswordHash: "of-ana", OrganizationID: acme.ID, Role: "admin",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: acme.ID, UserID: ana.ID, Name: "reports", Prefix: "svc_abcd", Hash: [32]byte{1}})
+	key, err := db.AddKey(t.Context(), postgres.NewKey{
+		OrganizationID: acme.ID, UserID: ana.ID, Name: "reports", Prefix: "svc_abcd", Hash: [32]byte{1},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,8 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	}
 	for _, change := range []error{
 		db.SetUserActive(t.Context(), "ana@acme.example", true), // as she was
-		db.SetUserActive(t.Context(), "ana@acme.example", false), db.SetUserActive(t.Context(), "ana@acme.example", true),
+		db.SetUserActive(t.Context(), "ana@acme.example", false),
+		db.SetUserActive(t.Context(), "ana@acme.example", true),
 		db.SetPassword(t.Context(), "ana@acme.example", "another"),
 		db.RemoveUser(t.Context(), "ana@acme.example"),
 	} {
@@ -83,12 +88,15 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 		t.Errorf("the log has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 	var hashes int
-	if err := db.QueryRow(t.Context(), "SELECT count(*) FROM public.audit_log WHERE detail::text LIKE '%another%'").Scan(&hashes); err != nil || hashes > 0 {
+	if err := db.QueryRow(t.Context(), "SELECT count(*) FROM public.audit_log WHERE detail::text LIKE '%another%'").
+		Scan(&hashes); err != nil || hashes > 0 {
 		t.Errorf("%d lines have a password's hash, %v", hashes, err)
 	}
 	for _, forbidden := range []string{
-		"UPDATE public.audit_log SET subject = 'x'", "DELETE FROM public.audit_log", "TRUNCATE public.audit_log CASCADE",
-		"INSERT INTO public.audit_log (action, subject) VALUES ('x', 'x')", "UPDATE private.audit_origins SET actor = 'x'", "DELETE FROM private.audit_origins",
+		"UPDATE public.audit_log SET subject = 'x'", "DELETE FROM public.audit_log",
+		"TRUNCATE public.audit_log CASCADE",
+		"INSERT INTO public.audit_log (action, subject) VALUES ('x', 'x')",
+		"UPDATE private.audit_origins SET actor = 'x'", "DELETE FROM private.audit_origins",
 	} {
 		if _, err := db.Exec(t.Context(), forbidden); err == nil {
 			t.Errorf("the service did %s", forbidden)

@@ -24,7 +24,9 @@ func asCaller(t *testing.T, conn beginner, role, claims string, fn func(tx pgx.T
 		if _, err := tx.Exec(t.Context(), "SET LOCAL SESSION AUTHORIZATION authenticator"); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(t.Context(), "SELECT set_config('role', $1, true), set_config('request.jwt.claims', $2, true)", role, claims); err != nil {
+		if _, err := tx.Exec(t.Context(),
+			"SELECT set_config('role', $1, true), set_config('request.jwt.claims', $2, true)", role,
+			claims); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -47,14 +49,17 @@ func TestAUserSeesTheirOrganizationAlone(t *testing.T) {
 	w := newEnvironment(t)
 	counted := func(table string, of fixture, n *int64) func(tx pgx.Tx) error {
 		return func(tx pgx.Tx) error {
-			return tx.QueryRow(t.Context(), "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1", of.organization.ID).Scan(n)
+			return tx.QueryRow(t.Context(), "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1",
+				of.organization.ID).Scan(n)
 		}
 	}
 	for _, table := range w.exposed(t) {
 		var n int64
 		for _, u := range w.other.users {
-			if err := asUser(t, w.db, u, counted(table, w.other, &n)); err != nil || n != w.visible(t, table, w.other, u) {
-				t.Errorf("%s of Other counts %d of its %s, %v; want %d", u.Role, n, table, err, w.visible(t, table, w.other, u))
+			if err := asUser(t, w.db, u, counted(table, w.other, &n)); err != nil ||
+				n != w.visible(t, table, w.other, u) {
+				t.Errorf("%s of Other counts %d of its %s, %v; want %d", u.Role, n, table, err,
+					w.visible(t, table, w.other, u))
 			}
 			if err := asUser(t, w.db, u, counted(table, w.own, &n)); err != nil || n != 0 {
 				t.Errorf("%s of Other counts %d of Own in %s, %v; want 0", u.Role, n, table, err)

@@ -21,11 +21,15 @@ func (w *environment) finishJob(t *testing.T, brand postgres.Brand, runs ...stri
 		if _, err := fmt.Sscan(text, &platform, &n, &state, &class); n == 0 {
 			t.Fatal(err)
 		}
-		w.run(t, fmt.Sprintf(`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample, state, error_class)
-			SELECT '%s', '%s', gen_random_uuid(), '%s', '%d', '', 1, '%s', nullif('%s', '') FROM generate_series(1, %d)`,
+		w.run(t, fmt.Sprintf(
+			`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample,
+				state, error_class)
+			SELECT '%s', '%s', gen_random_uuid(), '%s', '%d', '', 1, '%s', nullif('%s', '')
+			FROM generate_series(1, %d)`,
 			brand.OrganizationID, job, platform, i, state, class, n))
 	}
-	w.run(t, "UPDATE public.tracking_jobs SET status = 'completed', phase = 'done', finished_at = now() WHERE id = '"+job+"'")
+	w.run(t, "UPDATE public.tracking_jobs SET status = 'completed', phase = 'done', finished_at = now() WHERE id = '"+
+		job+"'")
 }
 
 // A platform that gave up over a fifth of at least five runs is told of once for the organization, and again when a job
@@ -35,11 +39,14 @@ func TestAPlatformIsDegradedOnce(t *testing.T) {
 	w := newEnvironment(t)
 	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second", Slug: "second"})
 	told := func() []string {
-		return list[string](t, w.root, `SELECT concat_ws(' ', type, data ->> 'platform', data ->> 'runs', data ->> 'gave_up',
+		return list[string](t, w.root,
+			`SELECT concat_ws(' ', type, data ->> 'platform', data ->> 'runs', data ->> 'gave_up',
 				(SELECT string_agg(b ->> 'slug', ' ') FROM jsonb_array_elements(data -> 'brands') AS b))
-			FROM public.events WHERE type LIKE 'platform.%' AND organization_id = $1 ORDER BY at`, w.own.organization.ID)
+			FROM public.events WHERE type LIKE 'platform.%' AND organization_id = $1 ORDER BY at`,
+			w.own.organization.ID)
 	}
-	w.finishJob(t, w.own.brand, "openai 4 done", "openai 1 gave_up timeout", "gemini 4 gave_up auth", "claude 1 cancelled", "claude 9 done")
+	w.finishJob(t, w.own.brand, "openai 4 done", "openai 1 gave_up timeout", "gemini 4 gave_up auth",
+		"claude 1 cancelled", "claude 9 done")
 	if events := told(); len(events) > 0 {
 		t.Errorf("a fifth, or four runs: %q", events)
 	}
@@ -49,7 +56,10 @@ func TestAPlatformIsDegradedOnce(t *testing.T) {
 	w.finishJob(t, second, "openai 4 done")
 	w.finishJob(t, second, "openai 4 done", "openai 1 gave_up timeout")
 	w.finishJob(t, second, "openai 5 done")
-	want := []string{`platform.degraded openai 5 {"auth": 1, "timeout": 1} acme`, `platform.recovered openai 5 {"timeout": 1} second`}
+	want := []string{
+		`platform.degraded openai 5 {"auth": 1, "timeout": 1} acme`,
+		`platform.recovered openai 5 {"timeout": 1} second`,
+	}
 	if events := told(); !slices.Equal(events, want) {
 		t.Errorf("events %q, want %q", events, want)
 	}
@@ -72,8 +82,11 @@ func TestASkippedBrandIsToldOnceADay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	keys := list[string](t, w.root, "SELECT replace(key, $1, 'BRAND') FROM public.events WHERE type = 'tracking.skipped' ORDER BY key", w.own.brand.ID.String())
-	if got := strings.Join(keys, " "); got != "tracking.skipped/BRAND/budget/2026-11-25 tracking.skipped/BRAND/no_key/2026-11-25 tracking.skipped/BRAND/no_key/2026-11-26" {
+	keys := list[string](t, w.root,
+		"SELECT replace(key, $1, 'BRAND') FROM public.events WHERE type = 'tracking.skipped' ORDER BY key",
+		w.own.brand.ID.String())
+	if got := strings.Join(keys, " "); got != "tracking.skipped/BRAND/budget/2026-11-25 "+
+		"tracking.skipped/BRAND/no_key/2026-11-25 tracking.skipped/BRAND/no_key/2026-11-26" {
 		t.Error(got)
 	}
 }
@@ -83,9 +96,11 @@ func TestASkippedBrandIsToldOnceADay(t *testing.T) {
 func TestReportsAreDue(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	w.run(t, "UPDATE public.brands SET is_active = false WHERE organization_id = '"+w.other.organization.ID.String()+"'")
+	w.run(t, "UPDATE public.brands SET is_active = false WHERE organization_id = '"+
+		w.other.organization.ID.String()+"'")
 	w.run(t, "DELETE FROM public.events")
-	w.run(t, "SET session_replication_role = replica; UPDATE public.brands SET created_at = '2026-01-06'; SET session_replication_role = origin")
+	w.run(t, "SET session_replication_role = replica; UPDATE public.brands SET created_at = '2026-01-06'; "+
+		"SET session_replication_role = origin")
 	for _, c := range []struct{ zone, at, week string }{
 		{"UTC", "2026-11-16 06:59", ""},
 		{"UTC", "2026-11-16 07:00", "2026-11-09"},

@@ -21,8 +21,10 @@ func TestTransientErrorsAreThoseThatPass(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	for code, want := range map[string]bool{
-		"08006": true, "40001": true, "40P01": true, "53100": true, "53200": true, "53300": true, "57014": true, "57P01": true, "57P03": true,
-		"25006": true, "22001": false, "23505": false, "25001": false, "42501": false, "42P01": false, "55P03": false, "XX000": false,
+		"08006": true, "40001": true, "40P01": true, "53100": true, "53200": true, "53300": true, "57014": true,
+		"57P01": true, "57P03": true,
+		"25006": true, "22001": false, "23505": false, "25001": false, "42501": false, "42P01": false, "55P03": false,
+		"XX000": false,
 	} {
 		_, err := db.Exec(t.Context(), fmt.Sprintf("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '%s'; END $$", code))
 		if err == nil || IsTransient(wrap(err, "try")) != want {

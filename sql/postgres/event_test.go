@@ -48,16 +48,22 @@ func TestChangesAreEvents(t *testing.T) {
 		want   []string
 	}{
 		{"UPDATE public.tracking_jobs SET phase = 'asking', status = 'active' WHERE brand_id = '" + brand + "'", nil},
-		{"UPDATE public.tracking_jobs SET phase = 'done', status = 'failed' WHERE brand_id = '" + brand + "'", []string{"tracking.failed"}},
+		{"UPDATE public.tracking_jobs SET phase = 'done', status = 'failed' WHERE brand_id = '" + brand + "'",
+			[]string{"tracking.failed"}},
 		{"UPDATE public.tracking_jobs SET phase = 'done' WHERE brand_id = '" + brand + "'", nil},
-		{"INSERT INTO public.content_briefs (brand_id, title) VALUES ('" + brand + "', 'x')", []string{"content_brief.created"}},
-		{"UPDATE public.content_briefs SET status = 'sent' WHERE brand_id = '" + brand + "' AND title = 'x'", []string{"content_brief.sent"}},
+		{"INSERT INTO public.content_briefs (brand_id, title) VALUES ('" + brand + "', 'x')",
+			[]string{"content_brief.created"}},
+		{"UPDATE public.content_briefs SET status = 'sent' WHERE brand_id = '" + brand + "' AND title = 'x'",
+			[]string{"content_brief.sent"}},
 		{"UPDATE public.content_briefs SET status = 'done' WHERE brand_id = '" + brand + "' AND status = 'sent'", nil},
-		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT '" + brand + "', 'gap', n::text FROM generate_series(1, 1000) AS n", []string{"suggestions.created"}},
-		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'gap', 'x' FROM public.brands WHERE slug = 'acme'", []string{"suggestions.created", "suggestions.created"}},
+		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT '" + brand +
+			"', 'gap', n::text FROM generate_series(1, 1000) AS n", []string{"suggestions.created"}},
+		{"INSERT INTO public.suggestions (brand_id, kind, text) SELECT id, 'gap', 'x' FROM public.brands WHERE " +
+			"slug = 'acme'", []string{"suggestions.created", "suggestions.created"}},
 		{"UPDATE public.members SET role = 'viewer' WHERE user_id = '" + member + "'", []string{"member.changed"}},
 		{"UPDATE public.members SET role = 'viewer' WHERE user_id = '" + member + "'", nil},
-		{"UPDATE public.api_keys SET revoked_at = now() WHERE organization_id = '" + own + "'", []string{"key.revoked"}},
+		{"UPDATE public.api_keys SET revoked_at = now() WHERE organization_id = '" + own + "'",
+			[]string{"key.revoked"}},
 		{"DELETE FROM private.users WHERE id = '" + member + "'", []string{"member.removed"}},
 		{"INSERT INTO public.brands (organization_id, name) VALUES ('" + own + "', 'New')", []string{"brand.created"}},
 		{"DELETE FROM public.brands WHERE name = 'New'", []string{"brand.deleted"}},
@@ -84,7 +90,8 @@ func TestEventsNameWhatHappened(t *testing.T) {
 	want := []string{
 		fmt.Sprintf(`{"by": %s, "brand": {"id": "%s", "name": "New", "slug": "new"}}`, by,
 			one[uuid.UUID](t, w.root, "SELECT id FROM public.brands WHERE name = 'New'")),
-		fmt.Sprintf(`{"by": %s, "role": "viewer", "email": "viewer@Own.example", "user_id": "%s"}`, by, w.own.users["viewer"].ID),
+		fmt.Sprintf(`{"by": %s, "role": "viewer", "email": "viewer@Own.example", "user_id": "%s"}`, by,
+			w.own.users["viewer"].ID),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("events\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -99,13 +106,19 @@ func TestEventsOfBriefs(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	brand, body := w.own.brand, strings.Repeat("x", 12001)
-	suggestion := one[uuid.UUID](t, w.root, "INSERT INTO public.suggestions (brand_id, kind, text, reason) VALUES ($1, 'gap', 'a gap', 'counted') RETURNING id", brand.ID)
-	brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, suggestion_id, title, body) VALUES ($1, $2, 'A page', $3) RETURNING id", brand.ID, suggestion, body)
+	suggestion := one[uuid.UUID](t, w.root, "INSERT INTO public.suggestions (brand_id, kind, text, reason) VALUES "+
+		"($1, 'gap', 'a gap', 'counted') RETURNING id", brand.ID)
+	brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, suggestion_id, title, "+
+		"body) VALUES ($1, $2, 'A page', $3) RETURNING id", brand.ID, suggestion, body)
 	w.run(t, "UPDATE public.content_briefs SET status = 'sent' WHERE id = '"+brief.String()+"'")
 	for status, event := range map[string]string{"draft": "content_brief.created", "sent": "content_brief.sent"} {
-		want := fmt.Sprintf(`{"brand": {"id": "%s", "name": "%s", "slug": "%s"}, "brief": {"id": "%s", "body": "%s", "title": "A page", "status": "%s", "suggestion_id": "%s", "body_truncated": true}, "suggestion": {"id": "%[7]s", "kind": "gap", "text": "a gap", "reason": "counted"}}`,
+		want := fmt.Sprintf(`{"brand": {"id": "%s", "name": "%s", "slug": "%s"}, "brief": {"id": "%s", "body": `+
+			`"%s", "title": "A page", "status": "%s", "suggestion_id": "%s", "body_truncated": true}, "suggestion": `+
+			`{"id": "%[7]s", "kind": "gap", "text": "a gap", "reason": "counted"}}`,
 			brand.ID, brand.Name, brand.Slug, brief, body[:12000], status, suggestion)
-		if got := list[string](t, w.root, "SELECT data::text FROM public.events WHERE type = $1 AND data -> 'brief' ->> 'id' = $2", event, brief.String()); len(got) != 1 || got[0] != want {
+		if got := list[string](t, w.root,
+			"SELECT data::text FROM public.events WHERE type = $1 AND data -> 'brief' ->> 'id' = $2", event,
+			brief.String()); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %.600q\nwant %.600q", event, got, want)
 		}
 	}
@@ -118,7 +131,8 @@ func TestStatusOfBriefs(t *testing.T) {
 	statuses := []string{"draft", "sent", "done"}
 	for i, from := range statuses {
 		for j, to := range statuses {
-			brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, title, status) VALUES ($1, 'A page', $2) RETURNING id", w.own.brand.ID, from)
+			brief := one[uuid.UUID](t, w.root, "INSERT INTO public.content_briefs (brand_id, title, status) VALUES "+
+				"($1, 'A page', $2) RETURNING id", w.own.brand.ID, from)
 			want := ""
 			if j != i && j != i+1 {
 				want = "23514"
@@ -127,7 +141,8 @@ func TestStatusOfBriefs(t *testing.T) {
 			if got := w.user(t, w.own.users["viewer"], change, to, brief); got.rows != 0 {
 				t.Errorf("a viewer, %s to %s: %+v", from, to, got)
 			}
-			if got := w.user(t, w.own.users["member"], change, to, brief); got.code != want || want == "" && got.rows != 1 {
+			if got := w.user(t, w.own.users["member"], change, to, brief); got.code != want ||
+				want == "" && got.rows != 1 {
 				t.Errorf("%s to %s: %+v, want %q", from, to, got, want)
 			}
 		}
@@ -141,13 +156,15 @@ func TestARolledBackChangeIsNoEvent(t *testing.T) {
 	w.run(t, "DELETE FROM public.events")
 	undone := errors.New("undone")
 	err := pgx.BeginFunc(t.Context(), w.root, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')", w.own.organization.ID)
+		_, err := tx.Exec(t.Context(), "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')",
+			w.own.organization.ID)
 		return errors.Join(err, undone)
 	})
 	if !errors.Is(err, undone) {
 		t.Fatal(err)
 	}
-	if n := one[int](t, w.root, "SELECT (SELECT count(*) FROM public.events) + (SELECT count(*) FROM public.webhook_deliveries)"); n != 0 {
+	if n := one[int](t, w.root,
+		"SELECT (SELECT count(*) FROM public.events) + (SELECT count(*) FROM public.webhook_deliveries)"); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
 }
@@ -170,16 +187,20 @@ func TestEmitBoundsAnEvent(t *testing.T) {
 		}
 		return data
 	}
-	data := stored(emit(map[string]any{"list": make([]int, 23), "inner": map[string]any{"text": strings.Repeat("é", 7000)}}, ""))
-	if text := data["inner"].(map[string]any)["text"]; len(data["list"].([]any)) != 20 || data["more"] != 3.0 || text != strings.Repeat("é", 6000) {
+	data := stored(emit(map[string]any{"list": make([]int, 23),
+		"inner": map[string]any{"text": strings.Repeat("é", 7000)}}, ""))
+	if text := data["inner"].(map[string]any)["text"]; len(data["list"].([]any)) != 20 || data["more"] != 3.0 ||
+		text != strings.Repeat("é", 6000) {
 		t.Errorf("bounded to %v", data)
 	}
 	if data = stored(emit(map[string]any{"list": make([]int, 23), "more": 2}, "")); data["more"] != 2.0 {
 		t.Errorf("more is %v, want what it was", data["more"])
 	}
 	names := slices.Repeat([]string{strings.Repeat("日", 500)}, 20)
-	data = stored(emit(map[string]any{"list": names, "count": 20, "text": strings.Repeat("日", 500), "nothing": nil}, ""))
-	if len(data["list"].([]any)) != 0 || data["more"] != 20.0 || data["truncated"] != true || data["count"] != 20.0 || data["text"] != strings.Repeat("日", 333) {
+	data = stored(emit(map[string]any{"list": names, "count": 20, "text": strings.Repeat("日", 500), "nothing": nil},
+		""))
+	if len(data["list"].([]any)) != 0 || data["more"] != 20.0 || data["truncated"] != true || data["count"] != 20.0 ||
+		data["text"] != strings.Repeat("日", 333) {
 		t.Errorf("cut to %v", data)
 	}
 	first, second := emit(map[string]any{}, "report.weekly/2026-W46"), emit(map[string]any{}, "report.weekly/2026-W46")
@@ -191,7 +212,8 @@ func TestEmitBoundsAnEvent(t *testing.T) {
 		t.Errorf("a deleted organization has event %s", *id)
 	}
 	for _, role := range []string{"anon", "authenticated"} {
-		if got := w.as(t, role, claimsOf(w.other.users["owner"]), "SELECT private.emit(NULL, NULL, 'brand.created', '{}')"); got.code != "42501" {
+		if got := w.as(t, role, claimsOf(w.other.users["owner"]),
+			"SELECT private.emit(NULL, NULL, 'brand.created', '{}')"); got.code != "42501" {
 			t.Errorf("%s emits: %+v", role, got)
 		}
 	}
@@ -204,13 +226,18 @@ func TestEventsGoToWhoListens(t *testing.T) {
 	w.run(t, "DELETE FROM public.webhook_endpoints")
 	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
 	names := map[uuid.UUID]string{
-		w.endpoint(t, w.own, "kind", "'webhook'"):                                                                        "all",
-		w.endpoint(t, w.own, "events", "'{brand.created,report.weekly}'"):                                                "some",
-		w.endpoint(t, w.own, "brand_id", "'"+w.own.brand.ID.String()+"'"):                                                "first brand",
-		w.endpoint(t, w.own, "brand_id", "'"+second.ID.String()+"'"):                                                     "second brand",
-		w.endpoint(t, w.own, "is_active", "false"):                                                                       "off",
-		w.endpoint(t, w.other, "kind", "'webhook'"):                                                                      "another organization",
-		w.endpoint(t, w.own, "brand_id, events", "'"+w.own.brand.ID.String()+"', '{platform.degraded,tracking.failed}'"): "degraded",
+		w.endpoint(t, w.own, "kind",
+			"'webhook'"): "all",
+		w.endpoint(t, w.own, "events",
+			"'{brand.created,report.weekly}'"): "some",
+		w.endpoint(t, w.own, "brand_id",
+			"'"+w.own.brand.ID.String()+"'"): "first brand",
+		w.endpoint(t, w.own, "brand_id",
+			"'"+second.ID.String()+"'"): "second brand",
+		w.endpoint(t, w.own, "is_active", "false"):  "off",
+		w.endpoint(t, w.other, "kind", "'webhook'"): "another organization",
+		w.endpoint(t, w.own, "brand_id, events",
+			"'"+w.own.brand.ID.String()+"', '{platform.degraded,tracking.failed}'"): "degraded",
 	}
 	for _, c := range []struct{ brand, event, want string }{
 		{"'" + w.own.brand.ID.String() + "'", "report.weekly", "all, first brand, some"},
@@ -219,9 +246,11 @@ func TestEventsGoToWhoListens(t *testing.T) {
 		{"NULL", "platform.degraded", "all, degraded, first brand, second brand"},
 		{"NULL", "webhook.test", ""},
 	} {
-		id := one[uuid.UUID](t, w.root, "SELECT private.emit($1, "+c.brand+", $2, '{}')", w.own.organization.ID, c.event)
+		id := one[uuid.UUID](t, w.root, "SELECT private.emit($1, "+c.brand+", $2, '{}')",
+			w.own.organization.ID, c.event)
 		var got []string
-		for _, endpoint := range list[uuid.UUID](t, w.root, "SELECT endpoint_id FROM public.webhook_deliveries WHERE event_id = $1 AND status = 'pending'", id) {
+		for _, endpoint := range list[uuid.UUID](t, w.root,
+			"SELECT endpoint_id FROM public.webhook_deliveries WHERE event_id = $1 AND status = 'pending'", id) {
 			got = append(got, names[endpoint])
 		}
 		slices.Sort(got)
@@ -230,7 +259,8 @@ func TestEventsGoToWhoListens(t *testing.T) {
 		}
 	}
 	w.run(t, "DELETE FROM public.brands WHERE id = '"+second.ID.String()+"'")
-	if n := one[int](t, w.root, "SELECT count(*) FROM public.webhook_deliveries WHERE event = 'brand.deleted' AND status = 'pending'"); n != 1 {
+	if n := one[int](t, w.root,
+		"SELECT count(*) FROM public.webhook_deliveries WHERE event = 'brand.deleted' AND status = 'pending'"); n != 1 {
 		t.Errorf("%d endpoints hear that the brand is deleted, want the one of all brands", n)
 	}
 }
@@ -240,9 +270,11 @@ func TestEventsGoToWhoListens(t *testing.T) {
 func TestMailsGoToSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	w.run(t, "DELETE FROM public.subscriptions", "DELETE FROM public.webhook_endpoints", "UPDATE public.organizations SET time_zone = '"+zoneAt(2)+"'")
+	w.run(t, "DELETE FROM public.subscriptions", "DELETE FROM public.webhook_endpoints",
+		"UPDATE public.organizations SET time_zone = '"+zoneAt(2)+"'")
 	subscribe := func(columns, values string) {
-		w.run(t, "INSERT INTO public.subscriptions (organization_id, "+columns+") VALUES ('"+w.own.organization.ID.String()+"', "+values+")")
+		w.run(t, "INSERT INTO public.subscriptions (organization_id, "+columns+") VALUES ('"+
+			w.own.organization.ID.String()+"', "+values+")")
 	}
 	user := func(role string) string { return "'" + w.own.users[role].ID.String() + "'" }
 	subscribe("user_id", user("viewer"))
@@ -254,13 +286,16 @@ func TestMailsGoToSubscribers(t *testing.T) {
 	subscribe("user_id", "'"+w.other.users["owner"].ID.String()+"'") // who is no member
 	w.endpoint(t, w.own, "kind", "'slack'")
 	mailed := func(event, data string) string {
-		id := one[uuid.UUID](t, w.root, "SELECT private.emit($1, $2, $3, $4)", w.own.organization.ID, w.own.brand.ID, event, data)
-		return strings.Join(list[string](t, w.root, "SELECT recipient::text FROM private.mails AS m WHERE event_id = $1 AND template = $2 ORDER BY m.recipient", id, event), ", ")
+		id := one[uuid.UUID](t, w.root, "SELECT private.emit($1, $2, $3, $4)", w.own.organization.ID,
+			w.own.brand.ID, event, data)
+		return strings.Join(list[string](t, w.root, "SELECT recipient::text FROM private.mails AS m WHERE event_id "+
+			"= $1 AND template = $2 ORDER BY m.recipient", id, event), ", ")
 	}
 	for _, c := range []struct{ event, data, want string }{
 		{"report.weekly", `{}`, "admin@Own.example, Client@receiver.example, member@Own.example, viewer@Own.example"},
 		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}]}`, "member@Own.example"},
-		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}, {"verdict": "moved_down"}]}`, "Client@receiver.example, member@Own.example, viewer@Own.example"},
+		{"visibility.moved", `{"moves": [{"verdict": "moved_up"}, {"verdict": "moved_down"}]}`,
+			"Client@receiver.example, member@Own.example, viewer@Own.example"},
 		{"brand.created", `{}`, ""},
 		{"webhook_endpoint.disabled", `{}`, "admin@Own.example, owner@Own.example"},
 	} {
@@ -272,15 +307,21 @@ func TestMailsGoToSubscribers(t *testing.T) {
 	if got := mailed("visibility.moved", `{"moves": [{"verdict": "moved_up"}]}`); got != "" {
 		t.Errorf("a disabled user is mailed: %s", got)
 	}
-	for _, table := range []string{"private.mails AS m JOIN public.events AS v ON v.id = m.event_id", "public.webhook_deliveries AS m JOIN public.events AS v ON v.id = m.event_id"} {
-		for _, m := range list[[]time.Time](t, w.root, "SELECT ARRAY[m.next_attempt_at, m.created_at] FROM "+table+" WHERE v.type = 'visibility.moved'") {
+	for _, table := range []string{
+		"private.mails AS m JOIN public.events AS v ON v.id = m.event_id",
+		"public.webhook_deliveries AS m JOIN public.events AS v ON v.id = m.event_id",
+	} {
+		for _, m := range list[[]time.Time](t, w.root,
+			"SELECT ARRAY[m.next_attempt_at, m.created_at] FROM "+table+" WHERE v.type = 'visibility.moved'") {
 			due, from := m[0].UTC(), m[1]
-			if wait := due.Sub(from); due.Truncate(time.Hour) != due || wait < 4*time.Hour || wait > 6*time.Hour { // 08:00
+			// 08:00
+			if wait := due.Sub(from); due.Truncate(time.Hour) != due || wait < 4*time.Hour || wait > 6*time.Hour {
 				t.Errorf("%s: due at %v, made at %v", table, due, from)
 			}
 		}
 	}
-	if n := one[int](t, w.root, "SELECT count(*) FROM private.mails AS m JOIN public.events AS v ON v.id = m.event_id WHERE v.type <> 'visibility.moved' AND m.next_attempt_at > now()"); n > 0 {
+	if n := one[int](t, w.root, "SELECT count(*) FROM private.mails AS m JOIN public.events AS v ON v.id = "+
+		"m.event_id WHERE v.type <> 'visibility.moved' AND m.next_attempt_at > now()"); n > 0 {
 		t.Errorf("%d other mails wait", n)
 	}
 	w.run(t, "UPDATE private.users SET email = repeat('é', 160) || '@x.example' WHERE email = 'viewer@Own.example'",
@@ -304,8 +345,10 @@ func TestClientsChangeWhatTheyAreSent(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	admin, viewer := w.own.users["admin"], w.own.users["viewer"]
-	w.run(t, "UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone', failing_since = now()")
-	const on = "UPDATE public.webhook_endpoints SET is_active = true RETURNING 1 / (disabled_at IS NULL AND disabled_reason IS NULL AND failing_since IS NULL)::int"
+	w.run(t, "UPDATE public.webhook_endpoints SET is_active = false, disabled_at = now(), disabled_reason = 'gone', "+
+		"failing_since = now()")
+	const on = "UPDATE public.webhook_endpoints SET is_active = true RETURNING 1 / (disabled_at IS NULL AND " +
+		"disabled_reason IS NULL AND failing_since IS NULL)::int"
 	if got := w.user(t, admin, on); got != (outcome{rows: 1}) {
 		t.Errorf("switched on: %+v", got)
 	}
@@ -322,14 +365,16 @@ func TestClientsChangeWhatTheyAreSent(t *testing.T) {
 	if got := w.user(t, viewer, add, w.own.brand.ID, viewer.ID); got != (outcome{rows: 1}) {
 		t.Errorf("a viewer subscribes: %+v", got)
 	}
-	const all = "INSERT INTO public.subscriptions (brand_id, events) VALUES ($1, '{}') RETURNING 1 / (cardinality(events) = 5)::int"
+	const all = "INSERT INTO public.subscriptions (brand_id, events) VALUES ($1, '{}') RETURNING 1 / " +
+		"(cardinality(events) = 5)::int"
 	if got := w.user(t, viewer, all, w.own.brand.ID); got != (outcome{rows: 1}) {
 		t.Errorf("no events, which are all: %+v", got)
 	}
 	if got := w.user(t, viewer, add, w.other.brand.ID, viewer.ID); got.code != "42501" {
 		t.Errorf("to another organization's brand: %+v", got)
 	}
-	if got := w.user(t, viewer, "INSERT INTO public.subscriptions (address) VALUES ('x@y.example')"); got.code != "42501" {
+	if got := w.user(t, viewer,
+		"INSERT INTO public.subscriptions (address) VALUES ('x@y.example')"); got.code != "42501" {
 		t.Errorf("a viewer subscribes an address: %+v", got)
 	}
 }
@@ -338,34 +383,45 @@ func TestClientsChangeWhatTheyAreSent(t *testing.T) {
 func TestComputedSuggestionsStayTrue(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	w.run(t, "INSERT INTO public.suggestions (brand_id, kind, key, text, reason, origin, score, evidence) SELECT id, 'gap', 'k', 'a gap', 'counted', 'computed', 2, '{}' FROM public.brands WHERE id = '"+w.own.brand.ID.String()+"'")
+	w.run(t, "INSERT INTO public.suggestions (brand_id, kind, key, text, reason, origin, score, evidence) SELECT "+
+		"id, 'gap', 'k', 'a gap', 'counted', 'computed', 2, '{}' FROM public.brands WHERE id = '"+
+		w.own.brand.ID.String()+"'")
 	member := w.own.users["member"]
 	for set, want := range map[string]outcome{
-		"kind = 'source'": {code: "42501"}, "key = 'other'": {code: "42501"}, "text = 'x'": {code: "42501"}, "reason = NULL": {code: "42501"},
-		"score = 9": {code: "42501"}, "evidence = '[]'": {code: "42501"}, "key = '', origin = 'person'": {code: "42501"},
-		"status = 'added', text = 'x'": {code: "42501"}, "status = 'added'": {rows: 1}, "status = 'dismissed'": {rows: 1}, "text = text": {rows: 1},
+		"kind = 'source'": {code: "42501"}, "key = 'other'": {code: "42501"}, "text = 'x'": {code: "42501"},
+		"reason = NULL": {code: "42501"},
+		"score = 9":     {code: "42501"}, "evidence = '[]'": {code: "42501"},
+		"key = '', origin = 'person'":  {code: "42501"},
+		"status = 'added', text = 'x'": {code: "42501"}, "status = 'added'": {rows: 1},
+		"status = 'dismissed'": {rows: 1}, "text = text": {rows: 1},
 		"status = 'added', added_prompt_id = (SELECT id FROM public.prompts LIMIT 1)": {rows: 1},
 	} {
-		if got := w.user(t, member, "UPDATE public.suggestions SET "+set+" WHERE key = 'k'"); got.rows != want.rows || got.code != want.code {
+		if got := w.user(t, member, "UPDATE public.suggestions SET "+set+" WHERE key = 'k'"); got.rows != want.rows ||
+			got.code != want.code {
 			t.Errorf("%s: %+v, want %+v", set, got, want)
 		}
 	}
-	if got := w.user(t, member, "UPDATE public.suggestions SET text = 'x', score = 1, evidence = '[]' WHERE origin = 'person'"); got.rows != 1 {
+	if got := w.user(t, member,
+		"UPDATE public.suggestions SET text = 'x', score = 1, evidence = '[]' WHERE origin = 'person'"); got.rows != 1 {
 		t.Errorf("a person's suggestion: %+v", got)
 	}
 	for _, text := range []string{
 		"INSERT INTO public.suggestions (brand_id, kind, text, key, origin) VALUES ($1, 'gap', 'x', 'x', 'computed')",
-		"WITH new AS (INSERT INTO public.suggestions (brand_id, kind, text, key, origin) VALUES ($1, 'gap', 'x', 'k', 'computed') ON CONFLICT (brand_id, kind, key) WHERE key <> '' DO UPDATE SET text = 'x' RETURNING id) SELECT FROM new",
+		"WITH new AS (INSERT INTO public.suggestions (brand_id, kind, text, key, origin) VALUES ($1, 'gap', 'x', " +
+			"'k', 'computed') ON CONFLICT (brand_id, kind, key) WHERE key <> '' DO UPDATE SET text = 'x' RETURNING " +
+			"id) SELECT FROM new",
 	} {
 		if got := w.user(t, member, text, w.own.brand.ID); got.code != "42501" {
 			t.Errorf("%s: %+v, want 42501", text, got)
 		}
 	}
-	if got := w.user(t, member, "UPDATE public.suggestions SET key = 'x', origin = 'computed' WHERE origin = 'person'"); got.code != "42501" {
+	if got := w.user(t, member,
+		"UPDATE public.suggestions SET key = 'x', origin = 'computed' WHERE origin = 'person'"); got.code != "42501" {
 		t.Errorf("a person's becomes computed: %+v, want 42501", got)
 	}
 	for range 2 { // as the REST API writes with on_conflict
-		got := w.user(t, member, "INSERT INTO public.suggestions (brand_id, kind, text) VALUES ($1, 'gap', 'twice') ON CONFLICT (brand_id, kind, text, key) DO UPDATE SET kind = excluded.kind", w.own.brand.ID)
+		got := w.user(t, member, "INSERT INTO public.suggestions (brand_id, kind, text) VALUES ($1, 'gap', "+
+			"'twice') ON CONFLICT (brand_id, kind, text, key) DO UPDATE SET kind = excluded.kind", w.own.brand.ID)
 		if got.rows != 1 || got.code != "" {
 			t.Errorf("a person's is written again: %+v", got)
 		}

@@ -18,7 +18,8 @@ func TestTwoFirstSignInsAtOnce(t *testing.T) {
 	for n := range 20 {
 		email := fmt.Sprintf("new%d@corp.example", n)
 		if n%4 < 2 {
-			if _, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: email, OrganizationID: w.own.organization.ID, Role: "viewer"}); err != nil {
+			if _, err := w.db.AddUser(t.Context(),
+				postgres.NewUser{Email: email, OrganizationID: w.own.organization.ID, Role: "viewer"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -29,7 +30,10 @@ func TestTwoFirstSignInsAtOnce(t *testing.T) {
 		ends := make(chan end)
 		for k := range 2 {
 			go func() {
-				user, err := w.db.SignInByIdentity(t.Context(), postgres.ExternalIdentity{Issuer: "https://idp.example", Subject: fmt.Sprint(n, k*(n%2)), Email: email, Organization: w.own.organization.Slug})
+				user, err := w.db.SignInByIdentity(t.Context(), postgres.ExternalIdentity{
+					Issuer: "https://idp.example", Subject: fmt.Sprint(n, k*(n%2)), Email: email,
+					Organization: w.own.organization.Slug,
+				})
 				ends <- end{user, err}
 			}()
 		}

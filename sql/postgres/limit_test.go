@@ -16,11 +16,15 @@ import (
 func TestLimitsHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	w.run(t, "DELETE FROM public.webhook_endpoints", "DELETE FROM public.share_links", "DELETE FROM public.subscriptions", "DELETE FROM public.invitations")
+	w.run(t, "DELETE FROM public.webhook_endpoints", "DELETE FROM public.share_links",
+		"DELETE FROM public.subscriptions", "DELETE FROM public.invitations")
 	own, brand, admin := w.own.organization.ID, w.own.brand.ID, w.own.users["admin"].ID
 	name := func(n int) string { return fmt.Sprintf("n%d@limit.example", n) }
 	link := func() postgres.NewLink {
-		return postgres.NewLink{Hash: [32]byte(append(uuid.Must(uuid.NewV4()).Bytes(), uuid.Must(uuid.NewV4()).Bytes()...)), Life: time.Hour}
+		return postgres.NewLink{
+			Hash: [32]byte(append(uuid.Must(uuid.NewV4()).Bytes(), uuid.Must(uuid.NewV4()).Bytes()...)),
+			Life: time.Hour,
+		}
 	}
 	for _, c := range []struct {
 		table string
@@ -28,18 +32,27 @@ func TestLimitsHoldAtOnce(t *testing.T) {
 		add   func(n int) error
 	}{
 		{"public.webhook_endpoints", 10, func(n int) error {
-			return w.db.AddWebhookEndpoint(t.Context(), admin, postgres.WebhookEndpoint{ID: uuid.Must(uuid.NewV4()), OrganizationID: own, Kind: "webhook", URL: "https://" + name(n)[:2] + ".example/"}, "sealed")
+			return w.db.AddWebhookEndpoint(t.Context(), admin,
+				postgres.WebhookEndpoint{
+					ID: uuid.Must(uuid.NewV4()), OrganizationID: own, Kind: "webhook",
+					URL: "https://" + name(n)[:2] + ".example/",
+				}, "sealed")
 		}},
 		{"public.share_links", 50, func(int) error {
-			_, err := w.db.AddShareLink(t.Context(), postgres.NewShareLink{OrganizationID: own, BrandID: brand, Screens: []string{"overview"}, Filters: map[string]string{}, Hash: link().Hash})
+			_, err := w.db.AddShareLink(t.Context(), postgres.NewShareLink{
+				OrganizationID: own, BrandID: brand, Screens: []string{"overview"},
+				Filters: map[string]string{}, Hash: link().Hash,
+			})
 			return err
 		}},
 		{"public.subscriptions", 20, func(n int) error {
-			_, err := w.db.AddAddress(t.Context(), postgres.NewAddress{OrganizationID: own, Address: name(n)}, admin, link())
+			_, err := w.db.AddAddress(t.Context(),
+				postgres.NewAddress{OrganizationID: own, Address: name(n)}, admin, link())
 			return err
 		}},
 		{"public.invitations", 50, func(n int) error {
-			_, err := w.db.AddInvitation(t.Context(), postgres.NewInvitation{OrganizationID: own, Email: name(n), Role: "viewer", By: admin}, link())
+			_, err := w.db.AddInvitation(t.Context(),
+				postgres.NewInvitation{OrganizationID: own, Email: name(n), Role: "viewer", By: admin}, link())
 			return err
 		}},
 	} {
@@ -63,7 +76,8 @@ func TestLimitsHoldAtOnce(t *testing.T) {
 				t.Errorf("%s: %v", c.table, err)
 			}
 		}
-		if n := one[int](t, w.root, "SELECT count(*) FROM "+c.table+" WHERE organization_id = $1", own); added != 2 || n != c.limit {
+		if n := one[int](t, w.root, "SELECT count(*) FROM "+c.table+" WHERE organization_id = $1", own); added != 2 ||
+			n != c.limit {
 			t.Errorf("%s: %d of six are added, there are %d", c.table, added, n)
 		}
 	}

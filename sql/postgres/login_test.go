@@ -16,7 +16,9 @@ import (
 // database is enough, from the first migration on.
 func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 	t.Parallel()
-	cluster, err := engine.StartPostgres(t.Context(), engine.PostgresConfig{Dir: t.TempDir(), NoSync: true, Log: slog.New(slog.DiscardHandler)})
+	cluster, err := engine.StartPostgres(t.Context(), engine.PostgresConfig{
+		Dir: t.TempDir(), NoSync: true, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 	address := func(login string) string { return in(cluster.DSN(), url.UserPassword(login, "x")) }
 	c := postgres.DefaultConfig()
 	c.DSN = address("plain")
-	if _, err := postgres.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "run `answerscope migrate`") {
+	if _, err := postgres.Open(t.Context(), c); err == nil ||
+		!strings.Contains(err.Error(), "run `answerscope migrate`") {
 		t.Errorf("opened before the first migration: %v", err)
 	}
 	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
@@ -69,7 +72,8 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 		t.Error(err)
 	}
 	c.DSN = address("stranger")
-	if _, err := postgres.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the login stranger may not") {
+	if _, err := postgres.Open(t.Context(), c); err == nil ||
+		!strings.Contains(err.Error(), "the login stranger may not") {
 		t.Errorf("opened as a stranger: %v", err)
 	}
 }

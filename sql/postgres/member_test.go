@@ -15,7 +15,10 @@ import (
 func TestRolesWriteWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions", "content_briefs", "annotations", "subscriptions"}
+	below := []string{
+		"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts", "brand_platforms", "suggestions",
+		"content_briefs", "annotations", "subscriptions",
+	}
 	may := map[string][]string{
 		"viewer": {"subscriptions"}, // their own
 		"member": below,
@@ -33,11 +36,13 @@ func TestRolesWriteWhatTheyMay(t *testing.T) {
 				t.Errorf("%s deletes %s: %+v", role, table, got)
 			}
 		}
-		brand := w.user(t, w.own.users[role], "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')", w.own.organization.ID)
+		brand := w.user(t, w.own.users[role], "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')",
+			w.own.organization.ID)
 		if brand.refused() != (role == "viewer") {
 			t.Errorf("%s inserts a brand: %+v", role, brand)
 		}
-		topic := w.user(t, w.own.users[role], "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", w.own.brand.ID)
+		topic := w.user(t, w.own.users[role], "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')",
+			w.own.brand.ID)
 		if topic.refused() != (role == "viewer") {
 			t.Errorf("%s inserts a topic: %+v", role, topic)
 		}
@@ -48,10 +53,13 @@ func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	var newcomer uuid.UUID
-	if err := w.root.QueryRow(t.Context(), "INSERT INTO private.users (email) VALUES ('new@example.com') RETURNING id").Scan(&newcomer); err != nil {
+	if err := w.root.QueryRow(t.Context(), "INSERT INTO private.users (email) VALUES ('new@example.com') RETURNING id").
+		Scan(&newcomer); err != nil {
 		t.Fatal(err)
 	}
-	second, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: "second@own.example", OrganizationID: w.own.organization.ID, Role: "owner"})
+	second, err := w.db.AddUser(t.Context(), postgres.NewUser{
+		Email: "second@own.example", OrganizationID: w.own.organization.ID, Role: "owner",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +68,13 @@ func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
 		u := w.own.users[role]
 		for rank, other := range ranks {
 			allowed := mine >= 2 && rank <= mine
-			got := w.user(t, u, "INSERT INTO public.members (organization_id, user_id, role) VALUES ($1, $2, $3)", w.own.organization.ID, newcomer, other)
+			got := w.user(t, u, "INSERT INTO public.members (organization_id, user_id, role) VALUES ($1, $2, $3)",
+				w.own.organization.ID, newcomer, other)
 			if got.refused() == allowed {
 				t.Errorf("%s adds a member as %s: %+v", role, other, got)
 			}
-			got = w.user(t, u, "UPDATE public.members SET role = 'viewer' WHERE role = $1 AND user_id <> $2", other, second.ID)
+			got = w.user(t, u, "UPDATE public.members SET role = 'viewer' WHERE role = $1 AND user_id <> $2", other,
+				second.ID)
 			if (got.rows == 1) != allowed {
 				t.Errorf("%s demotes a member who is %s: %+v", role, other, got)
 			}
@@ -84,7 +94,10 @@ func TestTheLastOwnerStays(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
 	owner := w.own.users["owner"]
-	for _, text := range []string{"UPDATE public.members SET role = 'admin' WHERE role = 'owner'", "DELETE FROM public.members WHERE role = 'owner'"} {
+	for _, text := range []string{
+		"UPDATE public.members SET role = 'admin' WHERE role = 'owner'",
+		"DELETE FROM public.members WHERE role = 'owner'",
+	} {
 		if got := w.user(t, owner, text); got.code != "23514" || !strings.Contains(got.message, "last owner") {
 			t.Errorf("%s: %+v", text, got)
 		}
@@ -92,7 +105,9 @@ func TestTheLastOwnerStays(t *testing.T) {
 	if _, err := w.root.Exec(t.Context(), "DELETE FROM private.users WHERE id = $1", owner.ID); err == nil {
 		t.Error("the last owner was deleted as a user")
 	}
-	second, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: "second@own.example", OrganizationID: w.own.organization.ID, Role: "owner"})
+	second, err := w.db.AddUser(t.Context(), postgres.NewUser{
+		Email: "second@own.example", OrganizationID: w.own.organization.ID, Role: "owner",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +124,8 @@ func TestTheLastOwnerStays(t *testing.T) {
 	if a, b := <-left, <-left; (a == nil) == (b == nil) {
 		t.Errorf("of two owners who leave at once: %v, %v; want one refused", a, b)
 	}
-	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", w.own.organization.ID); err != nil {
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1",
+		w.own.organization.ID); err != nil {
 		t.Errorf("an organization goes with its owner: %v", err)
 	}
 }

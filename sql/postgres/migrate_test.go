@@ -69,7 +69,8 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	if _, err := listener.Exec(t.Context(), "NOTIFY pgrst, 'end'"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"reload schema", "end"} { // the first run has told a running /rest/v1, and the second has not
+	// the first run has told a running /rest/v1, and the second has not
+	for _, want := range []string{"reload schema", "end"} {
 		if n, err := listener.WaitForNotification(t.Context()); err != nil || n.Payload != want {
 			t.Errorf("notified of %v, %v; want %s", n, err, want)
 		}
@@ -77,7 +78,8 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	if after, err := postgres.Pending(t.Context(), dsn); err != nil || len(after) > 0 {
 		t.Errorf("pending %v, %v after migration", after, err)
 	}
-	if _, err := connected(t, dsn).Exec(t.Context(), "UPDATE private.schema_migrations SET version = version + 1"); err != nil {
+	if _, err := connected(t, dsn).Exec(t.Context(),
+		"UPDATE private.schema_migrations SET version = version + 1"); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := postgres.Pending(t.Context(), dsn); !errors.Is(err, postgres.ErrNewer) || len(after) > 0 {
@@ -129,11 +131,13 @@ func TestAMigrationAndItsVersionAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := postgres.Migrate(t.Context(), dsn, func(uint, string) {})
-	if err == nil || !strings.Contains(err.Error(), "already exists") || !strings.Contains(err.Error(), "0011_api_keys") || len(err.Error()) > 300 {
+	if err == nil || !strings.Contains(err.Error(), "already exists") ||
+		!strings.Contains(err.Error(), "0011_api_keys") || len(err.Error()) > 300 {
 		t.Errorf("Migrate() = %v", err)
 	}
 	var version uint
-	if err := conn.QueryRow(t.Context(), "SELECT version FROM private.schema_migrations").Scan(&version); err != nil || version != 10 {
+	if err := conn.QueryRow(t.Context(), "SELECT version FROM private.schema_migrations").Scan(&version); err != nil ||
+		version != 10 {
 		t.Errorf("version %d, %v; want 10, the last that was run", version, err)
 	}
 	if _, err := conn.Exec(t.Context(), "DROP TABLE public.api_keys"); err != nil {

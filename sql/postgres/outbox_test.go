@@ -65,7 +65,8 @@ func linesOf(t *testing.T, changes []postgres.Change) []string {
 		row := c.Row
 		line := fmt.Sprintf("%s %s", c.Kind, row.Name+row.Text)
 		if c.Kind == "brand" {
-			line = fmt.Sprintf("brand %s %s %s/%s/%s %q %q revision %d", row.Name, row.Slug, row.Industry, row.Region, row.Language, row.Aliases, row.Domains, row.Revision)
+			line = fmt.Sprintf("brand %s %s %s/%s/%s %q %q revision %d", row.Name, row.Slug, row.Industry, row.Region,
+				row.Language, row.Aliases, row.Domains, row.Revision)
 		}
 		if c.Kind == "competitor" {
 			line += fmt.Sprintf(" %q %q", row.Aliases, row.Domains)
@@ -92,8 +93,11 @@ func TestEveryChangeIsInTheOutbox(t *testing.T) {
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	o := organization(t, db, "House")
-	brand := added(t, db, o.ID, postgres.NewBrand{Name: "Acme", Industry: "tools", Region: "us", Language: "en", Domains: []string{"b.example", "a.example"},
-		Competitors: []postgres.NewCompetitor{{Name: "Zeta", Aliases: []string{"Z"}, Domains: []string{"z.example"}}}})
+	brand := added(t, db, o.ID,
+		postgres.NewBrand{Name: "Acme", Industry: "tools", Region: "us", Language: "en",
+			Domains: []string{"b.example", "a.example"},
+			Competitors: []postgres.NewCompetitor{{Name: "Zeta", Aliases: []string{"Z"},
+				Domains: []string{"z.example"}}}})
 	expect := func(want ...string) []postgres.Change {
 		t.Helper()
 		changes := drain(t, db)
@@ -102,7 +106,8 @@ func TestEveryChangeIsInTheOutbox(t *testing.T) {
 			t.Errorf("changes\n%q, want\n%q", got, want)
 		}
 		for _, c := range changes {
-			if c.OrganizationID != o.ID || c.BrandID != brand.ID || c.At.IsZero() || c.Kind == "brand" && c.RowID != brand.ID {
+			if c.OrganizationID != o.ID || c.BrandID != brand.ID || c.At.IsZero() ||
+				c.Kind == "brand" && c.RowID != brand.ID {
 				t.Errorf("change %+v", c)
 			}
 		}
@@ -129,7 +134,8 @@ func TestEveryChangeIsInTheOutbox(t *testing.T) {
 	expect(`brand Acme acme /us/en [] ["a.example"] revision 5`, `competitor Zeta [] ["z.example"]`)
 	do("UPDATE public.competitors SET name = 'Y' WHERE false")
 	expect()
-	if _, err := db.EnsurePrompts(t.Context(), brand.ID, []postgres.NewPrompt{{Text: "why?", Topic: "reasons"}, {Text: "how?"}}); err != nil {
+	if _, err := db.EnsurePrompts(t.Context(), brand.ID,
+		[]postgres.NewPrompt{{Text: "why?", Topic: "reasons"}, {Text: "how?"}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(`topic reasons active`, `prompt why? with a topic active`, `prompt how? active`)
@@ -176,7 +182,8 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 			t.Errorf("change %+v", c)
 		}
 	}
-	if want := map[string]int{"brand": 1, "competitor": 2, "topic": 1, "prompt": 1}; fmt.Sprint(kinds) != fmt.Sprint(want) {
+	if want := map[string]int{"brand": 1, "competitor": 2, "topic": 1,
+		"prompt": 1}; fmt.Sprint(kinds) != fmt.Sprint(want) {
 		t.Errorf("deletions of %v, want %v", kinds, want)
 	}
 	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts"} {
@@ -185,7 +192,8 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 		}
 	}
 	tombstones := func() []string {
-		return list[string](t, w.root, "SELECT kind || ' ' || id || ' ' || organization_id FROM private.tombstones ORDER BY at, kind, id")
+		return list[string](t, w.root,
+			"SELECT kind || ' ' || id || ' ' || organization_id FROM private.tombstones ORDER BY at, kind, id")
 	}
 	o := w.own.organization.ID
 	want := []string{fmt.Sprintf("brand %s %s", brand, o)}
@@ -205,7 +213,8 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 func TestVersionsRiseAcrossADeletion(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
-	row := one[json.RawMessage](t, w.root, "SELECT to_jsonb(r) FROM public.competitors AS r WHERE brand_id = $1 LIMIT 1", w.own.brand.ID)
+	row := one[json.RawMessage](t, w.root,
+		"SELECT to_jsonb(r) FROM public.competitors AS r WHERE brand_id = $1 LIMIT 1", w.own.brand.ID)
 	drain(t, w.db)
 	for _, text := range []string{
 		"DELETE FROM public.competitors WHERE id = ($1::jsonb ->> 'id')::uuid",

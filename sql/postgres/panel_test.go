@@ -46,10 +46,13 @@ func TestAPanelIsAddedOnce(t *testing.T) {
 	for _, c := range snapshot.Competitors {
 		names = append(names, c.Name)
 	}
-	if err != nil || strings.Join(slices.Sorted(slices.Values(names)), ", ") != "Apple, Bosch, Hyundai, LG, Mitsubishi, Panasonic, Samsung, Sony, Tesla, Toyota" {
+	if err != nil ||
+		strings.Join(slices.Sorted(slices.Values(names)), ", ") !=
+			"Apple, Bosch, Hyundai, LG, Mitsubishi, Panasonic, Samsung, Sony, Tesla, Toyota" {
 		t.Errorf("%v, %v", names, err)
 	}
-	if slug := one[string](t, w.root, "SELECT slug FROM public.organizations WHERE id = $1", postgres.PanelOrganization); slug == taken.Slug || !strings.HasPrefix(slug, "canary-panel") {
+	if slug := one[string](t, w.root, "SELECT slug FROM public.organizations WHERE id = $1",
+		postgres.PanelOrganization); slug == taken.Slug || !strings.HasPrefix(slug, "canary-panel") {
 		t.Errorf("slug %q beside %q", slug, taken.Slug)
 	}
 }
@@ -80,7 +83,8 @@ func TestAPanelIsAskedWhereBrandsAre(t *testing.T) {
 	if err := w.db.AskPanel(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := w.db.AddBrand(t.Context(), postgres.PanelOrganization, postgres.NewBrand{Name: "Canary panel 2", Slug: "canary-panel-2"})
+	second, _, err := w.db.AddBrand(t.Context(), postgres.PanelOrganization,
+		postgres.NewBrand{Name: "Canary panel 2", Slug: "canary-panel-2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +93,8 @@ func TestAPanelIsAskedWhereBrandsAre(t *testing.T) {
 		platform, model string
 	}{
 		{w.own.brand.ID, "openai", "gpt-5.4-mini"}, {w.own.brand.ID, "openai", ""}, {w.other.brand.ID, "openai", ""},
-		{w.other.brand.ID, "simulator", ""}, {w.other.brand.ID, "gemini", "gemini-3.5-flash"}, // chatgpt is theirs already
+		// chatgpt is theirs already
+		{w.other.brand.ID, "simulator", ""}, {w.other.brand.ID, "gemini", "gemini-3.5-flash"},
 		{second.ID, "xai", "of-another-panel"},
 	} {
 		if err := w.db.AddBrandPlatform(t.Context(), row.brand, row.platform, row.model, "weekly"); err != nil {
@@ -102,11 +107,17 @@ func TestAPanelIsAskedWhereBrandsAre(t *testing.T) {
 		want               string
 	}{
 		{"nothing can be asked", "", nil, nil, ""},
-		{"a default model for a platform of no brand", "", []string{"openai", "simulator", "xai"}, []string{"openai", "xai"}, "openai:, openai:gpt-5.4-mini, simulator:, xai:"},
-		{"again", "", []string{"openai", "simulator", "xai"}, []string{"openai", "xai"}, "openai:, openai:gpt-5.4-mini, simulator:, xai:"},
+		{"a default model for a platform of no brand", "", []string{"openai", "simulator", "xai"},
+			[]string{"openai", "xai"}, "openai:, openai:gpt-5.4-mini, simulator:, xai:"},
+		{"again", "", []string{"openai", "simulator", "xai"},
+			[]string{"openai", "xai"}, "openai:, openai:gpt-5.4-mini, simulator:, xai:"},
 		{"a key is gone", "", []string{"simulator"}, nil, "simulator:"},
-		{"another platform, off for its brand", "UPDATE public.brand_platforms SET is_enabled = false WHERE platform = 'simulator' AND brand_id <> $1", []string{"gemini", "simulator"}, []string{"gemini"}, "gemini:gemini-3.5-flash"},
-		{"an inactive brand", "UPDATE public.brands SET is_active = false WHERE organization_id <> (SELECT organization_id FROM public.brands WHERE id = $1)", []string{"gemini", "openai"}, []string{"gemini", "openai"}, "gemini:, openai:"},
+		{"another platform, off for its brand",
+			"UPDATE public.brand_platforms SET is_enabled = false WHERE platform = 'simulator' AND brand_id <> $1",
+			[]string{"gemini", "simulator"}, []string{"gemini"}, "gemini:gemini-3.5-flash"},
+		{"an inactive brand", "UPDATE public.brands SET is_active = false WHERE organization_id <> (SELECT " +
+			"organization_id FROM public.brands WHERE id = $1)", []string{"gemini", "openai"},
+			[]string{"gemini", "openai"}, "gemini:, openai:"},
 		{"off", "", nil, nil, ""},
 	} {
 		if c.change != "" {
@@ -137,11 +148,15 @@ func TestNobodySeesThePanel(t *testing.T) {
 	}
 	filled := 0
 	for _, table := range w.exposed(t) {
-		if one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1", postgres.PanelOrganization) > 0 {
+		if one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1",
+			postgres.PanelOrganization) > 0 {
 			filled++
 		}
 		for _, u := range w.own.users {
-			for _, text := range []string{"SELECT FROM public." + table, "UPDATE public." + table + " SET " + writable(table), "DELETE FROM public." + table} {
+			for _, text := range []string{
+				"SELECT FROM public." + table, "UPDATE public." + table + " SET " + writable(table),
+				"DELETE FROM public." + table,
+			} {
 				if got := w.user(t, u, text+" WHERE "+owner(table)+" = $1", postgres.PanelOrganization); got.rows > 0 {
 					t.Errorf("%s of Own: %s: %+v", u.Role, text, got)
 				}
@@ -149,6 +164,7 @@ func TestNobodySeesThePanel(t *testing.T) {
 		}
 	}
 	if filled < 6 {
-		t.Errorf("the panel has rows in %d tables: organizations, brands, competitors, prompt_sets, prompts and brand_platforms are expected", filled)
+		t.Errorf("the panel has rows in %d tables: organizations, brands, competitors, prompt_sets, "+
+			"prompts and brand_platforms are expected", filled)
 	}
 }

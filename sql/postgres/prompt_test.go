@@ -42,7 +42,8 @@ func TestPromptsAreTheirTextByteForByte(t *testing.T) {
 	if len(ids) != 5 || first[0].ID != first[5].ID || *first[0].TopicID == *first[4].TopicID {
 		t.Errorf("prompts %+v", first)
 	}
-	again, err := db.EnsurePrompts(t.Context(), b.ID, append(wanted[1:], postgres.NewPrompt{Text: "new", Topic: "anvils"}))
+	again, err := db.EnsurePrompts(t.Context(), b.ID,
+		append(wanted[1:], postgres.NewPrompt{Text: "new", Topic: "anvils"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,9 @@ func TestPromptsEnsuredAtOnceAreTheSame(t *testing.T) {
 		}
 	}
 	var prompts, sets, topics int
-	if err := db.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT prompt_set_id), count(DISTINCT topic_id) FROM public.prompts`).Scan(&prompts, &sets, &topics); err != nil {
+	if err := db.QueryRow(t.Context(),
+		`SELECT count(*), count(DISTINCT prompt_set_id), count(DISTINCT topic_id) FROM public.prompts`).Scan(&prompts,
+		&sets, &topics); err != nil {
 		t.Fatal(err)
 	}
 	if want := []int{len(ids), 1, 7}; !slices.Equal([]int{prompts, sets, topics}, want) {
@@ -121,7 +124,8 @@ func TestPromptsAreFoundByTheIndexBeforeThePlannerKnowsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := strings.Join(list[string](t, connected(t, dsn), "EXPLAIN "+string(text), b.ID, texts), "\n")
-	if !strings.Contains(plan, "prompts_brand_id_text_idx") || !strings.Contains(plan, "AND (hashtextextended(text, '0'::bigint) = ") {
+	if !strings.Contains(plan, "prompts_brand_id_text_idx") ||
+		!strings.Contains(plan, "AND (hashtextextended(text, '0'::bigint) = ") {
 		t.Errorf("plan\n%s", plan)
 	}
 }

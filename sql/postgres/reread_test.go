@@ -80,7 +80,8 @@ func TestEditsQueueOneReread(t *testing.T) {
 	w.settle(t)
 	brand, r := w.own.brand.ID, rereader(t, w.db)
 	dueIn := func() float64 {
-		return one[float64](t, w.root, "SELECT extract(epoch FROM due_at - clock_timestamp())::float8 FROM private.rereads WHERE brand_id = $1", brand)
+		return one[float64](t, w.root, "SELECT extract(epoch FROM due_at - clock_timestamp())::float8 FROM "+
+			"private.rereads WHERE brand_id = $1", brand)
 	}
 	w.exec(t, "INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New')", brand)
 	if d := dueIn(); d < 3 || d > 5 {
@@ -101,7 +102,8 @@ func TestEditsQueueOneReread(t *testing.T) {
 		t.Errorf("58 s after the first edit due in %v s, want 2", d)
 	}
 	w.elapse(t, 3*time.Second)
-	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.own.organization.ID || !got.FromStart || got.CursorDay != nil {
+	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.own.organization.ID || !got.FromStart ||
+		got.CursorDay != nil {
 		t.Errorf("claimed %+v", got)
 	}
 	w.exec(t, "UPDATE public.brands SET industry = 'x' WHERE id = $1", brand)
@@ -135,14 +137,18 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 		t.Fatal(err)
 	}
 	day, id := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), uuid.Must(uuid.NewV7())
-	at(t, killed, brand, postgres.Page{CursorDay: &day, CursorID: &id, Done: 5, LeftOver: 1, Revision: 3, ExtractVersion: 2})
+	at(t, killed, brand, postgres.Page{
+		CursorDay: &day, CursorID: &id, Done: 5, LeftOver: 1, Revision: 3, ExtractVersion: 2,
+	})
 	wantNothingDue(t, heir)
 	w.elapse(t, 2*lease)
 	got := claimed(t, heir)
-	if got.FromStart || got.CursorDay == nil || !got.CursorDay.Equal(day) || got.CursorID == nil || *got.CursorID != id || got.LeftOver != 1 {
+	if got.FromStart || got.CursorDay == nil || !got.CursorDay.Equal(day) || got.CursorID == nil ||
+		*got.CursorID != id || got.LeftOver != 1 {
 		t.Errorf("the heir has %+v", got)
 	}
-	if s := w.state(t, brand); s.Done != 5 || s.Total != 7 || s.Revision != 3 || s.ExtractVersion != 2 || s.State != "reading" {
+	if s := w.state(t, brand); s.Done != 5 || s.Total != 7 || s.Revision != 3 || s.ExtractVersion != 2 ||
+		s.State != "reading" {
 		t.Errorf("%+v", s)
 	}
 	if _, err := killed.Extend(t.Context(), brand); !errors.Is(err, postgres.ErrLeaseLost) {
@@ -254,10 +260,12 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 		}
 	}
 	queue(0)
-	queue(0, postgres.OutdatedBrand{BrandID: own, Revision: revision, ExtractVersion: 2}, postgres.OutdatedBrand{BrandID: uuid.Must(uuid.NewV7())})
+	queue(0, postgres.OutdatedBrand{BrandID: own, Revision: revision, ExtractVersion: 2},
+		postgres.OutdatedBrand{BrandID: uuid.Must(uuid.NewV7())})
 	queue(0, postgres.OutdatedBrand{BrandID: own, Revision: revision + 1, ExtractVersion: 1})
 	queue(1, postgres.OutdatedBrand{BrandID: own, Revision: revision, ExtractVersion: 1})
-	queue(1, postgres.OutdatedBrand{BrandID: own, Revision: revision - 1, ExtractVersion: 3}, postgres.OutdatedBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
+	queue(1, postgres.OutdatedBrand{BrandID: own, Revision: revision - 1, ExtractVersion: 3},
+		postgres.OutdatedBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
 	w.rename(t, other, "Emca")
 	w.elapse(t, 10*time.Second)
 	if got := claimed(t, r); got.BrandID != other {
@@ -280,7 +288,8 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.elapse(t, time.Hour)
-	if got := claimed(t, r); got.BrandID != other || got.FromStart { // its lease has passed; the swept one has no late look
+	// its lease has passed; the swept one has no late look
+	if got := claimed(t, r); got.BrandID != other || got.FromStart {
 		t.Errorf("claimed %+v", got)
 	}
 	wantNothingDue(t, r)
@@ -346,7 +355,8 @@ func TestDaysOfAReread(t *testing.T) {
 	want := func(first, last string) {
 		t.Helper()
 		got := claimed(t, r)
-		if got := fmt.Sprint(got.FirstDay.Format(time.DateOnly), got.LastDay.Format(time.DateOnly)); !strings.HasPrefix(got, first) || !strings.HasSuffix(got, last) {
+		if got := fmt.Sprint(got.FirstDay.Format(time.DateOnly),
+			got.LastDay.Format(time.DateOnly)); !strings.HasPrefix(got, first) || !strings.HasSuffix(got, last) {
 			t.Errorf("days %s, want %s to %s", got, first, last)
 		}
 	}

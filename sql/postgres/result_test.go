@@ -25,8 +25,9 @@ var lately = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 func result(b postgres.Brand, p postgres.Prompt, n int) postgres.Result {
 	return postgres.Result{
 		ID: uuid.NewV5(p.ID, fmt.Sprint(n)), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID,
-		Platform: "openai", Model: "m", Sample: 1, Response: "Acme", AnsweredAt: lately.Add(time.Duration(n) * time.Hour),
-		Revision: 1, ExtractVersion: 1, Mentions: 1, Position: 1, Sentiment: "neutral", Visibility: 17,
+		Platform: "openai", Model: "m", Sample: 1, Response: "Acme",
+		AnsweredAt: lately.Add(time.Duration(n) * time.Hour),
+		Revision:   1, ExtractVersion: 1, Mentions: 1, Position: 1, Sentiment: "neutral", Visibility: 17,
 	}
 }
 
@@ -70,34 +71,49 @@ func TestAResultIsKeptWhole(t *testing.T) {
 	p := prompts(t, db, b.ID, 1)[0]
 	full := postgres.Result{
 		ID: uuid.NewV5(p.ID, "full"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID,
-		Platform: "openai", Model: "m\xff", ServedModel: "m-2", Provider: "cloro", Finish: "truncated", Region: "at", Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
+		Platform: "openai", Model: "m\xff", ServedModel: "m-2", Provider: "cloro", Finish: "truncated", Region: "at",
+		Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
 		JobID: uuid.NewV5(p.ID, "job"), AnsweredAt: lately.Add(1234 * time.Millisecond),
-		Revision: 1 << 40, ExtractVersion: 3, Mentions: 2, Citations: 1, Position: 2, Sentiment: "positive", Visibility: 65,
-		Sources: []postgres.ResultSource{{"https://a.example/?q=<&>", "A\x00", true, "owned"}, {"https://b.example/", "", false, "editorial"}},
+		Revision: 1 << 40, ExtractVersion: 3, Mentions: 2, Citations: 1, Position: 2, Sentiment: "positive",
+		Visibility: 65,
+		Sources: []postgres.ResultSource{
+			{"https://a.example/?q=<&>", "A\x00", true, "owned"}, {"https://b.example/", "", false, "editorial"},
+		},
 		Competitors: []postgres.ResultCompetitor{
-			{ID: uuid.NewV5(p.ID, "named"), Name: "Zeta\x00", Mentions: 1, Citations: 1, Visibility: 32, Position: new(1)},
+			{ID: uuid.NewV5(p.ID, "named"), Name: "Zeta\x00", Mentions: 1, Citations: 1, Visibility: 32,
+				Position: new(1)},
 			{ID: uuid.NewV5(p.ID, "not named"), Name: "Eta"},
 		},
 	}
 	bare := postgres.Result{
-		ID: uuid.NewV5(p.ID, "bare"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID, Platform: "openai", Sample: 1, AnsweredAt: lately, Sentiment: "unknown",
+		ID: uuid.NewV5(p.ID, "bare"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID,
+		Platform: "openai", Sample: 1, AnsweredAt: lately, Sentiment: "unknown",
 	}
 	if got := keep(t, db, full, bare); got != (postgres.ResultCounts{Live: 2, Current: 2, Added: 2}) {
 		t.Errorf("kept %+v", got)
 	}
 	for id, want := range map[uuid.UUID]string{
-		full.ID: `{"platform":"openai","model_used":"m�","served_model":"m-2","provider":"cloro","finish":"truncated","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
-			"citations":[{"url":"https://a.example/?q=<&>","title":"A�","cited":true,"type":"owned"},{"url":"https://b.example/","title":"","cited":false,"type":"editorial"}],
+		full.ID: `{"platform":"openai","model_used":"m�","served_model":"m-2","provider":"cloro",
+			"finish":"truncated","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
+			"citations":[{"url":"https://a.example/?q=<&>","title":"A�","cited":true,
+			"type":"owned"},{"url":"https://b.example/","title":"","cited":false,"type":"editorial"}],
 			"mention_count":2,"citation_count":1,"mention_position":2,"sentiment":"positive","visibility_score":65,
 			"competitor_mentions":[
-				{"competitor_id":"` + uuid.NewV5(p.ID, "named").String() + `","name":"Zeta�","mention_count":1,"citation_count":1,"visibility_score":32,"mention_position":1},
-				{"competitor_id":"` + uuid.NewV5(p.ID, "not named").String() + `","name":"Eta","mention_count":0,"citation_count":0,"visibility_score":0,"mention_position":null}],
-			"search_queries":["anvils�","\"a\""],"job_id":"` + full.JobID.String() + `","revision":1099511627776,"extract_version":3,"created_at":"2026-03-01T00:00:01.234+00:00"}`,
-		bare.ID: `{"platform":"openai","model_used":"","served_model":null,"provider":null,"finish":null,"region":"","sample":1,"response":"","citations":[],"mention_count":0,"citation_count":0,
-			"mention_position":null,"sentiment":"unknown","visibility_score":0,"competitor_mentions":[],"search_queries":[],"job_id":null,"revision":0,"extract_version":0,
+				{"competitor_id":"` + uuid.NewV5(p.ID, "named").String() +
+			`","name":"Zeta�","mention_count":1,"citation_count":1,"visibility_score":32,"mention_position":1},
+				{"competitor_id":"` + uuid.NewV5(p.ID, "not named").String() +
+			`","name":"Eta","mention_count":0,"citation_count":0,"visibility_score":0,"mention_position":null}],
+			"search_queries":["anvils�","\"a\""],"job_id":"` +
+			full.JobID.String() +
+			`","revision":1099511627776,"extract_version":3,"created_at":"2026-03-01T00:00:01.234+00:00"}`,
+		bare.ID: `{"platform":"openai","model_used":"","served_model":null,"provider":null,"finish":null,
+			"region":"","sample":1,"response":"","citations":[],"mention_count":0,"citation_count":0,
+			"mention_position":null,"sentiment":"unknown","visibility_score":0,"competitor_mentions":[],
+			"search_queries":[],"job_id":null,"revision":0,"extract_version":0,
 			"created_at":"2026-03-01T00:00:00+00:00"}`,
 	} {
-		got := one[map[string]any](t, root, "SELECT to_jsonb(r) - '{updated_at,id,prompt_id,brand_id,organization_id}'::text[] FROM public.prompt_results AS r WHERE id = $1", id)
+		got := one[map[string]any](t, root, "SELECT to_jsonb(r) - '{updated_at,id,prompt_id,brand_id,"+
+			"organization_id}'::text[] FROM public.prompt_results AS r WHERE id = $1", id)
 		var wanted map[string]any
 		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
 			t.Fatal(err)
@@ -117,7 +133,8 @@ func TestAResultChangesOnlyByANewerReread(t *testing.T) {
 	p := prompts(t, db, b.ID, 1)[0]
 	reading := func(revision int64, version, mentions int) postgres.Result {
 		r := result(b, p, 1)
-		r.Revision, r.ExtractVersion, r.Mentions, r.Response = revision, version, mentions, fmt.Sprintf("first with %d", mentions)
+		r.Revision, r.ExtractVersion, r.Mentions, r.Response = revision, version, mentions,
+			fmt.Sprintf("first with %d", mentions)
 		return r
 	}
 	for _, c := range []struct {
@@ -138,7 +155,8 @@ func TestAResultChangesOnlyByANewerReread(t *testing.T) {
 		if got := c.keep(t, db, c.r); got != c.means {
 			t.Errorf("%d.%d: kept %+v, want %+v", c.r.Revision, c.r.ExtractVersion, got, c.means)
 		}
-		if shows := one[string](t, root, "SELECT mention_count || ' ' || response FROM public.prompt_results"); shows != c.shows {
+		if shows := one[string](t, root,
+			"SELECT mention_count || ' ' || response FROM public.prompt_results"); shows != c.shows {
 			t.Errorf("%d.%d: shows %q, want %q", c.r.Revision, c.r.ExtractVersion, shows, c.shows)
 		}
 	}
@@ -160,10 +178,12 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	b := w.own.brand
 	p := prompts(t, w.db, b.ID, 2)
 	orphans := map[string]func(*postgres.Result){
-		"no such prompt":          func(r *postgres.Result) { r.PromptID = uuid.Must(uuid.NewV4()) },
-		"no such brand":           func(r *postgres.Result) { r.BrandID = uuid.Must(uuid.NewV4()) },
-		"no such organization":    func(r *postgres.Result) { r.OrganizationID = uuid.Must(uuid.NewV4()) },
-		"another's prompt":        func(r *postgres.Result) { r.PromptID = prompts(t, w.db, w.other.brand.ID, 1)[0].ID },
+		"no such prompt":       func(r *postgres.Result) { r.PromptID = uuid.Must(uuid.NewV4()) },
+		"no such brand":        func(r *postgres.Result) { r.BrandID = uuid.Must(uuid.NewV4()) },
+		"no such organization": func(r *postgres.Result) { r.OrganizationID = uuid.Must(uuid.NewV4()) },
+		"another's prompt": func(r *postgres.Result) {
+			r.PromptID = prompts(t, w.db, w.other.brand.ID, 1)[0].ID
+		},
 		"another's brand":         func(r *postgres.Result) { r.BrandID = w.other.brand.ID },
 		"our brand as if foreign": func(r *postgres.Result) { r.OrganizationID = w.other.organization.ID },
 		"another's, but our brand": func(r *postgres.Result) {
@@ -179,7 +199,8 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	}
 	keep(t, w.db, result(b, p[0], 1), result(b, p[1], 1))
 	left := func() int64 {
-		return one[int64](t, w.root, "SELECT count(*) FROM public.prompt_results WHERE organization_id = $1", w.own.organization.ID)
+		return one[int64](t, w.root, "SELECT count(*) FROM public.prompt_results WHERE organization_id = $1",
+			w.own.organization.ID)
 	}
 	for _, c := range []struct {
 		text string
@@ -209,7 +230,10 @@ func TestAWriterNeverWaitsForADeletion(t *testing.T) {
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	p := prompts(t, db, b.ID, 1)[0]
-	for _, text := range []string{"DELETE FROM public.prompts WHERE id = $1", "DELETE FROM public.brands WHERE id = (SELECT brand_id FROM public.prompts WHERE id = $1)"} {
+	for _, text := range []string{
+		"DELETE FROM public.prompts WHERE id = $1",
+		"DELETE FROM public.brands WHERE id = (SELECT brand_id FROM public.prompts WHERE id = $1)",
+	} {
 		tx, err := root.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -244,8 +268,10 @@ func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
 	p := prompts(t, db, b.ID, 2)
 	stored := func() []string {
 		return list[string](t, root, `
-			SELECT substr(p.text, 10) || ' ' || r.platform || ' ' || (extract(epoch FROM r.created_at - $1::timestamptz) / 3600)::int
-			FROM public.prompt_results AS r JOIN public.prompts AS p ON p.id = r.prompt_id ORDER BY p.text, r.platform, r.created_at`, lately)
+			SELECT substr(p.text, 10) || ' ' || r.platform || ' ' || (extract(epoch
+				FROM r.created_at - $1::timestamptz) / 3600)::int
+			FROM public.prompt_results AS r JOIN public.prompts AS p ON p.id = r.prompt_id ORDER BY p.text,
+				r.platform, r.created_at`, lately)
 	}
 	want := func(want ...string) {
 		t.Helper()
@@ -257,7 +283,8 @@ func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
 	gemini := at(0, -7)
 	gemini.Platform, gemini.ID = "gemini", uuid.NewV5(gemini.ID, "gemini")
 
-	if got := keep(t, db, at(0, -3), at(0, -2), at(1, -9), gemini); got != (postgres.ResultCounts{Live: 4, Current: 3, Added: 3}) {
+	if got := keep(t, db, at(0, -3), at(0, -2), at(1, -9),
+		gemini); got != (postgres.ResultCounts{Live: 4, Current: 3, Added: 3}) {
 		t.Errorf("kept %+v", got)
 	}
 	want("0 gemini -7", "0 openai -2", "1 openai -9")
@@ -290,11 +317,14 @@ func TestAResultThatCannotBeKeptIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*postgres.Result){
 		"a platform of 600 bytes": func(r *postgres.Result) { r.Platform = strings.Repeat("x", 600) },
 		"an unknown sentiment":    func(r *postgres.Result) { r.Sentiment = "bored" },
-		"a time beyond its type":  func(r *postgres.Result) { r.AnsweredAt = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a time beyond its type": func(r *postgres.Result) {
+			r.AnsweredAt = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC)
+		},
 	} {
 		bad := result(b, p, 2)
 		spoil(&bad)
-		if _, _, err := db.StoreResults(t.Context(), []postgres.Result{result(b, p, 1), bad}, nil, lately); !errors.Is(err, postgres.ErrRefused) {
+		if _, _, err := db.StoreResults(t.Context(),
+			[]postgres.Result{result(b, p, 1), bad}, nil, lately); !errors.Is(err, postgres.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -348,7 +378,8 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 	if got := w.latest(t, w.other, "$1", b.ID); len(got) > 0 {
 		t.Errorf("another organization sees %v", got)
 	}
-	if got := w.as(t, "anon", `{"role":"anon"}`, "SELECT public.get_latest_prompt_results($1)", b.ID); got.code != "42501" {
+	if got := w.as(t, "anon", `{"role":"anon"}`,
+		"SELECT public.get_latest_prompt_results($1)", b.ID); got.code != "42501" {
 		t.Errorf("anon calls it: %+v", got)
 	}
 }

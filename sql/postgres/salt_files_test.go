@@ -25,7 +25,10 @@ import (
 // pages and in the write-ahead log.
 func TestAForgottenSaltIsInNoFile(t *testing.T) {
 	t.Parallel()
-	server := engine.PostgresConfig{Dir: tempdir.Passable(t), NoSync: true, Settings: []string{"full_page_writes=on"}, Log: slog.New(slog.DiscardHandler)}
+	server := engine.PostgresConfig{
+		Dir: tempdir.Passable(t), NoSync: true, Settings: []string{"full_page_writes=on"},
+		Log: slog.New(slog.DiscardHandler),
+	}
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	tomorrow := today.AddDate(0, 0, 1)
 	var live map[time.Time][]byte
@@ -49,7 +52,8 @@ func TestAForgottenSaltIsInNoFile(t *testing.T) {
 		if reread := saltsOf(t, db, today, tomorrow); !reflect.DeepEqual(reread, live) {
 			t.Errorf("a restart has changed %x to %x", live, reread)
 		}
-		execute(t, dsn, "UPDATE private.visitor_salts SET made_at = now() - interval '48 hours' WHERE day = '"+today.Format(time.DateOnly)+"'")
+		execute(t, dsn, "UPDATE private.visitor_salts SET made_at = now() - interval '48 hours' WHERE day = '"+
+			today.Format(time.DateOnly)+"'")
 		if err := db.DropSalts(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -145,8 +149,10 @@ func filesWith(t *testing.T, dir string, secret []byte) (paths []string) {
 // has reports whether content has a secret as it is, in hexadecimal digits or in base64.
 func has(content, secret []byte) bool {
 	lower := []byte(hex.EncodeToString(secret))
-	return bytes.Contains(content, secret) || bytes.Contains(content, lower) || bytes.Contains(content, bytes.ToUpper(lower)) ||
-		bytes.Contains(content, []byte(base64.RawStdEncoding.EncodeToString(secret))) || bytes.Contains(content, []byte(base64.RawURLEncoding.EncodeToString(secret)))
+	return bytes.Contains(content, secret) || bytes.Contains(content, lower) ||
+		bytes.Contains(content, bytes.ToUpper(lower)) ||
+		bytes.Contains(content, []byte(base64.RawStdEncoding.EncodeToString(secret))) ||
+		bytes.Contains(content, []byte(base64.RawURLEncoding.EncodeToString(secret)))
 }
 
 // dumped is what a backup has of PostgreSQL.

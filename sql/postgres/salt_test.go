@@ -48,7 +48,8 @@ func TestADayHasOneSalt(t *testing.T) {
 	}
 	wg.Wait()
 	for _, one := range all {
-		if !bytes.Equal(one[today], all[0][today]) || !bytes.Equal(one[tomorrow], all[0][tomorrow]) || bytes.Equal(one[today], one[tomorrow]) {
+		if !bytes.Equal(one[today], all[0][today]) || !bytes.Equal(one[tomorrow], all[0][tomorrow]) ||
+			bytes.Equal(one[today], one[tomorrow]) {
 			t.Fatalf("%v beside %v", one, all[0])
 		}
 	}
@@ -66,7 +67,8 @@ func TestSaltsAreDeletedInTime(t *testing.T) {
 	const fill = `
 		INSERT INTO private.visitor_salts (day, salt, made_at)
 		SELECT (now() AT TIME ZONE 'UTC' - day_age)::date, '0123456789abcdef', now() - age
-		FROM (VALUES ('25 hours'::interval, '1 hour'::interval), ('49 hours', '1 hour'), ('9 days', '9 days'), ('-300 days', '47 hours'), ('-301 days', '46 hours')) AS rows (day_age, age)
+		FROM (VALUES ('25 hours'::interval, '1 hour'::interval), ('49 hours', '1 hour'), ('9 days', '9 days'),
+			('-300 days', '47 hours'), ('-301 days', '46 hours')) AS rows (day_age, age)
 		ON CONFLICT DO NOTHING`
 	if _, err := root.Exec(t.Context(), fill); err != nil {
 		t.Fatal(err)
@@ -76,11 +78,13 @@ func TestSaltsAreDeletedInTime(t *testing.T) {
 	if err := db.DropSalts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	left := list[time.Time](t, root, "SELECT day FROM private.visitor_salts WHERE day + interval '25 hours' <= now() AT TIME ZONE 'UTC' OR made_at <= now() - interval '47 hours'")
+	left := list[time.Time](t, root, "SELECT day FROM private.visitor_salts WHERE day + interval '25 hours' <= "+
+		"now() AT TIME ZONE 'UTC' OR made_at <= now() - interval '47 hours'")
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if remaining := one[int](t, root, "SELECT count(*)::int FROM private.visitor_salts WHERE day > now() + interval '300 days'"); remaining != 1 {
+	if remaining := one[int](t, root,
+		"SELECT count(*)::int FROM private.visitor_salts WHERE day > now() + interval '300 days'"); remaining != 1 {
 		t.Errorf("%d salts that are younger, want 1", remaining)
 	}
 	if !bytes.Equal(saltsOf(t, db, today)[today], now) {

@@ -26,7 +26,8 @@ func TestSchemaIsTheGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the server's schema is not schema.golden.sql; review the change and run with -update. The server has:\n%s", got)
+		t.Errorf("the server's schema is not schema.golden.sql; review the change and run with -update. "+
+			"The server has:\n%s", got)
 	}
 }
 

@@ -26,7 +26,9 @@ func signedIn(t *testing.T, db *postgres.DB, user postgres.User, n byte) uuid.UU
 
 func member(t *testing.T, db *postgres.DB, o postgres.Organization, email string) postgres.User {
 	t.Helper()
-	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: email, PasswordHash: "hash", OrganizationID: o.ID, Role: "member"})
+	user, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: email, PasswordHash: "hash", OrganizationID: o.ID, Role: "member",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +65,13 @@ func TestARefreshTokenWorksOnce(t *testing.T) {
 		t.Error("reuse ends the session, and no other one")
 	}
 	for _, n := range []byte{1, 4, 90} {
-		if _, _, err := db.RefreshSession(t.Context(), [32]byte{n}, [32]byte{91}); !errors.Is(err, postgres.ErrNotFound) {
+		if _, _, err := db.RefreshSession(t.Context(), [32]byte{n},
+			[32]byte{91}); !errors.Is(err, postgres.ErrNotFound) {
 			t.Errorf("token %d of an ended session: %v", n, err)
 		}
 	}
-	if _, err := db.Exec(t.Context(), "UPDATE private.refresh_tokens SET created_at = now() - INTERVAL '30 days 1 second'"); err != nil {
+	if _, err := db.Exec(t.Context(),
+		"UPDATE private.refresh_tokens SET created_at = now() - INTERVAL '30 days 1 second'"); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := db.RefreshSession(t.Context(), [32]byte{50}, [32]byte{51}); !errors.Is(err, postgres.ErrNotFound) {
@@ -98,7 +102,8 @@ func TestOfTwoRefreshesThatOverlapOneWins(t *testing.T) {
 	}
 	wait.For(t, "both wait for the lock", func() bool {
 		var n int
-		err := root.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+		err := root.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "+
+			"AND wait_event_type = 'Lock'").Scan(&n)
 		return err == nil && n == 2
 	})
 	if err := tx.Commit(t.Context()); err != nil {
@@ -112,7 +117,8 @@ func TestOfTwoRefreshesThatOverlapOneWins(t *testing.T) {
 	if errs[winner] != nil || !errors.Is(errs[1-winner], postgres.ErrTokenUsed) {
 		t.Fatalf("errors %v", errs)
 	}
-	if _, _, err := db.RefreshSession(t.Context(), [32]byte{2 + byte(winner)}, [32]byte{9}); err != nil || !lasts(t, db, ann.ID, session) {
+	if _, _, err := db.RefreshSession(t.Context(), [32]byte{2 + byte(winner)}, [32]byte{9}); err != nil ||
+		!lasts(t, db, ann.ID, session) {
 		t.Errorf("the winner's token: %v", err)
 	}
 }
@@ -123,13 +129,17 @@ func TestSessionsEndAsTheirScopeSays(t *testing.T) {
 	o := organization(t, db, "House")
 	ann, bob := member(t, db, o, "ann@example.com"), member(t, db, o, "bob@example.com")
 	n := byte(0)
-	for scope, want := range map[string][2]bool{postgres.AllSessions: {false, false}, postgres.ThisSession: {false, true}, postgres.OtherSessions: {true, false}, "": {true, true}} {
+	for scope, want := range map[string][2]bool{
+		postgres.AllSessions: {false, false}, postgres.ThisSession: {false, true},
+		postgres.OtherSessions: {true, false}, "": {true, true},
+	} {
 		n += 3
 		this, that, his := signedIn(t, db, ann, n), signedIn(t, db, ann, n+1), signedIn(t, db, bob, n+2)
 		if err := db.EndSessions(t.Context(), ann.ID, this, scope); err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]bool{lasts(t, db, ann.ID, this), lasts(t, db, ann.ID, that)}; got != want || !lasts(t, db, bob.ID, his) {
+		if got := [2]bool{lasts(t, db, ann.ID, this), lasts(t, db, ann.ID, that)}; got != want ||
+			!lasts(t, db, bob.ID, his) {
 			t.Errorf("scope %q leaves %v, want %v and another user's", scope, got, want)
 		}
 		if lasts(t, db, ann.ID, his) {
@@ -177,10 +187,14 @@ func TestAUserIsOutAtOnce(t *testing.T) {
 	if _, err := db.Account(t.Context(), ann.ID, session); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("removed from the organization: %v", err)
 	}
-	if _, err := db.Exec(t.Context(), "INSERT INTO public.members (organization_id, user_id) VALUES ($1, $2)", ann.OrganizationID, ann.ID); err != nil || lasts(t, db, ann.ID, session) {
+	if _, err := db.Exec(t.Context(), "INSERT INTO public.members (organization_id, user_id) VALUES ($1, $2)",
+		ann.OrganizationID, ann.ID); err != nil || lasts(t, db, ann.ID, session) {
 		t.Errorf("back in the organization: %v, or the old session is back", err)
 	}
-	for _, err := range []error{db.SetUserActive(t.Context(), "nobody@example.com", false), db.SetPassword(t.Context(), "nobody@example.com", "x")} {
+	for _, err := range []error{
+		db.SetUserActive(t.Context(), "nobody@example.com", false),
+		db.SetPassword(t.Context(), "nobody@example.com", "x"),
+	} {
 		if !errors.Is(err, postgres.ErrNotFound) {
 			t.Errorf("nobody: %v", err)
 		}
@@ -196,7 +210,11 @@ func TestEndedSessionsAreForgotten(t *testing.T) {
 	if _, _, err := db.RefreshSession(t.Context(), [32]byte{2}, [32]byte{3}); err != nil {
 		t.Fatal(err)
 	}
-	for _, age := range []string{"UPDATE private.sessions SET refreshed_at = now() - INTERVAL '31 days' WHERE id = $1", "UPDATE private.refresh_tokens SET created_at = now() - INTERVAL '31 days' WHERE session_id <> $1 AND used_at IS NOT NULL"} {
+	for _, age := range []string{
+		"UPDATE private.sessions SET refreshed_at = now() - INTERVAL '31 days' WHERE id = $1",
+		"UPDATE private.refresh_tokens SET created_at = now() - INTERVAL '31 days' WHERE session_id <> $1 AND " +
+			"used_at IS NOT NULL",
+	} {
 		if _, err := db.Exec(t.Context(), age, old); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +224,9 @@ func TestEndedSessionsAreForgotten(t *testing.T) {
 	}
 	signedIn(t, db, ann, 5)
 	var sessions, tokens int
-	if err := db.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM private.sessions), (SELECT count(*) FROM private.refresh_tokens)").Scan(&sessions, &tokens); err != nil {
+	if err := db.QueryRow(t.Context(),
+		"SELECT (SELECT count(*) FROM private.sessions), (SELECT count(*) FROM private.refresh_tokens)").Scan(&sessions,
+		&tokens); err != nil {
 		t.Fatal(err)
 	}
 	if sessions != 2 || tokens != 3 || !lasts(t, db, ann.ID, session) {
@@ -225,12 +245,15 @@ func TestSigningKeysAreKeptWhileTheyVerify(t *testing.T) {
 		if err := db.AddSigningKey(t.Context(), k, 48*time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Exec(t.Context(), "UPDATE private.signing_keys SET created_at = created_at - INTERVAL '30 hours' WHERE $1 < 2", i); err != nil {
+		if _, err := db.Exec(t.Context(),
+			"UPDATE private.signing_keys SET created_at = created_at - INTERVAL '30 hours' WHERE $1 < 2",
+			i); err != nil {
 			t.Fatal(err)
 		}
 	}
 	keys, err := db.SigningKeys(t.Context())
-	if err != nil || len(keys) != 2 || keys[0].ID != third.ID || keys[1].ID != second.ID || keys[1].Private != second.Private || len(keys[1].Public) != 1 {
+	if err != nil || len(keys) != 2 || keys[0].ID != third.ID || keys[1].ID != second.ID ||
+		keys[1].Private != second.Private || len(keys[1].Public) != 1 {
 		t.Errorf("%+v, %v", keys, err)
 	}
 }
@@ -251,7 +274,9 @@ func TestTheAnonKeyHasItsSigningKey(t *testing.T) {
 	for i, key := range keys {
 		signing := signingKey()
 		for range 2 {
-			got, err := db.AnonKey(t.Context(), func(context.Context) (string, uuid.UUID, error) { return key, signing, nil })
+			got, err := db.AnonKey(t.Context(), func(context.Context) (string, uuid.UUID, error) {
+				return key, signing, nil
+			})
 			if err != nil || got.Key != key || !got.Verifies || !slices.Equal(got.Earlier, keys[:i]) {
 				t.Errorf("%+v, %v, want %s after %v", got, err, key, keys[:i])
 			}
@@ -270,16 +295,21 @@ func TestUsersAreListedByEmail(t *testing.T) {
 	member(t, db, o, "bob@example.com")
 	member(t, db, other, "cay@example.com")
 	id := uuid.Must(uuid.NewV4())
-	ann, err := db.AddUser(t.Context(), postgres.NewUser{ID: id, Email: "Ann@example.com", OrganizationID: o.ID, Role: "owner"})
+	ann, err := db.AddUser(t.Context(), postgres.NewUser{
+		ID: id, Email: "Ann@example.com", OrganizationID: o.ID, Role: "owner",
+	})
 	if err != nil || ann.ID != id {
 		t.Fatalf("%+v, %v", ann, err)
 	}
-	if _, err := db.AddUser(t.Context(), postgres.NewUser{ID: id, Email: "ann2@example.com", OrganizationID: o.ID, Role: "owner"}); !errors.Is(err, postgres.ErrConflict{What: "id"}) {
+	if _, err := db.AddUser(t.Context(),
+		postgres.NewUser{ID: id, Email: "ann2@example.com", OrganizationID: o.ID,
+			Role: "owner"}); !errors.Is(err, postgres.ErrConflict{What: "id"}) {
 		t.Errorf("an id twice: %v", err)
 	}
 	signedIn(t, db, ann, 1)
 	list, err := db.ListUsers(t.Context(), o.ID)
-	if err != nil || len(list) != 2 || list[0].ID != id || list[0].Role != "owner" || list[0].LastSignInAt == nil || list[1].Email != "bob@example.com" || list[1].LastSignInAt != nil || !list[1].IsActive {
+	if err != nil || len(list) != 2 || list[0].ID != id || list[0].Role != "owner" || list[0].LastSignInAt == nil ||
+		list[1].Email != "bob@example.com" || list[1].LastSignInAt != nil || !list[1].IsActive {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

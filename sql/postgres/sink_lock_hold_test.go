@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// The exclusive lock stays held after its process is killed for the time that it was given, and ends at once where it is
-// released.
+// The exclusive lock stays held after its process is killed for the time that it was given, and ends at once where it
+// is released.
 func TestTheExclusiveLockStaysHeldAfterItsProcess(t *testing.T) {
 	t.Parallel()
 	other, dsn := migrated(t)
@@ -92,8 +92,8 @@ func TestALateCancelRequestDoesNotEndTheNextHold(t *testing.T) {
 	}
 }
 
-// A hold has begun on the server when HoldAfterExit returns: the lock of rebuilds once passed for that of the hold, and a
-// process that was killed at once lost its lock.
+// A hold has begun on the server when HoldAfterExit returns: the lock of rebuilds once passed for that of the hold, and
+// a process that was killed at once lost its lock.
 func TestAHoldHasBegunWhenItIsReturned(t *testing.T) {
 	t.Parallel()
 	_, dsn := migrated(t)

@@ -61,8 +61,8 @@ func TestSinksAreStoppedOnlyBetweenBatches(t *testing.T) {
 	}
 }
 
-// A purge and a rebuild exclude each other. While the purge is under way, a request for the exclusive lock keeps no sink
-// from its next batch; that the purge has changed the warehouse is noted as a version.
+// A purge and a rebuild exclude each other. While the purge is under way, a request for the exclusive lock keeps no
+// sink from its next batch; that the purge has changed the warehouse is noted as a version.
 func TestAPurgeStopsRebuildsAndNoSink(t *testing.T) {
 	t.Parallel()
 	db, dsn := migrated(t)
@@ -95,7 +95,8 @@ func TestAPurgeStopsRebuildsAndNoSink(t *testing.T) {
 		}
 		granted <- err
 	}()
-	const waiting = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	const waiting = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = " +
+		"(SELECT oid FROM pg_database WHERE datname = current_database())"
 	root := connected(t, dsn)
 	for one[int](t, root, waiting) == 0 {
 		if t.Context().Err() != nil {
@@ -176,7 +177,9 @@ func TestALostLockIsNoticed(t *testing.T) {
 	}
 	kill := func() {
 		t.Helper()
-		if n := one[int](t, root, "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held"); n != 1 {
+		if n := one[int](t, root, "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid "+
+			"FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = "+
+			"current_database())) AS held"); n != 1 {
 			t.Fatalf("ended %d connections with the lock, want 1", n)
 		}
 	}
@@ -277,7 +280,8 @@ func TestTombstonesOfABatch(t *testing.T) {
 	defer h.Release()
 	read := func() postgres.Tombstones {
 		t.Helper()
-		b, err := h.Tombstones(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
+		b, err := h.Tombstones(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}},
+			[]uuid.UUID{organization, w.other.organization.ID, {2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,14 +296,17 @@ func TestTombstonesOfABatch(t *testing.T) {
 	if b := read(); len(b.Brands) != 1 || !b.Brands[brand] || len(b.Organizations) != 0 {
 		t.Errorf("tombstones %v, want brand %s", b, brand)
 	}
-	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", w.other.organization.ID); err != nil {
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1",
+		w.other.organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	if b := read(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 || !b.Organizations[w.other.organization.ID] {
+	if b := read(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 ||
+		!b.Organizations[w.other.organization.ID] {
 		t.Errorf("tombstones %v, want both brands and their organization", b)
 	}
 	for _, text := range []string{"('visits', '2025-02-01'), ('answers', '2025-03-01')", "('visits', '2024-12-01')"} {
-		if _, err := w.root.Exec(t.Context(), "INSERT INTO private.frozen_months (topic, month) VALUES "+text); err != nil {
+		if _, err := w.root.Exec(t.Context(),
+			"INSERT INTO private.frozen_months (topic, month) VALUES "+text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -49,12 +49,14 @@ func TestEveryChangeOfDomainsNotifiesAndMakesAnotherVersion(t *testing.T) {
 		notified, changes bool
 	}{
 		{"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", []any{id}, true, true},
-		{"UPDATE public.brand_domains SET domain = 'newer.example' WHERE brand_id = $1 AND domain = 'new.example'", []any{id}, true, true},
+		{"UPDATE public.brand_domains SET domain = 'newer.example' WHERE brand_id = $1 AND domain = 'new.example'",
+			[]any{id}, true, true},
 		{"UPDATE public.brand_domains SET country = 'DE' WHERE brand_id = $1", []any{id}, true, false},
 		{"UPDATE public.brand_domains SET domain = 'none.example' WHERE domain = 'nowhere.example'", nil, false, false},
 		{"DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain = 'newer.example'", []any{id}, true, true},
 		{"DELETE FROM public.brand_domains WHERE domain = 'nowhere.example'", nil, false, false},
-		{"INSERT INTO public.brands (organization_id, name) VALUES ($1, 'Fresh')", []any{w.own.organization.ID}, true, true},
+		{"INSERT INTO public.brands (organization_id, name) VALUES ($1, 'Fresh')",
+			[]any{w.own.organization.ID}, true, true},
 		{"UPDATE public.brands SET industry = 'anvils' WHERE id = $1", []any{id}, false, false},
 		{"DELETE FROM public.brands WHERE name = 'Fresh'", nil, true, true},
 		{"DELETE FROM public.brands WHERE id = $1", []any{id}, true, true},
@@ -109,7 +111,9 @@ func TestSitesAreEveryBrandWithItsDomains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 3 || !slices.IsSortedFunc(rows, func(a, b postgres.Site) int { return slices.Compare(a.BrandID[:], b.BrandID[:]) }) {
+	if len(rows) != 3 || !slices.IsSortedFunc(rows, func(a, b postgres.Site) int {
+		return slices.Compare(a.BrandID[:], b.BrandID[:])
+	}) {
 		t.Fatalf("%+v", rows)
 	}
 	for _, row := range rows {
@@ -118,7 +122,8 @@ func TestSitesAreEveryBrandWithItsDomains(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := slices.Sorted(slices.Values(snapshot.Domains))
-		if row.OrganizationID != snapshot.OrganizationID || !slices.Equal(row.Domains, want) || (len(want) == 0) != (row.BrandID == bare.ID) {
+		if row.OrganizationID != snapshot.OrganizationID ||
+			!slices.Equal(row.Domains, want) || (len(want) == 0) != (row.BrandID == bare.ID) {
 			t.Errorf("%+v, want %v", row, want)
 		}
 	}

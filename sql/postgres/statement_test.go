@@ -78,7 +78,8 @@ func TestTheServerKnowsEveryStatement(t *testing.T) {
 			continue
 		}
 		if c.arguments >= 0 && c.arguments != len(prepared.ParamOIDs) {
-			t.Errorf("%s: %d arguments for %s, which has %d", c.position, c.arguments, c.statement, len(prepared.ParamOIDs))
+			t.Errorf("%s: %d arguments for %s, which has %d", c.position, c.arguments, c.statement,
+				len(prepared.ParamOIDs))
 		}
 		var columns []string
 		for _, f := range prepared.Fields {

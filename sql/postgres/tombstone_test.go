@@ -33,7 +33,8 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 		t.Errorf("%d wait for %v, %v", waiting, oldest, err)
 	}
 	first := due(time.Hour, 24*time.Hour)
-	if len(first) != 1 || first[0].Kind != "brand" || first[0].ID != w.own.brand.ID || first[0].OrganizationID != w.own.organization.ID || first[0].PurgedAt != nil {
+	if len(first) != 1 || first[0].Kind != "brand" || first[0].ID != w.own.brand.ID ||
+		first[0].OrganizationID != w.own.organization.ID || first[0].PurgedAt != nil {
 		t.Fatalf("due at once: %+v", first)
 	}
 	if err := w.db.MarkPurged(t.Context(), first); err != nil {
@@ -47,7 +48,9 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	}
 	ago := func(deleted, purged string) {
 		t.Helper()
-		if _, err := w.root.Exec(t.Context(), "UPDATE private.tombstones SET at = now() - $1::interval, purged_at = now() - $2::interval", deleted, purged); err != nil {
+		if _, err := w.root.Exec(t.Context(),
+			"UPDATE private.tombstones SET at = now() - $1::interval, purged_at = now() - $2::interval", deleted,
+			purged); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,10 +79,12 @@ func TestADeletedBrandIsNotMadeAgain(t *testing.T) {
 	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.own.brand.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.user(t, w.own.users["member"], insertAgain, w.own.brand.ID, w.own.organization.ID); got.code != "23514" || !strings.Contains(got.message, "was deleted") {
+	if got := w.user(t, w.own.users["member"], insertAgain, w.own.brand.ID,
+		w.own.organization.ID); got.code != "23514" || !strings.Contains(got.message, "was deleted") {
 		t.Errorf("with its old id: %+v", got)
 	}
-	if got := w.user(t, w.own.users["member"], insertAgain, uuid.Must(uuid.NewV4()), w.own.organization.ID); got != (outcome{rows: 1}) {
+	if got := w.user(t, w.own.users["member"], insertAgain, uuid.Must(uuid.NewV4()),
+		w.own.organization.ID); got != (outcome{rows: 1}) {
 		t.Errorf("with a new id: %+v", got)
 	}
 }
@@ -117,10 +122,12 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 	if err != nil || len(frozen) != 1 || !frozen[month(2020, 12)] {
 		t.Errorf("frozen %v, %v", frozen, err)
 	}
-	if frozen, err := db.FrozenMonths(t.Context(), "visits", []time.Time{month(2020, 12)}); err != nil || len(frozen) != 0 {
+	if frozen, err := db.FrozenMonths(t.Context(), "visits", []time.Time{month(2020, 12)}); err != nil ||
+		len(frozen) != 0 {
 		t.Errorf("of visits %v, %v", frozen, err)
 	}
-	if got := postgres.MonthOf(time.Date(2026, 3, 1, 1, 0, 0, 0, time.FixedZone("", 2*3600))); !got.Equal(month(2026, 2)) {
+	if got := postgres.MonthOf(time.Date(2026, 3, 1, 1, 0, 0, 0,
+		time.FixedZone("", 2*3600))); !got.Equal(month(2026, 2)) {
 		t.Errorf("month %v", got)
 	}
 }
@@ -146,7 +153,9 @@ func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
 		t.Errorf("%v beside a batch", err)
 	}
 	busy.Release()
-	const cut = "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid, locktype, mode, database FROM pg_locks) AS held WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	const cut = "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid, locktype, mode, " +
+		"database FROM pg_locks) AS held WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = " +
+		"(SELECT oid FROM pg_database WHERE datname = current_database())"
 	if n := one[int](t, root, cut); n != 1 {
 		t.Fatalf("%d connections stopped the sinks, want 1", n)
 	}

@@ -59,7 +59,8 @@ var errUndo = errors.New("undo")
 
 func rowsRead(t *testing.T, tx pgx.Tx) (read int) {
 	t.Helper()
-	row := tx.QueryRow(t.Context(), "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tracking_runs'")
+	row := tx.QueryRow(t.Context(),
+		"SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tracking_runs'")
 	if err := row.Scan(&read); err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +74,12 @@ func TestJobsWithTheSameQuestionsDoNotDeadlock(t *testing.T) {
 	db := openMigrated(t)
 	one := claimedJob(t, db, 300)
 	two := startedJob(t, db, one.OrganizationID, one.BrandID, 300)
-	for id, order := range map[uuid.UUID]string{one.ID: "ASC", two.ID: "DESC"} { // rows are found in the order of their ids
-		_, err := db.Exec(t.Context(), `UPDATE public.tracking_runs AS r SET prompt_id = '00000000-0000-0000-0000-000000000001', id = n.id
-			FROM (SELECT id AS old, (substr(job_id::text, 1, 24) || lpad(to_hex(row_number() OVER (ORDER BY model `+order+`)), 12, '0'))::uuid AS id
+	// rows are found in the order of their ids
+	for id, order := range map[uuid.UUID]string{one.ID: "ASC", two.ID: "DESC"} {
+		_, err := db.Exec(t.Context(),
+			`UPDATE public.tracking_runs AS r SET prompt_id = '00000000-0000-0000-0000-000000000001', id = n.id
+			FROM (SELECT id AS old, (substr(job_id::text, 1, 24) || lpad(to_hex(row_number() OVER (ORDER BY model `+
+				order+`)), 12, '0'))::uuid AS id
 				FROM public.tracking_runs WHERE job_id = $1) AS n WHERE r.id = n.old`, id)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +133,10 @@ func TestALateAnswerIsStoredIfItComesFirst(t *testing.T) {
 	answered := func(run uuid.UUID, text string) RunOutcome {
 		return RunOutcome{ID: run, State: "answered", Answer: `"` + text + `"`}
 	}
-	outcomes := []RunOutcome{answered(runs[0], "late"), answered(runs[1], "late"), {ID: runs[2], State: "gave_up", Answer: `"late"`, ErrorClass: "auth"}}
+	outcomes := []RunOutcome{
+		answered(runs[0], "late"), answered(runs[1], "late"),
+		{ID: runs[2], State: "gave_up", Answer: `"late"`, ErrorClass: "auth"},
+	}
 	for range 2 { // the reply to the first call may be lost
 		if _, err := late.End(t.Context(), outcomes); !errors.Is(err, ErrNotFound) {
 			t.Errorf("End() of another worker's job = %v", err)
@@ -283,7 +290,8 @@ func TestALostReplyKeepsTheRuns(t *testing.T) {
 		t.Errorf("%v may be asked after %v", second, first)
 	}
 	var attempts, repeats int
-	row := claim.db.QueryRow(t.Context(), "SELECT sum(attempts), sum(repeats) FROM public.tracking_runs WHERE job_id = $1", claim.ID)
+	row := claim.db.QueryRow(t.Context(),
+		"SELECT sum(attempts), sum(repeats) FROM public.tracking_runs WHERE job_id = $1", claim.ID)
 	if err := row.Scan(&attempts, &repeats); err != nil || attempts != 3 || repeats != 0 {
 		t.Errorf("%d requests and %d repeats are counted, want 3 and 0: %v", attempts, repeats, err)
 	}
@@ -293,7 +301,8 @@ func TestALostReplyKeepsTheRuns(t *testing.T) {
 func askAll(t *testing.T, claim *TrackingClaim) []uuid.UUID {
 	t.Helper()
 	var runs []uuid.UUID
-	rows, err := claim.db.Query(t.Context(), "SELECT id FROM public.tracking_runs WHERE job_id = $1 ORDER BY id", claim.ID)
+	rows, err := claim.db.Query(t.Context(),
+		"SELECT id FROM public.tracking_runs WHERE job_id = $1 ORDER BY id", claim.ID)
 	if err == nil {
 		runs, err = pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 	}

@@ -15,7 +15,9 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
-	ann, err := db.AddUser(t.Context(), postgres.NewUser{Email: "Ann@Example.com", PasswordHash: "$argon2id$…", OrganizationID: o.ID, Role: "owner"})
+	ann, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "Ann@Example.com", PasswordHash: "$argon2id$…", OrganizationID: o.ID, Role: "owner",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +25,8 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 	if err != nil || user != ann {
 		t.Errorf("found %+v, %v; want %+v", user, err, ann)
 	}
-	if ann.Email != "Ann@Example.com" || ann.PasswordHash != "$argon2id$…" || !ann.IsActive || ann.OrganizationID != o.ID || ann.Role != "owner" {
+	if ann.Email != "Ann@Example.com" || ann.PasswordHash != "$argon2id$…" || !ann.IsActive ||
+		ann.OrganizationID != o.ID || ann.Role != "owner" {
 		t.Errorf("added %+v", ann)
 	}
 	if _, err := db.UserByEmail(t.Context(), "bob@example.com"); !errors.Is(err, postgres.ErrNotFound) {
@@ -33,14 +36,19 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 	if !errors.Is(err, postgres.ErrConflict{What: "email"}) {
 		t.Errorf("added twice: %v", err)
 	}
-	_, err = db.AddUser(t.Context(), postgres.NewUser{Email: "bob@example.com", OrganizationID: uuid.Must(uuid.NewV4()), Role: "viewer"})
+	_, err = db.AddUser(t.Context(), postgres.NewUser{
+		Email: "bob@example.com", OrganizationID: uuid.Must(uuid.NewV4()), Role: "viewer",
+	})
 	if !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("added to no organization: %v", err)
 	}
 	if _, err := db.UserByEmail(t.Context(), "bob@example.com"); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("half a user is left: %v", err)
 	}
-	for _, u := range []postgres.NewUser{{Email: "bob", Role: "viewer"}, {Email: "bob@example.com", Role: "king"}, {Email: "a b@example.com", Role: "viewer"}} {
+	for _, u := range []postgres.NewUser{
+		{Email: "bob", Role: "viewer"}, {Email: "bob@example.com", Role: "king"},
+		{Email: "a b@example.com", Role: "viewer"},
+	} {
 		u.OrganizationID = o.ID
 		if _, err := db.AddUser(t.Context(), u); err == nil {
 			t.Errorf("added %+v", u)
@@ -56,7 +64,8 @@ func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
 		t.Fatalf("added %+v, %v", b, err)
 	}
 	a := organization(t, db, "Alpha")
-	if _, err := db.AddOrganization(t.Context(), "Other", "alpha"); !errors.Is(err, postgres.ErrConflict{What: "slug"}) {
+	if _, err := db.AddOrganization(t.Context(), "Other",
+		"alpha"); !errors.Is(err, postgres.ErrConflict{What: "slug"}) {
 		t.Errorf("slug taken twice: %v", err)
 	}
 	if organization, err := db.OrganizationBySlug(t.Context(), "the-beta"); err != nil || organization != b {
@@ -69,7 +78,8 @@ func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
 		t.Errorf("list %+v, %v", all, err)
 	}
 	for zone, exists := range map[string]bool{"Europe/Vienna": true, "UTC": true, "Mars/Olympus": false, "": false} {
-		if _, err := db.Exec(t.Context(), "UPDATE public.organizations SET time_zone = $1", zone); (err == nil) != exists {
+		if _, err := db.Exec(t.Context(), "UPDATE public.organizations SET time_zone = $1",
+			zone); (err == nil) != exists {
 			t.Errorf("time zone %q: %v", zone, err)
 		}
 	}
@@ -79,13 +89,16 @@ func TestKeysBelongToAMember(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)
 	o, other := organization(t, db, "House"), organization(t, db, "Other")
-	ann, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", OrganizationID: o.ID, Role: "viewer"})
+	ann, err := db.AddUser(t.Context(), postgres.NewUser{
+		Email: "ann@example.com", OrganizationID: o.ID, Role: "viewer",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := postgres.NewKey{OrganizationID: o.ID, UserID: ann.ID, Name: "report", Hash: [32]byte{1}, Prefix: "svc_abcd"}
 	kept, err := db.AddKey(t.Context(), key)
-	if err != nil || kept.Email != ann.Email || kept.Name != "report" || kept.Prefix != "svc_abcd" || kept.RevokedAt != nil || kept.LastUsedAt != nil {
+	if err != nil || kept.Email != ann.Email || kept.Name != "report" || kept.Prefix != "svc_abcd" ||
+		kept.RevokedAt != nil || kept.LastUsedAt != nil {
 		t.Fatalf("kept %+v, %v", kept, err)
 	}
 	if _, err := db.AddKey(t.Context(), key); !errors.Is(err, postgres.ErrConflict{What: "key"}) {
@@ -97,7 +110,8 @@ func TestKeysBelongToAMember(t *testing.T) {
 		t.Errorf("kept for an organization that is not the user's: %v", err)
 	}
 	if holder, err := db.ResolveKey(t.Context(), key.Hash); err != nil || !reflect.DeepEqual(holder, postgres.KeyHolder{
-		KeyID: kept.ID, UserID: ann.ID, Email: ann.Email, OrganizationID: o.ID, Role: ann.Role, Scopes: []string{}, UseDue: true,
+		KeyID: kept.ID, UserID: ann.ID, Email: ann.Email, OrganizationID: o.ID, Role: ann.Role,
+		Scopes: []string{}, UseDue: true,
 	}) {
 		t.Errorf("resolved %+v, %v", holder, err)
 	}

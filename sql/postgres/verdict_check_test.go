@@ -19,7 +19,9 @@ func TestChecksOfVerdicts(t *testing.T) {
 			AlarmedLooks: 3 * alarms, AlarmedRowQuarters: alarms}
 	}
 	none := func(moves, held int) postgres.VerdictCheck {
-		return postgres.VerdictCheck{Relabelling: "none", Reach: "prompts", Rows: 1, Looks: 90, Moves: moves, HeldMoves: held}
+		return postgres.VerdictCheck{
+			Relabelling: "none", Reach: "prompts", Rows: 1, Looks: 90, Moves: moves, HeldMoves: held,
+		}
 	}
 	for _, night := range []struct {
 		day    int

@@ -43,7 +43,8 @@ func TestTheWarehouseVersionRisesAfterEachChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	rises("a copy of edits")
-	if _, err := db.Exec(t.Context(), "DELETE FROM public.brands WHERE slug = (SELECT min(slug) FROM public.brands)"); err != nil {
+	if _, err := db.Exec(t.Context(),
+		"DELETE FROM public.brands WHERE slug = (SELECT min(slug) FROM public.brands)"); err != nil {
 		t.Fatal(err)
 	}
 	rises("the deletion of a brand")

@@ -72,14 +72,20 @@ func TestOutcome(t *testing.T) {
 	t.Parallel()
 	hung := outcome{by: "TestA", hung: true}
 	for events, want := range map[string]outcome{
-		`{"Action":"pass","Package":"p","Test":"TestA"}{"Action":"pass","Package":"p"}`:                  {passed: 1},
-		`{"Action":"fail","Package":"p","Test":"TestA/b"}{"Action":"fail","Package":"p","Test":"TestA"}`: {by: "TestA/b"},
+		`{"Action":"pass","Package":"p","Test":"TestA"}{"Action":"pass","Package":"p"}`: {passed: 1},
+		`{"Action":"fail","Package":"p","Test":"TestA/b"}{"Action":"fail","Package":"p",` +
+			`"Test":"TestA"}`: {by: "TestA/b"},
 		`{"Action":"fail","Package":"p"}`: {by: "the program of p"},
-		`{"Action":"output","Test":"TestA","Output":"panic: test timed out after 1s\n"}{"Action":"fail","Test":"TestA"}`:  hung,
-		`{"Action":"build-output","Output":"# p\n"}{"Action":"build-output","Output":"p.go:1: no\n"}`:                     {broken: "p.go:1: no"},
-		`{"Action":"output","Test":"TestA","Output":"error (SQLSTATE 42601)\n"}{"Action":"fail","Test":"TestA"}`:          {by: "TestA", broken: "error (SQLSTATE 42601)"},
-		`{"Action":"output","Test":"TestA","Output":"error (SQLSTATE 42601)\n"}{"Action":"pass","Test":"TestA"}`:          {passed: 1},
-		`{"Action":"output","Test":"TestA","Output":"code: 62, message: Syntax error\n"}{"Action":"fail","Test":"TestA"}`: {by: "TestA", broken: "code: 62, message: Syntax error"},
+		`{"Action":"output","Test":"TestA","Output":"panic: test timed out after 1s\n"}{"Action":"fail",` +
+			`"Test":"TestA"}`: hung,
+		`{"Action":"build-output","Output":"# p\n"}{"Action":"build-output",` +
+			`"Output":"p.go:1: no\n"}`: {broken: "p.go:1: no"},
+		`{"Action":"output","Test":"TestA","Output":"error (SQLSTATE 42601)\n"}{"Action":"fail",` +
+			`"Test":"TestA"}`: {by: "TestA", broken: "error (SQLSTATE 42601)"},
+		`{"Action":"output","Test":"TestA","Output":"error (SQLSTATE 42601)\n"}{"Action":"pass",` +
+			`"Test":"TestA"}`: {passed: 1},
+		`{"Action":"output","Test":"TestA","Output":"code: 62, message: Syntax error\n"}{"Action":"fail",` +
+			`"Test":"TestA"}`: {by: "TestA", broken: "code: 62, message: Syntax error"},
 	} {
 		if got, err := read(strings.NewReader(events)); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", events, got, err, want)
