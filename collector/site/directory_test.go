@@ -29,8 +29,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// soon is how long a change may take on a busy machine: ten times what docs/operations.md promises.
-const soon = 20 * time.Second
+// soon is how long a change may take on a busy machine; docs/operations.md promises two seconds.
+const soon = wait.Hang
 
 // An environment is a database with one organization, and the way there.
 type environment struct {

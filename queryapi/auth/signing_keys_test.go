@@ -96,7 +96,6 @@ func TestUnknownKeysDoNotFloodTheStore(t *testing.T) {
 		keys := NewSigningKeys(store)
 		stranger, _ := signed(t, NewSigningKeys(&memory{}))
 		verifier := keys.NewVerifier(testIssuer, testAudience)
-		begun := time.Now()
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
@@ -106,8 +105,8 @@ func TestUnknownKeysDoNotFloodTheStore(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if took := time.Since(begun); took > 2*time.Second || store.reads > 3 {
-			t.Errorf("%d reads in %s", store.reads, took)
+		if store.reads > 3 {
+			t.Errorf("%d reads", store.reads)
 		}
 	})
 }

@@ -118,7 +118,7 @@ func TestAnOrganizationHasItsShareOfConnections(t *testing.T) {
 	}
 }
 
-// While PostgreSQL's packets are lost every request is answered within 5 seconds, and a statement that takes longer
+// While PostgreSQL's packets are lost every request is answered before long, and a statement that takes longer
 // than that is not taken for a lost connection.
 func TestADatabaseWhosePacketsAreLost(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestADatabaseWhosePacketsAreLost(t *testing.T) {
 				started := time.Now()
 				r := s.send(t, request, body)
 				if took := time.Since(started); (r.code == 503) != dropped ||
-					r.code == 503 && r.header.Get("Retry-After") != "1" || took > 5*time.Second {
+					r.code == 503 && r.header.Get("Retry-After") != "1" || took > wait.Hang {
 					t.Errorf("%s: %s after %s: %s", request, r.status, took, r.body)
 				}
 			})

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// Hang is how long an operation with a deadline of seconds may take, on a machine however busy, before a test takes it
+// for one without a deadline. How soon it ends is a question for benches.
+const Hang = time.Minute
+
 const (
 	// limit is for a condition on a machine that is busy with other tests. A defect that leaves a condition unmet is
 	// reported after it.
