@@ -21,6 +21,10 @@ var Kinds = []string{"chromium", "firefox"}
 // timeout is for every single step of a browser: on two busy cores seconds are normal.
 const timeout = 3 * time.Minute
 
+// Await evaluates its expression after these pauses, each longer than the one before: what takes long needs the
+// processor itself.
+const minPause, maxPause = 10 * time.Millisecond, 100 * time.Millisecond
+
 // A Browser is one process without a window.
 type Browser struct {
 	Kind string // of Kinds
@@ -149,7 +153,7 @@ func (p *Page) Eval(expression string, value any) error {
 // Await waits until an expression is true. Between two pages it cannot be evaluated.
 func (p *Page) Await(ctx context.Context, expression string) error {
 	limit := time.After(timeout)
-	for {
+	for pause := minPause; ; pause = min(pause*3/2, maxPause) {
 		var holds bool
 		err := p.Eval("!!("+expression+")", &holds)
 		if err == nil && holds {
@@ -162,7 +166,7 @@ func (p *Page) Await(ctx context.Context, expression string) error {
 			var at any
 			_ = p.Eval("[location.href, document.readyState, document.title, (document.querySelector('dialog') ?? document.querySelector('main') ?? document.body)?.innerText.slice(0, 2000)]", &at)
 			return errors.Join(fmt.Errorf("waited for %s on %v", expression, at), err)
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }

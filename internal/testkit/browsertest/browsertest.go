@@ -8,9 +8,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
-// Kinds are the browsers that tests are run in.
-var Kinds = browser.Kinds
-
 // A Browser is one process without a window.
 type Browser struct{ *browser.Browser }
 
