@@ -20,7 +20,7 @@
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in a part, in the table of main.tsx and in
-// screens of web.go, and a line in isAccessible of internal/system/dashboard/access_test.go.
+// screens of web.go, and a line in screens of internal/system/dashboard/access_test.go.
 // screens_test.go there compares it with the API's bodies, rows_test.go its tables. Texts of people and of answers are
 // children of elements, and addresses pass through parts/link.tsx.
 package web

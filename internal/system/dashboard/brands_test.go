@@ -60,7 +60,7 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 	if body.Counts.Brands != 30 || body.Brands[0].Change.Verdict != "moved_down" {
 		t.Fatalf("the list is of %d brands, the first %+v", len(body.Brands), body.Brands[0])
 	}
-	d.at(t, "/", "Brands")
+	d.loads(t, "/", "Brands")
 	var requests []string
 	d.page.Eval(t,
 		`performance.getEntriesByType("resource").map((r) => r.name).filter((name) => name.includes("/app/api"))`,
@@ -87,8 +87,7 @@ func (d *dashboard) listsThirtyBrands(t *testing.T) {
 	d.click(t, fmt.Sprintf("▼ Moved down %d", body.Counts.MovedDown))
 	d.page.Await(t, fmt.Sprintf(`location.search == "?show=down" && `+
 		`document.querySelectorAll('table[aria-label="Brands"] tbody tr').length == %d`, body.Counts.MovedDown))
-	d.page.Visit(t, d.URL+"/")
-	d.settled(t, "Brands")
+	d.at(t, "/", "Brands")
 	d.page.Eval(t, `void [...document.querySelectorAll("th button")].find((b) => `+
 		`b.textContent.startsWith("Visibility rate")).click()`, nil)
 	d.page.Await(t, `location.search == "?sort_by=rate&order=desc"`)

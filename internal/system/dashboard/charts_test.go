@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
 )
 
 // A mark is a figure of a chart: as the API's body has it, or as the page draws it.
@@ -127,7 +129,7 @@ func (d *dashboard) walksMarks(t *testing.T, chart string) {
 func (d *dashboard) tapsCharts(t *testing.T) {
 	for _, at := range [][3]string{
 		{"", "Overview", "Visibility trend"}, {"/prompts", "Prompts", "Prompts by platform"},
-	} {
+	}[:testkit.Draws(1, 2)] {
 		d.at(t, "/brands/fernwood"+at[0], at[1])
 		marks := fmt.Sprintf(`document.querySelectorAll('figure[aria-label=%q] a[data-n]')`, at[2])
 		d.page.Await(t, marks+".length > 2")

@@ -1,4 +1,4 @@
-package first
+package dashboard
 
 import (
 	"encoding/json"
@@ -59,34 +59,21 @@ func described(t *testing.T, base, token string) (status int, text string) {
 	return status, text
 }
 
-// The demo shows one number by the API and by SQL; run again it goes on with the same data and the same key.
-func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
-	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t)}
-	first := run.Serve(t, env, "demo")
-	key := strings.TrimSpace(first.Stdout)
-	if !strings.HasPrefix(key, "svc_") || strings.ContainsAny(key, " \n") {
+// starts starts a demo, which shows one number by the API and by SQL. Started again it goes on with the same data and
+// the same key: the dashboard is looked at then.
+func (d *dashboard) starts(t *testing.T) {
+	dir := []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t)}
+	d.env = append(dir, "ANSWERSCOPE_PUBLIC_URL=http://127.0.0.1", "ANSWERSCOPE_EGRESS_ALLOW=127.0.0.1/32")
+	first := run.Serve(t, dir, "demo")
+	d.key = strings.TrimSpace(first.Stdout)
+	if !strings.HasPrefix(d.key, "svc_") || strings.ContainsAny(d.key, " \n") {
 		t.Fatalf("before the ready line the demo printed %q, want a key alone", first.Stdout)
 	}
-	score, answers := demoTotals(t, first.URL, key)
-	visits := demoVisits(t, first.URL, key)
-	crawls := demoCrawls(t, first.URL, key)
-	m := sqlLine.FindStringSubmatch(first.Log.String())
-	if m == nil {
-		t.Fatalf("the demo shows no SQL:\n%s", first.Log)
-	}
-	response, err := http.Post(m[1], "text/plain", strings.NewReader(m[2]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
-		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
-	}
+	d.brand = run.OnlyBrand(t, first.URL, d.key)
+	score, answers := demoTotals(t, first.URL, d.key)
+	visits := demoVisits(t, first.URL, d.key)
+	crawls := demoCrawls(t, first.URL, d.key)
+	showsSQL(t, first, score)
 	for _, verdict := range []string{
 		"Fernwood moved_down since ", "chatgpt-web moved_down, ", "copilot-web outage, ", "gemini-web model_changed, ",
 	} {
@@ -104,36 +91,58 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 		t.Errorf("the first run posts %q:\n%s", posted, first.Log)
 	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
-	t.Run("mail", func(t *testing.T) { showsTheMail(t, env, first) })
-	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, env, first, key) })
-	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, env, first, key) })
+	t.Run("mail", func(t *testing.T) { showsTheMail(t, dir, first) })
+	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, dir, first, d.key) })
+	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, dir, first, d.key) })
 	if status := first.Stop(t, syscall.SIGINT); status != run.ExitDone {
 		t.Errorf("after Ctrl-C the status is %d", status)
 	}
 
-	second := run.Serve(t, env, "demo")
-	next := strings.TrimSpace(second.Stdout)
-	if status, _ := run.Fetch(t, second.URL+"/api/v1/whoami", key); next != key || status != http.StatusOK {
+	d.Server = run.Serve(t, d.env, "demo")
+	next := strings.TrimSpace(d.Stdout)
+	if status, _ := run.Fetch(t, d.URL+"/api/v1/whoami", d.key); next != d.key || status != http.StatusOK {
 		t.Errorf("the first run's key is answered with %d, and the second's is %q", status, next)
 	}
-	if again := sharedBy(t, second); again != shared {
+	if again := sharedBy(t, d.Server); again != shared {
 		t.Errorf("the first run's share link is %s, the second's is %s", shared, again)
 	}
-	if posted := postedBy(second); posted != "webhook.test webhook.test " {
+	if posted := postedBy(d.Server); posted != "webhook.test webhook.test " {
 		t.Errorf("the second run posts %q", posted)
 	}
-	if list := run.Must(t, env, "webhook", "list", "--org", run.DemoSlug, "--json"); strings.Count(list, `"url"`) != 1 {
+	if list := run.Must(t, d.env, "webhook", "list", "--org", run.DemoSlug,
+		"--json"); strings.Count(list, `"url"`) != 1 {
 		t.Errorf("after the second run these are the endpoints:\n%s", list)
 	}
 	// Runs that became due meanwhile are more, a new day takes one away: a copy of everything would be twice as much.
-	if _, again := demoTotals(t, second.URL, next); again < answers*9/10 || again > answers*11/10 {
+	if _, again := demoTotals(t, d.URL, d.key); again < answers*9/10 || again > answers*11/10 {
 		t.Errorf("the second run counts %d answers, the first counted %d", again, answers)
 	}
-	if again := demoVisits(t, second.URL, next); again < visits*9/10 || again > visits*11/10 {
+	if again := demoVisits(t, d.URL, d.key); again < visits*9/10 || again > visits*11/10 {
 		t.Errorf("the second run counts %d visits, the first counted %d", again, visits)
 	}
-	if again := demoCrawls(t, second.URL, next); again < crawls*8/10 || again > crawls*12/10 { // they come in waves
+	if again := demoCrawls(t, d.URL, d.key); again < crawls*8/10 || again > crawls*12/10 { // they come in waves
 		t.Errorf("the second run counts %d crawls, the first counted %d", again, crawls)
+	}
+}
+
+// showsSQL runs the command that the demo prints for SQL, which answers the API's score.
+func showsSQL(t *testing.T, s *run.Server, score string) {
+	t.Helper()
+	m := sqlLine.FindStringSubmatch(s.Log.String())
+	if m == nil {
+		t.Fatalf("the demo shows no SQL:\n%s", s.Log)
+	}
+	response, err := http.Post(m[1], "text/plain", strings.NewReader(m[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
+		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -147,6 +148,9 @@ func (d *dashboard) formatsHostileAnswers(t *testing.T) {
 		"report": strings.Repeat("## Which one?\n\n**"+hostile+
 			"** is *well* known ([Sources 1]("+page+"b)), see [the test]("+page+"c).\n\n"+
 			"- light: `180 g`\n- dry: 20,000 mm\n\n| jacket | weight |\n|---|---:|\n| one | 180 g |\n\n", 1<<16/250),
+	}
+	if !testkit.All {
+		texts = map[string]string{"corpus": texts["corpus"], "emphasis": texts["emphasis"]}
 	}
 	var lines strings.Builder
 	for prompt, text := range texts {

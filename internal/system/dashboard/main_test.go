@@ -1,5 +1,5 @@
-// Package dashboard proves that the dashboard, in real browsers on the data of a demo, shows what the API says, takes
-// what people enter, and can be used by everyone.
+// Package dashboard proves that a demo comes to figures, and that the dashboard, in real browsers on the demo's data,
+// shows what the API says, takes what people enter, and can be used by everyone.
 package dashboard
 
 import (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 )
 
 // What the page shows is what the API answers.
@@ -63,7 +64,7 @@ func percent(value float64) string { return fmt.Sprintf("%.1f%%", value) }
 // The chart's axis names each day once, and its file has its font and its ground.
 func (d *dashboard) drawsTheTrend(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
-	for _, days := range []string{"7 days", "30 days"} {
+	for _, days := range []string{"7 days", "30 days"}[:testkit.Draws(1, 2)] {
 		d.choosesWindow(t, days)
 		d.settled(t, "Overview")
 		var ticks []string
@@ -76,8 +77,15 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 	var size int
 	d.page.Eval(t, `new Promise((done) => {
 		const make = URL.createObjectURL
-		URL.createObjectURL = (blob) => { if (blob.type == "image/png") done(blob.size); return make.call(URL, blob) }
-		HTMLAnchorElement.prototype.click = () => {}
+		URL.createObjectURL = (blob) => {
+			if (blob.type == "image/png") {
+				URL.createObjectURL = make
+				done(blob.size)
+			}
+			return make.call(URL, blob)
+		}
+		const click = HTMLAnchorElement.prototype.click
+		HTMLAnchorElement.prototype.click = () => HTMLAnchorElement.prototype.click = click
 		document.querySelector('[aria-label="Download PNG: Visibility trend"]').click()
 	})`, &size)
 	if size < 10_000 {
@@ -327,10 +335,6 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 		`^[1-9]\d* of \d+$`).MatchString(runs) {
 		t.Errorf("the job has %q runs", runs)
 	}
-	d.saves(t, map[string]string{
-		"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at",
-		"Jobs":     "created_at,status,completed,total,cost,currency,failed_reason,result",
-	})
 	d.click(t, "Overview")
 	d.settled(t, "Overview")
 	// its prompts have answers now

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	webbrowser "github.com/answerscope/answerscope/internal/testkit/browsertest"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
@@ -74,9 +75,17 @@ func (d *dashboard) share(t *testing.T, fields string) string {
 	return "/share/" + path
 }
 
+// Clients have a browser in which nobody has signed in.
+func (d *dashboard) isShared(t *testing.T) {
+	browser := webbrowser.Start(t, "chromium", "")
+	t.Run("screens", func(t *testing.T) { d.sharesScreens(t, browser) })
+	t.Run("frame", func(t *testing.T) { d.isFramedByItsOrigins(t, browser) })
+	t.Run("password", func(t *testing.T) { d.asksForALinksPassword(t, browser) })
+}
+
 // A client without an account sees the screens of a link, each with all its figures, and nothing that leads elsewhere
 // or edits.
-func (d *dashboard) sharesScreens(t *testing.T) {
+func (d *dashboard) sharesScreens(t *testing.T, browser *webbrowser.Browser) {
 	d.at(t, "/brands/fernwood/sources?platform=chatgpt-web", "Sources")
 	// the screen has a link of that name
 	d.page.Eval(t, `void ((b) => { b.focus(); b.click() })([...document.querySelectorAll(".toolbar `+
@@ -93,9 +102,9 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 	d.page.Await(t, `!document.querySelector("dialog") && `+focused+` == "Share"`)
 
 	front := d.receive(t)
-	client := &dashboard{Server: &run.Server{URL: front.URL}, page: webbrowser.Start(t, "chromium", "").Open(t)}
+	client := &dashboard{Server: &run.Server{URL: front.URL}, page: browser.Open(t)}
 	client.page.Show(t, 1280, 900, "light")
-	client.at(t, path, "Overview")
+	client.loads(t, path, "Overview")
 	const screens = `[...document.querySelectorAll("header.side nav a")].map((a) => a.textContent).join()`
 	if got := client.text(t, screens); got != "Overview,Competitors,Sources" {
 		t.Errorf("the link leads to %s", got)
@@ -106,18 +115,18 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 	}
 	const foot = `document.querySelector("footer").textContent`
 	client.page.Await(t, `/^For Ann · [\d,]+ answers · as of .+ UTC$/.test(`+foot+`)`)
-	for i, look := range looks[:2] {
+	for i, look := range looks[:testkit.Draws(1, 2)] {
 		client.hasNoFindings(t, "a shared screen", look, looks[3-i])
 	}
 	client.page.Show(t, 1280, 900, "light")
 
-	all := []string{"overview", "competitors", "prompts", "answers", "sources", "shopping", "traffic"}
-	for _, screen := range all { // with a link of this screen alone, whose endpoints must do
+	all := []string{"prompts", "answers", "traffic", "overview", "competitors", "sources", "shopping"}
+	for _, screen := range all[:testkit.Draws(3, len(all))] { // with a link of this screen alone, whose endpoints must do
 		alone := d.share(t, fmt.Sprintf(`"screens":[%q]`, screen))
-		client.at(t, alone, strings.ToUpper(screen[:1])+screen[1:])
+		client.loads(t, alone, strings.ToUpper(screen[:1])+screen[1:])
 		client.hasNothingToEdit(t, screen)
 		if screen == "prompts" {
-			client.at(t, client.text(t, `document.querySelector("main a[href*='prompt=']").getAttribute("href")`),
+			client.loads(t, client.text(t, `document.querySelector("main a[href*='prompt=']").getAttribute("href")`),
 				"Prompts")
 			client.hasNothingToEdit(t, "a prompt")
 			if heading := client.text(t,
@@ -126,7 +135,7 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 			}
 		}
 		if screen == "answers" {
-			client.at(t, client.text(t, `document.querySelector("main td a[href*='/answers/'], `+
+			client.loads(t, client.text(t, `document.querySelector("main td a[href*='/answers/'], `+
 				`main th a[href*='/answers/']").getAttribute("href")`), "Answers")
 			client.hasNothingToEdit(t, "an answer")
 		}
@@ -145,7 +154,7 @@ func (d *dashboard) sharesScreens(t *testing.T) {
 	d.click(t, "Revoke")
 	d.page.Await(t, `[...document.querySelectorAll("section[aria-label='Share links'] tr, tr")].some((r) => `+
 		`r.textContent.startsWith("For Ann") && r.textContent.includes("revoked"))`)
-	client.at(t, path, "This link does not work")
+	client.loads(t, path, "This link does not work")
 }
 
 // hasNothingToEdit checks that no link leads to the dashboard, and that nothing failed or awaits what never comes.
@@ -166,7 +175,7 @@ func (d *dashboard) hasNothingToEdit(t *testing.T, what string) {
 // printsItself prints a shared screen: on A4, without navigation, under what it is of.
 func (d *dashboard) printsItself(t *testing.T, path string) {
 	t.Helper()
-	d.at(t, path, "Overview")
+	d.loads(t, path, "Overview")
 	d.page.Await(t, `document.querySelector("footer").textContent.includes("as of")`)
 	var printed struct{ Data []byte }
 	d.page.Command(t, "Page.printToPDF", map[string]any{"preferCSSPageSize": true}, &printed)
@@ -193,7 +202,7 @@ func (d *dashboard) printsItself(t *testing.T, path string) {
 }
 
 // A page of an allowed origin frames a link; that of another one frames nothing.
-func (d *dashboard) isFramedByItsOrigins(t *testing.T) {
+func (d *dashboard) isFramedByItsOrigins(t *testing.T, browser *webbrowser.Browser) {
 	front := d.receive(t)
 	var path string
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -208,7 +217,6 @@ func (d *dashboard) isFramedByItsOrigins(t *testing.T) {
 	t.Cleanup(allowed.Close)
 	t.Cleanup(other.Close)
 	path = d.share(t, fmt.Sprintf(`"screens":["overview"],"embed_origins":[%q]`, allowed.URL))
-	browser := webbrowser.Start(t, "chromium", "")
 	for _, site := range []struct {
 		url   string
 		shown bool
@@ -233,11 +241,11 @@ func (d *dashboard) isFramedByItsOrigins(t *testing.T) {
 }
 
 // A password is asked for, and opens the link in this browser.
-func (d *dashboard) asksForALinksPassword(t *testing.T) {
+func (d *dashboard) asksForALinksPassword(t *testing.T, browser *webbrowser.Browser) {
 	path := d.share(t, `"screens":["traffic"],"password":"plum-orbit-tacit-91"`)
-	client := &dashboard{Server: d.Server, page: webbrowser.Start(t, "chromium", "").Open(t)}
+	client := &dashboard{Server: d.Server, page: browser.Open(t)}
 	client.page.Show(t, 1280, 900, "light")
-	client.at(t, path, "This link has a password")
+	client.loads(t, path, "This link has a password")
 	client.hasNoFindings(t, "a link's password", looks[0], looks[1])
 	client.fill(t, "Password", "wrong")
 	client.page.Press(t, "Enter")

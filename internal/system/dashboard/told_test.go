@@ -17,6 +17,7 @@ import (
 	"github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 )
 
 // A user sees what fired, on which evidence, and what would have; and is mailed about it, as an admin's addresses are.
@@ -49,7 +50,7 @@ func (d *dashboard) alerts(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	d.at(t, "/brands/fernwood/alerts", "Alerts")
+	d.loads(t, "/brands/fernwood/alerts", "Alerts")
 	var lines [][2]string
 	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label=Alerts] tbody tr')].map((tr) => [[tr.cells[1], `+
 		`tr.cells[2]].map((cell) => cell.textContent).join(": ").replaceAll("\u00a0", " "), `+
@@ -99,7 +100,7 @@ func (d *dashboard) subscribes(t *testing.T, drops int) {
 	check("The week, on Mondays")
 	d.click(t, "Notify me")
 	d.settled(t, "Overview")
-	d.at(t, "/brands/fernwood/alerts", "Alerts")
+	d.loads(t, "/brands/fernwood/alerts", "Alerts")
 	own := d.row("Subscriptions", d.email)
 	d.page.Await(t, own+`.includes("Fernwoodvisibility.moved, platform.degraded, platform.recovered, `+
 		`tracking.skipped; of moves only fallsonneverRemove")`)
@@ -170,14 +171,10 @@ func (r *receiver) next(t *testing.T, secret string) (event struct{ ID, Type str
 // off is switched on again and gets what it missed.
 func (d *dashboard) sendsWebhooks(t *testing.T) {
 	// the demo's own receiver
-	for line := range strings.Lines(run.Must(t, d.env, "webhook", "list", "--org", run.DemoSlug)) {
-		if id, _, _ := strings.Cut(line, " "); id != "ID" {
-			run.Must(t, d.env, "webhook", "remove", id)
-		}
-	}
+	d.change(t, "DELETE FROM public.webhook_endpoints")
 	to := receive(t)
 	url := to.URL + "/hook"
-	d.at(t, "/settings?tab=webhooks", "Settings")
+	d.loads(t, "/settings?tab=webhooks", "Settings")
 	d.click(t, "Add webhook")
 	d.page.Await(t, `document.querySelector("dialog[open] form")`)
 	var types []string
@@ -220,7 +217,7 @@ func (d *dashboard) sendsWebhooks(t *testing.T) {
 	d.click(t, "Test")
 	missed := to.next(t, secret)
 	d.page.Await(t, alert+`?.includes("it answered 410 Gone")`)
-	for i, look := range looks[:2] {
+	for i, look := range looks[:testkit.Draws(1, 2)] {
 		d.hasNoFindings(t, "webhooks", look, looks[3-i])
 	}
 	d.page.Show(t, 1280, 900, "light")

@@ -46,7 +46,7 @@ func (d *dashboard) proposesTopics(t *testing.T) {
 	d.page.Eval(t, `fetch("/app/api/rest/v1/prompts?text=like.*standing*", { method: "PATCH", headers: `+
 		`{ "X-Answerscope": "1", "Content-Type": "application/json" }, body: '{"topic_id":null}' }).then((r) => `+
 		`r.status)`, new(int))
-	d.at(t, "/brands/office/prompts?show=tracked", "Prompts")
+	d.loads(t, "/brands/office/prompts?show=tracked", "Prompts")
 	d.click(t, "Propose topics")
 	d.page.Await(t, `document.querySelector("dialog[open]")`)   // a field takes the focus only then
 	d.page.Await(t, fields+` == "standing desk,standing desk"`) // nothing is proposed for the fourth prompt

@@ -121,6 +121,10 @@ func (d *dashboard) showsSteps(t *testing.T, want []mark) {
 // What the Tracking screen draws of money and runs is what the API answers.
 func (d *dashboard) drawsTheSpending(t *testing.T) {
 	d.at(t, "/brands/fernwood/tracking", "Tracking")
+	d.saves(t, map[string]string{
+		"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at",
+		"Jobs":     "created_at,status,completed,total,cost,currency,failed_reason,result",
+	})
 	var trend struct {
 		Buckets, Unanswered []struct {
 			Date     string

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -33,14 +34,14 @@ type shownChanges struct {
 	Changes []shownChange
 }
 
-// Twelve prompts are asked on two platforms for 60 days. A brand that nine of ten answers name, and for the last ten
-// days three, has moved down; one that six of ten name has not; one that was asked on three days before the window has
-// too few.
+// Prompts are asked on two platforms for 60 days. A brand that nine of ten answers name, and for the last ten days
+// three, has moved down; one that six of ten name has not; one that was asked on three days before the window has too
+// few.
 func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	defer func(brand string) { d.brand = brand }(d.brand)
-	falls := d.answered(t, "Falls "+hostile, "falls", 60, 0.9, 0.3)
-	steady := d.answered(t, "Steady", "steady", 60, 0.6, 0.6)
-	fresh := d.answered(t, "Fresh", "fresh", 33, 0.6, 0.6)
+	falls := d.answered(t, "Falls "+hostile, "falls", 60, 12, 0.9, 0.3)
+	steady := d.answered(t, "Steady", "steady", 60, 12, 0.6, 0.6)
+	fresh := d.answered(t, "Fresh", "fresh", 33, testkit.Draws(1, 12), 0.6, 0.6)
 	var noise, few shownChanges
 	run.Must(t, d.env, "verdicts", "check")
 	d.ask(t, "visibility-changes?brand_id="+steady, &noise)
@@ -55,7 +56,7 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 		few.Change.Reason != "few_days" {
 		t.Fatalf("the verdicts are %+v, %+v and %+v", c, noise.Change, few.Change)
 	}
-	d.at(t, "/brands/falls", "Overview")
+	d.loads(t, "/brands/falls", "Overview")
 	shown := d.text(t, `document.querySelector(".headline").textContent`)
 	for _, want := range []string{sentence(t, body.Change), "The brand moved."} {
 		if !strings.Contains(shown, want) {
@@ -97,8 +98,9 @@ func (d *dashboard) saysWhetherItMoved(t *testing.T) {
 	d.isItself(t, "Brands")
 }
 
-// answered adds a brand with answers of so many days, of which the shares before and since ten days ago name it.
-func (d *dashboard) answered(t *testing.T, name, slug string, days int, before, since float64) (brand string) {
+// answered adds a brand with answers of so many days to so many prompts, of which the shares before and since ten days
+// ago name it.
+func (d *dashboard) answered(t *testing.T, name, slug string, days, prompts int, before, since float64) (brand string) {
 	t.Helper()
 	brand, _, _ = strings.Cut(run.Must(t, d.env, "brand", "add", name, "--org", run.DemoSlug, "--slug", slug), " ")
 	random := rand.New(rand.NewPCG(26, uint64(days)))
@@ -110,7 +112,7 @@ func (d *dashboard) answered(t *testing.T, name, slug string, days int, before, 
 		if day < 10 {
 			share = since
 		}
-		for prompt := range 12 {
+		for prompt := range prompts {
 			for _, platform := range []string{"chatgpt-web", "gemini-web"} {
 				text := "Nobody is to be named."
 				if random.Float64() < share {
