@@ -23,8 +23,8 @@ import (
 
 const (
 	partitions = 3
-	portion    = 250  // visits of one append
-	pace       = 2000 // visits a second that are appended, at most
+	portion    = 250 // visits of one append
+	pace       = 500 // visits a second that are appended, at most
 )
 
 // visits are a portion of encoded visits of one brand, numbered from a number on, so that no two are alike.

@@ -79,9 +79,14 @@ func (f *fixture) number(t *testing.T, question string) int64 {
 	return n
 }
 
-// land inserts n answers and visits of two brands into March and April, from an offset on. They feed every rollup of
-// answers and visits.
-func (f *fixture) land(t *testing.T, first, n int) {
+// land inserts n answers and visits of two brands into March and April. They feed every rollup of answers and visits.
+func (f *fixture) land(t *testing.T, n int) {
+	t.Helper()
+	f.landAnswers(t, n)
+	f.landVisits(t, 0, n)
+}
+
+func (f *fixture) landAnswers(t *testing.T, n int) {
 	t.Helper()
 	f.exec(t, fmt.Sprintf(`INSERT INTO answers (organization_id, brand_id, day, id, sign, log_topic, log_partition, log_offset, answered_at, platform, prompt_id,
 			mention_count, position, citation_count, visibility_score,
@@ -94,7 +99,12 @@ func (f *fixture) land(t *testing.T, first, n int) {
 			[toUUID('00000000-0000-0000-0000-0000000000bb')], ['Rival'], [number %% 2], [number %% 3], [0], [number %% 50], ['neutral'],
 			['https://a.example/' || toString(number %% 5)], ['A'], [true], ['a.example'], ['a.example'], ['forum'], [false], [toUUID('00000000-0000-0000-0000-000000000000')],
 			[1], ['Thing'], [''], [NULL], ['EUR'], [''], [''], [''], [''], [4.5], [NULL], [toUUID('00000000-0000-0000-0000-000000000000')], ['other']
-		FROM numbers(%d, %d)`, first, n))
+		FROM numbers(%d)`, n))
+}
+
+// landVisits inserts visits from an offset on. A reconciliation takes a seventh of the time without answers.
+func (f *fixture) landVisits(t *testing.T, first, n int) {
+	t.Helper()
 	f.exec(t, fmt.Sprintf(`INSERT INTO visits (organization_id, brand_id, day, id, log_topic, log_partition, log_offset, at, event, platform, host, path, new_session, goal_value)
 		SELECT toUUID('00000000-0000-0000-0000-000000000001'), toUUID('00000000-0000-0000-0000-00000000000' || toString(number %% 2 + 1)), toDate('2026-03-05') + number %% 40,
 			generateUUIDv7(number), 'visits', number %% 3, number, toDateTime64('2026-03-05 10:00:00', 3) + number, 'goal', 'chatgpt', 'a.example', '/' || toString(number %% 5), true, number / 7

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,73 +15,73 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // A difference planted in any rollup is found, in its month and of its brand, and is gone once it was repaired; nothing
-// else is found or changed. The nightly run repairs only what takes nothing away.
+// else is found or changed. The nightly run repairs only what takes nothing away. Each round plants another kind of
+// difference in each rollup.
 func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 400)
-	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 15 || len(r.Findings) != 0 {
-		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, findings(r))
-	}
+	f.land(t, 400)
 	const ofBrand = "brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = 202603"
 	changes := map[string]string{
-		"answer_daily": "runs = runs + 1", "brand_prompt_daily": "runs = runs + 1", "citation_daily": "entry = 1", "citations": "title = 'other'",
-		"entity_prompt_daily": "mentions = mentions - 1", "shopping_cards": "price_amount = 0", "visit_daily": "value = value + 0.000001",
+		"answer_daily": "runs = runs + 1", "brand_prompt_daily": "runs = runs + 1", "citation_daily": "entry = 1",
+		"citations": "title = 'other'", "entity_prompt_daily": "mentions = mentions - 1",
+		"shopping_cards": "price_amount = 0", "visit_daily": "value = value + 0.000001",
 	}
-	for _, c := range []struct {
-		name  string
-		plant func(table string) string
-		night string // its states after a nightly run, in the order of monthly
+	kinds := []struct {
+		plant  func(table string) string
+		tables string // that a nightly run repairs of this kind
 	}{
-		{"missing", func(table string) string {
+		{func(table string) string {
 			return "ALTER TABLE " + table + " DELETE WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "repaired repaired repaired repaired repaired repaired repaired"},
-		{"doubled", func(table string) string {
-			return "INSERT INTO " + table + " SELECT * FROM " + table + " WHERE " + ofBrand + " LIMIT 1 SETTINGS insert_deduplicate = 0"
-		}, "kept kept kept kept kept kept kept"},
-		{"changed", func(table string) string {
-			return "ALTER TABLE " + table + " UPDATE " + changes[table] + " WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "kept kept repaired repaired repaired repaired kept"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			expected := func(states []string) string {
-				var all []string
-				for i, table := range monthly {
-					all = append(all, table+" 2026-03 "+states[i])
-				}
-				return strings.Join(all, ", ")
-			}
-			for _, table := range monthly {
-				f.exec(t, c.plant(table))
-			}
-			r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603})
-			if want := expected(strings.Fields(strings.ReplaceAll(c.night, "repaired", "differs"))); findings(r) != want || r.Open != len(monthly) {
-				t.Errorf("found %s, want %s", findings(r), want)
-			}
-			for _, found := range r.Findings {
-				if len(found.Brands) != 1 || found.Brands[0].BrandID != (clickhouse.UUID{15: 2}) || len(found.Differences) == 0 {
-					t.Errorf("%+v", found)
-				}
-			}
-			states := strings.Fields(c.night)
-			if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairMissing}); findings(r) != expected(states) {
-				t.Errorf("by night: %s, want %s", findings(r), expected(states))
-			}
-			if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairAll}); r.Open != 0 || r.Repaired != strings.Count(c.night, "kept") {
-				t.Errorf("repaired: %s", findings(r))
-			}
-		})
+		}, strings.Join(monthly, " ")},
+		{func(table string) string {
+			return "INSERT INTO " + table + " SELECT * FROM " + table + " WHERE " + ofBrand +
+				" LIMIT 1 SETTINGS insert_deduplicate = 0"
+		}, ""},
+		{func(table string) string {
+			return "ALTER TABLE " + table + " UPDATE " + changes[table] + " WHERE " + ofBrand +
+				" SETTINGS mutations_sync = 1"
+		}, "citation_daily citations entity_prompt_daily shopping_cards"},
 	}
-	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
-		t.Errorf("in the end: %s", findings(r))
+	for round := range testkit.Draws(1, len(kinds)) {
+		var night, kept []string // findings
+		for i, table := range monthly {
+			kind := kinds[(i+round)%len(kinds)]
+			f.exec(t, kind.plant(table))
+			if slices.Contains(strings.Fields(kind.tables), table) {
+				night = append(night, table+" 2026-03 repaired")
+			} else {
+				night = append(night, table+" 2026-03 kept")
+				kept = append(kept, table+" 2026-03 repaired")
+			}
+		}
+		r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
+		if want := strings.Join(night, ", "); findings(r) != want || r.Compared != 15 || r.Open != len(kept) {
+			t.Errorf("by night: %s, %d compared, want %s", findings(r), r.Compared, want)
+		}
+		for _, found := range r.Findings {
+			ofSecond := len(found.Brands) == 1 && found.Brands[0].BrandID == clickhouse.UUID{15: 2}
+			if !ofSecond || len(found.Differences) == 0 {
+				t.Errorf("%+v", found)
+			}
+		}
+		r = f.reconcile(t, reconcile.Scope{From: march, To: march, Repair: reconcile.RepairAll})
+		if want := strings.Join(kept, ", "); findings(r) != want || r.Open != 0 {
+			t.Errorf("by a person: %s, want %s", findings(r), want)
+		}
 	}
-	if n := f.number(t, "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"); n != 0 {
+	if r := f.reconcile(t, reconcile.Scope{}); r.Compared != 15 || len(r.Findings) != 0 {
+		t.Errorf("in the end: %d compared, %s", r.Compared, findings(r))
+	}
+	const shadows = "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"
+	if n := f.number(t, shadows); n != 0 {
 		t.Errorf("%d shadow schemas are left", n)
 	}
 }
@@ -89,21 +90,22 @@ func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 func TestOnlyTheScopeIsCompared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 400)
+	f.landVisits(t, 0, 400)
 	for _, month := range []string{"202603", "202604"} {
 		f.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
 	}
-	organization, first, second := clickhouse.UUID{15: 1}, clickhouse.UUID{15: 1}, clickhouse.UUID{15: 2}
+	first := rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 1}}
+	second := rollup.Owner{OrganizationID: clickhouse.UUID{15: 1}, BrandID: clickhouse.UUID{15: 2}}
 	for _, c := range []struct {
 		scope reconcile.Scope
 		want  string
 	}{
-		{reconcile.Scope{Owner: rollup.Owner{OrganizationID: organization, BrandID: first}}, ""},
-		{reconcile.Scope{Owner: rollup.Owner{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
+		{reconcile.Scope{Owner: first}, ""},
+		{reconcile.Scope{Owner: second}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
 		{reconcile.Scope{Landing: "answers"}, ""},
 		{reconcile.Scope{Landing: "visits", From: 202604}, "visit_daily 2026-04 differs"},
 		{reconcile.Scope{To: 202602}, ""},
-		{reconcile.Scope{To: 202603, Repair: reconcile.RepairMissing}, "visit_daily 2026-03 repaired"},
+		{reconcile.Scope{Owner: second, To: 202603, Repair: reconcile.RepairMissing}, "visit_daily 2026-03 repaired"},
 		{reconcile.Scope{}, "visit_daily 2026-04 differs"},
 	} {
 		if got := findings(f.reconcile(t, c.scope)); got != c.want {
@@ -116,7 +118,7 @@ func TestOnlyTheScopeIsCompared(t *testing.T) {
 func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 400)
+	f.landVisits(t, 0, 400)
 	lock, err := f.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +144,7 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 func TestProgressIsRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 999)
+	f.landVisits(t, 0, 999)
 	f.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
 	f.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
 	r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
@@ -152,7 +154,7 @@ func TestProgressIsRepaired(t *testing.T) {
 	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
 		t.Errorf("after all: %s", findings(r))
 	}
-	for topic, want := range map[string]int64{"gone": 7, "visits": 998, "answers": 998} {
+	for topic, want := range map[string]int64{"gone": 7, "visits": 998} {
 		if n := f.number(t, "(SELECT max(last_offset) FROM log_progress WHERE log_topic = '"+topic+"')"); n != want {
 			t.Errorf("%s: %d, want %d", topic, n, want)
 		}
@@ -163,7 +165,7 @@ func TestProgressIsRepaired(t *testing.T) {
 func TestASecondReconcilerIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 10)
+	f.landVisits(t, 0, 10)
 	r := newReconciler(t, f.config(), f.conn, f.db)
 	var second error
 	_, err := r.Reconcile(t.Context(), reconcile.Scope{}, func(done, _ int) {
@@ -180,7 +182,7 @@ func TestASecondReconcilerIsRefused(t *testing.T) {
 func TestBusySinksAreReported(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 100)
+	f.landVisits(t, 0, 100)
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	hold, err := f.db.LockSinksShared(t.Context(), 0)
 	if err != nil {
@@ -205,7 +207,7 @@ func TestBusySinksAreReported(t *testing.T) {
 func TestSuspectMonthsAreRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 100)
+	f.land(t, 100)
 	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	suspect := func(landing string, months ...clickhouse.Month) {
@@ -258,8 +260,8 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(t, "SYSTEM STOP MERGES visits")
-	f.land(t, 0, 100)
-	f.land(t, 100, 100)
+	f.landVisits(t, 0, 100)
+	f.landVisits(t, 100, 100)
 	suspect := func(offset int64) {
 		mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "visits", Offset: offset}, Mark: clickhouse.MarkSuspect, Landing: "visits", Month: march}
 		if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.RecordMark{mark}); err != nil {
@@ -310,23 +312,32 @@ func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 func TestRowsThatStandTwiceAreTakenBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 200)
-	answers, visits := f.number(t, "(SELECT count() FROM answers)"), f.number(t, "(SELECT count() FROM visits)")
+	f.land(t, 200)
+	rows := map[string]int64{}
 	for _, table := range []string{"answers", "visits"} {
-		f.exec(t, "INSERT INTO "+table+" SELECT * FROM "+table+" WHERE toYYYYMM(day) = 202603 SETTINGS insert_deduplicate = 0")
+		rows[table] = f.number(t, "(SELECT count() FROM "+table+")")
+		f.exec(t, "INSERT INTO "+table+" SELECT * FROM "+table+
+			" WHERE toYYYYMM(day) = 202603 SETTINGS insert_deduplicate = 0")
 	}
 	f.exec(t, "OPTIMIZE TABLE visits FINAL") // equal rows are side by side in a part
-	if r := f.reconcile(t, reconcile.Scope{}); findings(r) != "answers 2026-03 differs, visits 2026-03 differs" || r.Findings[0].Surplus == 0 {
+	r := f.reconcile(t, reconcile.Scope{From: march, To: march})
+	if findings(r) != "answers 2026-03 differs, visits 2026-03 differs" || r.Findings[0].Surplus == 0 {
 		t.Errorf("found %+v", r.Findings)
 	}
-	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing}); r.Open != 0 || r.Repaired < 4 {
+	visits := reconcile.Scope{From: march, To: march, Landing: "visits", Repair: reconcile.RepairMissing}
+	if r := f.reconcile(t, visits); findings(r) != "visits 2026-03 repaired, visit_daily 2026-03 repaired" {
 		t.Errorf("by night: %s", findings(r))
 	}
-	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+	if r := f.reconcile(t, visits); len(r.Findings) != 0 {
 		t.Errorf("in the end: %s", findings(r))
 	}
-	if a, v := f.number(t, "(SELECT count() FROM answers)"), f.number(t, "(SELECT count() FROM visits)"); a != answers || v != visits {
-		t.Errorf("%d answers and %d visits, want %d and %d", a, v, answers, visits)
+	if _, err := clickhouse.DeleteSurplusRows(t.Context(), f.conn, "answers", march); err != nil {
+		t.Error(err)
+	}
+	for table, want := range rows {
+		if n := f.number(t, "(SELECT count() FROM "+table+")"); n != want {
+			t.Errorf("%d rows in %s, want %d", n, table, want)
+		}
 	}
 }
 
@@ -334,7 +345,7 @@ func TestRowsThatStandTwiceAreTakenBack(t *testing.T) {
 func TestBrokenPartsAreCounted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.land(t, 0, 100)
+	f.landVisits(t, 0, 100)
 	var part, path string
 	if err := f.conn.QueryRow(t.Context(), "SELECT any(name) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND active AND partition_id = '202603'").Scan(&part); err != nil {
 		t.Fatal(err)
