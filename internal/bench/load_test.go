@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -134,5 +135,34 @@ func TestAnAnswerThatIsNotHTTPIsBroken(t *testing.T) {
 		if status, err := w.ask([]byte("GET")); status != want || (err == nil) != (want > 0) {
 			t.Errorf("%q has status %d, %v, want %d", text, status, err, want)
 		}
+	}
+}
+
+func TestPercentileIsTheNearestRank(t *testing.T) {
+	var times []time.Duration
+	for i := range 200 {
+		times = append(times, time.Duration(i+1)*time.Millisecond)
+	}
+	for p, want := range map[float64]float64{50: 100, 95: 190, 99: 198, 100: 200} {
+		if got := percentile(times, p); got != want {
+			t.Errorf("percentile(%v) = %v, want %v", p, got, want)
+		}
+	}
+	if got := percentile(times[:1], 50); got != 1 {
+		t.Errorf("of one: %v", got)
+	}
+}
+
+func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
+	refused := errors.New("refused")
+	var asked atomic.Int64
+	_, err := alternate(t.Context(), 4, 0, 1, time.Minute, func(context.Context, int) error {
+		if asked.Add(1) == 10 {
+			return refused
+		}
+		return nil
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("alternate() = %v", err)
 	}
 }

@@ -1,11 +1,9 @@
+//go:build all
+
 package main
 
 import (
-	"context"
-	"errors"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
@@ -72,58 +70,6 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	const all = "SELECT groupBitXor(cityHash64(* EXCEPT is_branded)) FROM answers"
 	if a, b := ask[uint64](t, grown, all), ask[uint64](t, again, all); a != b {
 		t.Error("the second load is not the first again")
-	}
-}
-
-func TestPercentileIsTheNearestRank(t *testing.T) {
-	var times []time.Duration
-	for i := range 200 {
-		times = append(times, time.Duration(i+1)*time.Millisecond)
-	}
-	for p, want := range map[float64]float64{50: 100, 95: 190, 99: 198, 100: 200} {
-		if got := percentile(times, p); got != want {
-			t.Errorf("percentile(%v) = %v, want %v", p, got, want)
-		}
-	}
-	if got := percentile(times[:1], 50); got != 1 {
-		t.Errorf("of one: %v", got)
-	}
-}
-
-func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
-	refused := errors.New("refused")
-	var asked atomic.Int64
-	_, err := alternate(t.Context(), 4, 0, 1, time.Minute, func(context.Context, int) error {
-		if asked.Add(1) == 10 {
-			return refused
-		}
-		return nil
-	})
-	if !errors.Is(err, refused) {
-		t.Errorf("alternate() = %v", err)
-	}
-}
-
-// Endpoints are found, not listed: only this test would miss one that stopped asking the warehouse.
-func everyEndpointIsMeasured(t *testing.T, r Result) {
-	t.Helper()
-	for _, name := range []string{
-		"ai-crawlers", "ai-traffic", "ai-traffic?granularity=day", "brands-overview", "citations",
-		"competitor-comparison", "fanout", "prompt-performance", "sentiment", "shopping-cards", "visibility-changes",
-		"visibility-summary",
-		"visibility-trend",
-	} {
-		_, alone := r.Figures[name+"_p99_ms"]
-		_, beside := r.Ratios[name+"_driver_p50"]
-		_, grown := r.Ratios[name+"_growth"]
-		if !alone || !beside || !grown {
-			t.Errorf("%s is not measured", name)
-		}
-	}
-	for _, name := range []string{"suggestions_p95_ms", "verdicts-6_p95_ms", "verdicts-20_repeated_p95_ms"} {
-		if r.Figures[name] == 0 {
-			t.Errorf("%s is not measured", name)
-		}
 	}
 }
 
