@@ -137,14 +137,18 @@ func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
 func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
-	us, began := ourselves(t, engines), make(chan struct{})
+	us, ended := ourselves(t, engines), make(chan error, 1)
 	go func() {
-		close(began)
-		_, _ = us.query(t.Context(), "SELECT sleepEachRow(1) FROM numbers(3600) SETTINGS max_block_size = 1, "+
+		_, err := us.query(t.Context(), "SELECT sleepEachRow(1) FROM numbers(3600) SETTINGS max_block_size = 1, "+
 			"function_sleep_max_microseconds_per_block = 0 FORMAT Null")
+		ended <- err
 	}()
-	<-began
 	wait.For(t, "the query to run", func() bool {
+		select {
+		case err := <-ended:
+			t.Fatalf("the query of an hour has ended: %v", err)
+		default:
+		}
 		running, err := us.query(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE "+
 			"'%numbers(3600)%' AND query NOT LIKE '%processes%'")
 		return err == nil && running == "1"
