@@ -22,11 +22,13 @@ func ApacheKafka(t testing.TB) []string {
 	return []string{address(t, "apache", "apache")}
 }
 
-// Brokers runs test once on the embedded broker and once on Apache Kafka, as subtests kafka and apache: where the
-// protocol of groups, offsets or appends matters.
+// Brokers runs test where the protocol of groups, offsets or appends matters: on Apache Kafka as subtest apache, and in
+// `make test-all` also on the embedded broker as subtest kafka.
 func Brokers(t *testing.T, test func(t *testing.T, brokers []string, kind string)) {
 	t.Helper()
-	t.Run("kafka", func(t *testing.T) { test(t, Kafka(t), "kafka") })
+	if All {
+		t.Run("kafka", func(t *testing.T) { test(t, Kafka(t), "kafka") })
+	}
 	t.Run("apache", func(t *testing.T) { test(t, ApacheKafka(t), "apache") })
 }
 

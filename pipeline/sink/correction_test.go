@@ -253,7 +253,7 @@ func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 	var records []*event.Answer
 	next := make([]int64, len(e.revisions)) // a brand has a partition
 	s := w.sink(t)
-	for range testkit.Draws(8, 24) * kills(t) {
+	for range testkit.Draws(5, 24) * kills(t) {
 		brand := e.brand()
 		var some []*event.Answer
 		for range 1 + e.random.IntN(12) {

@@ -38,7 +38,7 @@ func gauge(t *testing.T, registry *prometheus.Registry, name string) float64 {
 // hangs, or nothing could be fetched yet; and that all has landed.
 func TestLagIsMeasured(t *testing.T) {
 	t.Parallel()
-	w := newEnvironment(t, testkit.ApacheKafka(t), 1)
+	w := newEnvironment(t, testkit.Kafka(t), 1)
 	w.appendAt(t, 0, time.Now().Add(-time.Hour), answers(t, 0, 5)...)
 	w.appendAt(t, 0, time.Now().Add(-time.Minute), answers(t, 5, 10)...)
 	w.registry = prometheus.NewRegistry()

@@ -156,7 +156,7 @@ func TestClickHouseAway(t *testing.T) {
 		wait.For(t, "the records to land", func() bool { return target.landed.Load() == 40 })
 		clickhouse.down(t)
 		w.append(t, answers(t, 40, 140)...)
-		before, began := target.attempts.Load(), time.Now()
+		before := target.attempts.Load()
 		wait.For(t, "the metrics", func() bool {
 			return gauge(t, w.registry, "answerscope_consume_lag_records") == 100 && gauge(t, w.registry, "answerscope_consume_lag_seconds") > 3 && target.attempts.Load() > before+1
 		})
@@ -164,8 +164,8 @@ func TestClickHouseAway(t *testing.T) {
 			t.Errorf("%d records in memory, want at most %d", n, most)
 		}
 		// 0.1, 0.2, 0.4, … s, each half to one and a half of it, and a lookup that waits 5 s for the server
-		if n, took := target.attempts.Load()-before, time.Since(began); n > 12 {
-			t.Errorf("tried %d times in %s", n, took)
+		if n := target.attempts.Load() - before; n > 12 {
+			t.Errorf("tried %d times, want at most 12 however long it took", n)
 		}
 		clickhouse.up(t)
 		wait.For(t, "the records to land", func() bool { return target.landed.Load() == 140 })
@@ -251,7 +251,11 @@ func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 // A broker that restarts keeps its records, its groups and their plans. The consumers outlive it.
 func TestBrokersRestart(t *testing.T) {
 	t.Parallel()
-	for kind, restarts := range map[string]int{"kafka": 2, "apache": 1} {
+	kinds := map[string]int{"kafka": 1}
+	if testkit.All {
+		kinds = map[string]int{"kafka": 2, "apache": 1}
+	}
+	for kind, restarts := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			broker, brokers := ownBroker(t, kind)

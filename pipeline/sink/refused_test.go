@@ -105,7 +105,8 @@ func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 // is repaired, the next start counts everything once, and nothing has become a dead letter.
 func TestAViewThatThrowsStopsItsPartition(t *testing.T) {
 	t.Parallel()
-	for _, below := range []string{"answers", "shopping_cards"} {
+	views := []string{"shopping_cards", "answers"}
+	for _, below := range views[:testkit.Draws(1, len(views))] {
 		t.Run(below, func(t *testing.T) {
 			t.Parallel()
 			w := newEnvironment(t, testkit.Kafka(t), 2)

@@ -58,7 +58,8 @@ func (w *environment) landOthers(t *testing.T, first int64, from int) {
 // once in all of them when its months have been reconciled, and as often as it is repeated.
 func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	for _, left := range []string{"all", "all, not repeated", "nothing", "answers", "citations", "log_progress"} {
+	cases := []string{"all, not repeated", "nothing", "citations", "all", "answers", "log_progress"}
+	for _, left := range cases[:testkit.Draws(3, len(cases))] {
 		t.Run(left, func(t *testing.T) {
 			t.Parallel()
 			w := newEnvironment(t, nil, 0)

@@ -14,14 +14,17 @@ import (
 func TestTwoShards(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	conn, _ := warehouse.Sharded(t)
-	for name, test := range map[string]func(*testing.T, *environment){
+	tests := map[string]func(*testing.T, *environment){
 		"each answer once":                            testEachAnswerOnceOnTwoShards,
-		"each crawl once":                             testEachCrawlOnceOnTwoShards,
 		"a batch lands on the shard of its plan":      testABatchLandsOnTheShardOfItsPlan,
 		"a repeated batch":                            testARepeatedBatchOnAShard,
 		"a view that throws":                          testAViewOfAShardThatThrows,
 		"ids of a replay on another shard are cached": testIDsOfAReplayOnAnotherShardAreCached,
-	} {
+	}
+	if testkit.All {
+		tests["each crawl once"] = testEachCrawlOnceOnTwoShards
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newEnvironmentOn(t, conn, nil, 0)
 			w.clear(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
@@ -20,7 +21,10 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 	const steps = 2 // the dead letters, the rows
 	for _, learned := range []bool{true, false} {
 		for step := range steps + 1 {
-			for _, odd := range []int{1, 3} { // alone in its month, and not
+			for i, odd := range []int{1, 3} { // alone in its month, and not
+				if !testkit.All && step%2 != i {
+					continue
+				}
 				t.Run(fmt.Sprintf("learned %v, killed before step %d, record %d", learned, step+1, odd), func(t *testing.T) {
 					cases++
 					w.topic = fmt.Sprintf("answers-%d", cases)

@@ -145,6 +145,10 @@ func TestEachVisitOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	shuffled := []int{7, 2, 9, 0, 5, 3, 8, 1, 6, 4}
+	caches := []struct {
+		cached    int
+		restarted bool
+	}{{3, false}, {3, true}, {1, false}, {1000, false}}
 	tests := 0
 	var names []string
 	for name, batches := range map[string][]visitBatch{
@@ -160,10 +164,7 @@ func TestEachVisitOnce(t *testing.T) {
 		"the newest first":          {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}}, {first: 10, visits: shuffled}},
 		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
 	} {
-		for _, c := range []struct {
-			cached    int
-			restarted bool
-		}{{1, false}, {3, false}, {1000, false}, {3, true}} {
+		for _, c := range caches[:testkit.Draws(2, len(caches))] {
 			tests++
 			names = append(names, fmt.Sprintf("%s, %+v", name, c))
 			w.topic = fmt.Sprintf("visits-%d", tests)
@@ -207,7 +208,8 @@ func TestAVisitOfAClockThatIsAheadIsThereOnce(t *testing.T) {
 func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
-	for _, target := range []string{"visits", "visit_daily", "log_progress"} {
+	tables := []string{"visit_daily", "visits", "log_progress"}
+	for _, target := range tables[:testkit.Draws(1, len(tables))] {
 		t.Run(target, func(t *testing.T) {
 			w.clear(t)
 			first, second := w.visitSink(t, 5), w.visitSink(t, 5)
