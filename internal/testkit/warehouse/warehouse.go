@@ -3,6 +3,7 @@ package warehouse
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/testkit"
@@ -38,10 +39,32 @@ func Sharded(t testing.TB) (*clickhouse.Conn, clickhouse.Config) {
 	c := clickhouse.DefaultConfig()
 	c.Cluster = testkit.Cluster
 	c.Shards = strings.Join(testkit.ClickHouseShards(t), ";")
+	conn := store.OpenWarehouse(t, c)
+	migratedShards.Lock()
+	defer migratedShards.Unlock()
+	if migratedShards.schemas != nil {
+		for n, statements := range migratedShards.schemas {
+			store.RestoreSchema(t, Shard(t, conn, n), statements)
+		}
+		return conn, c
+	}
 	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	return store.OpenWarehouse(t, c), c
+	for n := range conn.Shards() {
+		statements, err := store.DumpSchema(t.Context(), Shard(t, conn, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		migratedShards.schemas = append(migratedShards.schemas, statements)
+	}
+	return conn, c
+}
+
+// migratedShards has the schema of each shard of this binary's cluster, once one database was migrated.
+var migratedShards struct {
+	sync.Mutex
+	schemas [][]string
 }
 
 // Replicated returns a warehouse of one shard of two replicas, with their processes and the name of the database.

@@ -14,6 +14,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
@@ -202,6 +203,10 @@ func (s *stage) areRefused(t *testing.T) {
 		t.Run(a.statement, func(t *testing.T) {
 			if code, body := s.ask(t, s.ana, a.statement); code != a.code {
 				t.Errorf("HTTP: code %d, %.500s; want %d", code, body, a.code)
+			}
+			// What works until a limit takes seconds of CPU: in make test it does so by HTTP alone.
+			if !testkit.All && (a.code == tooMuchMemory || a.code == outOfTime) {
+				return
 			}
 			err := native(t, conn, a.statement)
 			var refused *driver.Exception
