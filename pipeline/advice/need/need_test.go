@@ -26,6 +26,17 @@ func TestWordsSayWhatATextIsAbout(t *testing.T) {
 	}
 }
 
+func TestTwoFifthsInCommonAreAlike(t *testing.T) {
+	t.Parallel()
+	search := Words("monitor office work")
+	if !Alike(search, Words("monitor office lamp desk")) {
+		t.Error("two of five words in common: not alike")
+	}
+	if Alike(search, Words("monitor office lamp desk chair")) {
+		t.Error("two of six words in common: alike")
+	}
+}
+
 // Of any prompts, those that cover a search, and the first that is alike, are those of a comparison with each of them.
 func TestCoverIsAComparisonWithEachPrompt(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ func answerOf(text string) *event.Answer {
 			Aliases: []string{"Fernwood", "De'Longhi", "iPhone 15", "Löwenbräu"}}},
 		Competitors: []event.Entity{
 			{Name: "Apple", Aliases: []string{"Apples Pro"}}, {Name: "Яндекс"}, {Name: "adidas"}, {Name: "T-Mobile"},
-			{Name: "Model S", Aliases: []string{"HP", "Bose"}},
+			{Name: "Model S", Aliases: []string{"HP", "Bose", "Model300"}},
 		},
 		Text: text,
 	}
@@ -38,6 +38,7 @@ func TestWhatIsNear(t *testing.T) {
 		"Cernwood, Fernwooden, Fernando":        "", // its first letter, three letters, another word
 		"DeLonghi and De Longhi":                "De Longhi: De'Longhi, DeLonghi: De'Longhi",
 		"iPhone 16, iPhone15, IPhones 15":       "IPhones 15: iPhone 15, iPhone15: iPhone 15",
+		"Model400, Model3000, Models300":        "Models300: Model300",
 		"Löwenbrau, Loewenbraeu, Loewenbräu":    "Loewenbräu: Löwenbräu",
 		"Apply for it":                          "Apply: Apple", // until an answer has it in lower case
 		"Apply now, and we apply for you":       "",
