@@ -59,7 +59,7 @@ func TestDetectKnowsTheHostsOfTheField(t *testing.T) {
 		nothing(t, "", "https://"+rest)
 	}
 	for word := range strings.FieldsSeq("google bing x x.com bing.com meta facebook chat gpt ai newsletter " +
-		"chatgpt.com.evil.example claude.workers.dev") {
+		`chatgpt.com.evil.example evil.example\.chatgpt.com claude.workers.dev`) {
 		nothing(t, "utm_source="+word, "")
 	}
 }

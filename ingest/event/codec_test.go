@@ -54,6 +54,7 @@ func TestDecodeRefusesAndNamesTheField(t *testing.T) {
 		{"visit", `18446744073709551615`, `18446744073709551616`, `visitor: want an unsigned integer of 64 bits`},
 		{"visit", `18446744073709551615`, `-1`, `visitor: want an unsigned integer of 64 bits`},
 		{"visit", `"new_session":true`, `"new_session":1`, `new_session: want true or false`},
+		{"goal", `"event":"goal"`, `"event":"view"`, `goal: want a goal exactly where event is "goal"`},
 		{"goal", `"-329.90"`, `"1e3"`, `goal.value: want a decimal number as text`},
 		{"goal", `"-329.90"`, `-329.90`, `goal.value: want a string`},
 		{"goal", `"EUR"`, `"eur"`, `goal.currency: want three capital letters`},

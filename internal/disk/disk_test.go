@@ -16,7 +16,7 @@ func TestAWatermarkSaysWhichDiskIsFull(t *testing.T) {
 	if !ok || free <= 0 {
 		t.Fatalf("free space of %s: %d, %v", dir, free, ok)
 	}
-	err := disk.New(1<<62, filepath.Join(dir, "absent"), dir).Err()
+	err := disk.New(1000*free, filepath.Join(dir, "absent"), dir).Err()
 	full, ok := errors.AsType[*disk.FullError](err)
 	if !ok || full.Dir != dir || !strings.HasPrefix(err.Error(), "disk of "+dir) {
 		t.Errorf("below the watermark: %v", err)

@@ -62,7 +62,10 @@ func TestKeysAndUsersAreLimited(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	url, _, _ := start(t, routes(NewCallerLimit(1, func() time.Time { return now })))
+	url, _, _ := start(t, routes(NewCallerLimit(1, func() time.Time {
+		now = now.Add(300 * time.Millisecond) // what is left of a second is rounded up
+		return now
+	})))
 	for _, caller := range []string{"/user", "/key"} {
 		if response, body := ask(t, "GET", url+caller); response.StatusCode != 200 ||
 			response.Header.Get("RateLimit-Remaining") != "0" || body != "passed" {
