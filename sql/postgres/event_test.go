@@ -265,8 +265,9 @@ func TestEventsGoToWhoListens(t *testing.T) {
 	}
 }
 
-// A subscription has mails if its user is an active member, or its address is confirmed. Of those that want drops only,
-// what only rose is left out. Figures wait from 20:00 to 08:00 of the organization, in mails and in Slack.
+// A subscription has mails of its brand, or of all, if its user is an active member, or its address is confirmed. Of
+// those that want drops only, what only rose is left out. Figures wait from 20:00 to 08:00 of the organization, in mails
+// and in Slack.
 func TestMailsGoToSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
@@ -281,7 +282,9 @@ func TestMailsGoToSubscribers(t *testing.T) {
 	subscribe("user_id, drops_only", user("member")+", false")
 	subscribe("user_id, events", user("admin")+", '{report.weekly}'")
 	subscribe("user_id, stopped_at", user("owner")+", now()")
-	subscribe("address, confirmed_at", "'Client@receiver.example', now()")
+	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
+	subscribe("address, confirmed_at, brand_id", "'Client@receiver.example', now(), '"+w.own.brand.ID.String()+"'")
+	subscribe("address, confirmed_at, brand_id", "'second@receiver.example', now(), '"+second.ID.String()+"'")
 	subscribe("address", "'unconfirmed@receiver.example'")
 	subscribe("user_id", "'"+w.other.users["owner"].ID.String()+"'") // who is no member
 	w.endpoint(t, w.own, "kind", "'slack'")

@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"bytes"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -89,6 +91,30 @@ func TestSaltsAreDeletedInTime(t *testing.T) {
 	}
 	if !bytes.Equal(saltsOf(t, db, today)[today], now) {
 		t.Error("today's salt has changed")
+	}
+}
+
+func TestASaltGoesAnHourAfterItsDay(t *testing.T) {
+	t.Parallel()
+	_, dsn := migrated(t)
+	root := connected(t, dsn)
+	statement, err := os.ReadFile("query/drop_salts.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one[int](t, root, "INSERT INTO private.visitor_salts (day, salt, made_at) "+
+		"VALUES ('2026-03-01', '0123456789abcdef', '2026-03-01T00:00Z') RETURNING 1")
+	for _, c := range []struct {
+		now  string
+		want int
+	}{{"2026-03-02T00:59:59Z", 1}, {"2026-03-02T01:00:00Z", 0}} {
+		text := strings.ReplaceAll(string(statement), "now()", "timestamptz '"+c.now+"'")
+		if _, err := root.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		if salts := one[int](t, root, "SELECT count(*)::int FROM private.visitor_salts"); salts != c.want {
+			t.Errorf("%d salts of March 1 at %s, want %d", salts, c.now, c.want)
+		}
 	}
 }
 
