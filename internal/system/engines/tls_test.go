@@ -65,8 +65,9 @@ func (w *securedEngines) whole(t *testing.T) {
 	}
 }
 
+// `make test` has one way of each engine, `make test-all` every one.
 func (w *securedEngines) ways(t *testing.T) {
-	for name, change := range map[string]map[string]string{
+	ways := map[string]map[string]string{
 		"kafka with plain, clickhouse over https, postgres with a client certificate": {
 			"KAFKA_SASL": "plain", "KAFKA_USERNAME": "paul", "KAFKA_PASSWORD": plainPassword,
 			"CLICKHOUSE_DSN": w.clickhouse("https", w.web, ""),
@@ -87,16 +88,21 @@ func (w *securedEngines) ways(t *testing.T) {
 			"KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": "",
 			"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&tls_server_name=db.example"),
 		},
-	} {
+	}
+	for name, change := range ways {
+		if !testkit.All && !strings.Contains(name, "plain") {
+			continue
+		}
 		if r := run.ToEnd(t, w.env(change), "", "migrate", "--check"); r.Status != run.ExitDone {
 			t.Errorf("%s: status %d, %s", name, r.Status, r.Stderr)
 		}
 	}
 }
 
-// What is wrong with a certificate or a password is said within seconds, by name, and without the password.
+// What is wrong with a certificate or a password is said by name, and without the password. `make test` has a password
+// and the authority of each engine, `make test-all` every mistake.
 func (w *securedEngines) mistakes(t *testing.T) {
-	for name, c := range map[string]struct {
+	mistakes := map[string]struct {
 		change map[string]string
 		want   []string
 	}{
@@ -137,9 +143,12 @@ func (w *securedEngines) mistakes(t *testing.T) {
 				w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File), "127.0.0.1", "localhost", 1)},
 			[]string{"postgres", "certificate", "localhost"},
 		},
-	} {
+	}
+	for name, c := range mistakes {
+		if !testkit.All && !strings.Contains(name, "authority") && !strings.Contains(name, "password") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
 			r := run.ToEnd(t, w.env(c.change), "", "migrate", "--check")
 			if r.Status != run.ExitFailed || strings.Contains(r.Stderr, "hunter2") || r.Stdout != "" {
 				t.Errorf("status %d, stdout %q, stderr %s", r.Status, r.Stdout, r.Stderr)
@@ -148,9 +157,6 @@ func (w *securedEngines) mistakes(t *testing.T) {
 				if !strings.Contains(r.Stderr, part) {
 					t.Errorf("said %s\nwant it to name %q", r.Stderr, part)
 				}
-			}
-			if took := time.Since(began); took > time.Minute {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}
