@@ -7,32 +7,30 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// An outage is how many beacons a second come, and how long Kafka is away meanwhile.
-type outage struct {
-	rate int
-	away time.Duration
-}
+// An outage is how many beacons a second come, how many of them come while Kafka is away, and how often the collector is
+// killed meanwhile.
+type outage struct{ rate, away, kills int }
 
-// leastOutage is short in every run of the tests, and long among many kills.
+// leastOutage is short in every run of the tests, and a minute among many kills.
 func leastOutage() outage {
 	if run.LongRun() {
-		return outage{5000, time.Minute}
+		return outage{5000, 60 * 5000, 2}
 	}
-	return outage{300, 3 * time.Second}
+	return outage{150, 300, testkit.Draws(1, 2)}
 }
 
-// Beacons come all the time. Kafka is stopped, the collector is killed twice and started again meanwhile, and Kafka
-// comes back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that
+// Beacons come all the time. Kafka is stopped, the collector is killed and started again meanwhile, and Kafka comes
+// back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that
 // was refused is; and one without an answer, because the collector died, at most once.
 func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
@@ -47,49 +45,30 @@ func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 			c.browserLoad.await(t, 204, of.rate) // a second's worth
 			c.StopKafka(t)
 			from := c.browserLoad.sent()
-			for range 2 {
-				<-time.After(of.away / 3)
+			for range of.kills {
+				c.browserLoad.await(t, 204, of.away/(of.kills+1))
 				c.kill(t)
 				c.start(t)
-				c.browserLoad.await(t, 204, of.rate/2)
 			}
-			<-time.After(of.away / 3)
+			c.browserLoad.await(t, 204, of.away/(of.kills+1))
 			to := c.browserLoad.sent()
 			c.StartKafka(t)
 			c.browserLoad.await(t, 204, of.rate*2)
 			end()
 			c.counted(t)
-			t.Logf("%s stopped at %d beacons a second, collector killed twice: %s", kind, of.rate, c.browserLoad)
+			t.Logf("%s stopped at %d beacons a second, %d kills of the collector: %s", kind, of.rate, of.kills,
+				c.browserLoad)
 			t.Logf("while %s was away, answers 204 took p50 %s, p99 %s, at most %s", kind,
 				c.browserLoad.took(from, to, 50), c.browserLoad.took(from, to, 99), c.browserLoad.took(from, to, 100))
 			if refused := c.browserLoad.count(503); refused > 0 {
 				t.Errorf("%d beacons were answered 503, and there was room for all", refused)
 			}
 			if !t.Failed() {
-				summed.Add(2)
+				summed.Add(int64(of.kills))
 				t.Logf("%d kills, 0 lost, 0 doubled", summed.Load())
 			}
 		})
 	}
-}
-
-// The spool is as small as it may be, and Kafka away until it is full: beacons are answered 503 then, and 204 again
-// once Kafka is back.
-func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
-	t.Parallel()
-	c := newCollectorTest(t, "kafka")
-	c.env = append(c.env, fmt.Sprintf("ANSWERSCOPE_SPOOL_BYTES=%d", 4*event.MaxRecordBytes))
-	c.start(t)
-	c.browserLoad = newBrowserLoad(c, 50)
-	end := c.browserLoad.browse(t, 500)
-	c.browserLoad.await(t, 204, 100)
-	c.StopKafka(t)
-	c.browserLoad.await(t, 503, 100)
-	c.StartKafka(t)
-	c.browserLoad.await(t, 204, 100)
-	end()
-	c.counted(t)
-	t.Log(c.browserLoad)
 }
 
 // A collectorTest is a collector and a broker, which are killed and stopped; pipeline and API beside them are left

@@ -45,13 +45,17 @@ type troubledPlatforms struct {
 	hangs   atomic.Bool       // whether some first requests get no answer
 
 	mu     sync.Mutex
+	random *rand.Rand
 	counts map[aQuestion]requestCounts
 	sum    int
 }
 
-func newTroubledPlatforms(t *testing.T, longest time.Duration) *troubledPlatforms {
+func newTroubledPlatforms(t *testing.T, longest time.Duration, seed uint64) *troubledPlatforms {
 	t.Helper()
-	p := &troubledPlatforms{answers: map[string][]byte{}, longest: longest, counts: map[aQuestion]requestCounts{}}
+	p := &troubledPlatforms{
+		answers: map[string][]byte{}, longest: longest, random: rand.New(rand.NewPCG(seed, 1)),
+		counts: map[aQuestion]requestCounts{},
+	}
 	tokens := regexp.MustCompile(`([tT]okens|TokenCount)": \d+`)
 	for slug := range troubledModels {
 		text, err := os.ReadFile("../../../ingest/platform/catalog/testdata/" + slug + "/plain.txtar")
@@ -96,7 +100,7 @@ func (p *troubledPlatforms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := aQuestion{slug, string(model[1]), string(room[1])}
-	status := p.decide(q)
+	status, takes := p.decide(q)
 	if status == 0 {
 		p.count(q, requestCounts{failed: 1})
 		<-r.Context().Done()
@@ -105,7 +109,7 @@ func (p *troubledPlatforms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-r.Context().Done():
 		return
-	case <-time.After(rand.N(p.longest)):
+	case <-time.After(takes):
 	}
 	if status != http.StatusOK {
 		p.count(q, requestCounts{failed: 1})
@@ -118,25 +122,26 @@ func (p *troubledPlatforms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(p.answers[slug])
 }
 
-// decide counts a request and says how it ends: with a status, or not at all (0).
-func (p *troubledPlatforms) decide(q aQuestion) int {
+// decide counts a request and says how it ends, with a status or not at all (0), and after how long.
+func (p *troubledPlatforms) decide(q aQuestion) (status int, takes time.Duration) {
 	p.count(q, requestCounts{all: 1})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sum++
 	of := p.counts[q]
-	switch n := rand.IntN(100); {
+	takes = time.Duration(p.random.Int64N(int64(p.longest)))
+	switch n := p.random.IntN(100); {
 	case q == neverAnswered:
-		return http.StatusServiceUnavailable
+		return http.StatusServiceUnavailable, takes
 	case of.failed > 2: // so that none of the others fails too often
 	case n < 5:
-		return http.StatusTooManyRequests
+		return http.StatusTooManyRequests, takes
 	case n < 10:
-		return http.StatusServiceUnavailable
+		return http.StatusServiceUnavailable, takes
 	case n < 12 && of.all == 1 && p.hangs.Load():
-		return 0
+		return 0, 0
 	}
-	return http.StatusOK
+	return http.StatusOK, takes
 }
 
 func (p *troubledPlatforms) count(q aQuestion, more requestCounts) {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -60,15 +60,17 @@ func parallelUnlessLong(t *testing.T) {
 
 func killedUnderImport(t *testing.T, kind string) {
 	k := newKilling(t, kind)
-	k.undisturbedRound(t)
+	s := run.Serve(t, k.env, "all")
+	k.undisturbedRound(t, s)
 	least := leastKills(t)
 	for n := 0; n < least || n < least+mostMore && k.replays == 0; n++ {
-		k.round(t, k.scenario(n))
+		k.round(t, k.scenario(n), s)
+		s = nil
 	}
 	k.met(t, least)
 	k.lines += linesARound // on the log nothing comes after these, so that with them everything has been taken
 	file := run.Captured(t, k.lines)
-	s := run.Serve(t, k.env, "all")
+	s = run.Serve(t, k.env, "all")
 	k.replays += replaysOf(s)
 	k.settleNames(t)
 	run.Must(t, k.env, "import", file, "--org", "acme", "--create", k.create)
@@ -89,7 +91,7 @@ func killedUnderImport(t *testing.T, kind string) {
 		t.Errorf("imported again: %+v, want all %d skipped", again, all)
 	}
 	k.appendAll(t)
-	k.counted(t, s)
+	k.stands(t)
 	for path, before := range responses {
 		if _, after := run.Fetch(t, s.URL+path, k.key); after != before {
 			t.Errorf("%s changed from\n%s\nto\n%s", path, before, after)
@@ -104,19 +106,23 @@ func killedUnderImport(t *testing.T, kind string) {
 // summed are the kills on all brokers so far.
 var summed atomic.Int64
 
-// fewKills is the number of kills in a run of all tests: the scenarios come in another order each time. mostMore bounds
-// the kills that follow while no kill has left a batch to replay.
-const (
-	fewKills = 3
-	mostMore = 12
-)
+// mostMore bounds the kills that follow while no kill has left a batch to replay.
+const mostMore = 12
 
-// leastKills returns the number of kills: fewKills, or the number in the environment.
+// draws returns how often a test repeats something: few times in `make test`, many in `make test-all` and in a long run.
+func draws(few, many int) int {
+	if run.LongRun() {
+		return many
+	}
+	return testkit.Draws(few, many)
+}
+
+// leastKills returns the number of rounds with a kill: a few, or the number in the environment.
 func leastKills(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(run.KillsVariable)
 	if text == "" {
-		return fewKills
+		return draws(2, 4)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -151,14 +157,12 @@ type killing struct {
 
 func newKilling(t *testing.T, kind string) *killing {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
 	k := &killing{
-		random:    rand.New(rand.NewPCG(seed, 0)),
+		random:    rand.New(rand.NewPCG(testkit.Seed(t), 0)),
 		scenarios: scenarios(kind),
 		turns:     map[string]turnCount{},
 	}
-	rest := k.scenarios[2:] // the first two, a random moment and a second pipeline, happen in every run of the tests
+	rest := k.scenarios[2:] // the first two happen in every run of the tests
 	k.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	k.env = []string{
 		"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", run.Partitions),
@@ -172,9 +176,8 @@ func newKilling(t *testing.T, kind string) *killing {
 
 // undisturbedRound has a first round without a kill, takes the time, and sees that it is what a round is to be: of
 // several batches of answers, and with visits that are sent in parts.
-func (k *killing) undisturbedRound(t *testing.T) {
+func (k *killing) undisturbedRound(t *testing.T, s *run.Server) {
 	t.Helper()
-	s := run.Serve(t, k.env, "all")
 	run.Must(t, k.env, "org", "add", "Acme", "--slug", "acme")
 	run.Must(t, k.env, "user", "add", "ann@acme.example", "--org", "acme")
 	k.key = run.Must(t, k.env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
@@ -202,9 +205,6 @@ func (k *killing) undisturbedRound(t *testing.T) {
 	if batches <= run.Partitions {
 		t.Errorf("the answers of a round were %d batches of %d partitions, want several of each", batches,
 			run.Partitions)
-	}
-	if status := s.Stop(t, syscall.SIGTERM); status != run.ExitDone {
-		t.Errorf("all ended with status %d", status)
 	}
 }
 
@@ -271,6 +271,15 @@ func (k *killing) awaitLanded(t *testing.T, s *run.Server, warehouse *clickhouse
 // more, and the API and prompt_results say the same.
 func (k *killing) counted(t *testing.T, s *run.Server) {
 	t.Helper()
+	k.stands(t)
+	for b, id := range k.brands {
+		k.asked(t, s, b, id)
+	}
+}
+
+// stands is counted without the API.
+func (k *killing) stands(t *testing.T) {
+	t.Helper()
 	warehouse, leave := k.opened(t)
 	defer leave()
 	for _, tableCheck := range tableChecks {
@@ -291,9 +300,6 @@ func (k *killing) counted(t *testing.T, s *run.Server) {
 		wait.Until(t, func() string { return lags(t, warehouse, table) })
 	}
 	wait.Until(t, func() string { return k.writtenOtherwise(t, warehouse) })
-	for b, id := range k.brands {
-		k.asked(t, s, b, id)
-	}
 }
 
 // reconciled waits until no month is suspect, as long as they become fewer.

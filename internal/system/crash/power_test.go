@@ -15,6 +15,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/system/run"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/powercut"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -28,12 +29,13 @@ func TestPowerCutsLoseAndDoubleNothing(t *testing.T) {
 	parallelUnlessLong(t)
 	p := newPowerTest(t)
 	cuts := leastCuts(t)
-	p.prepare(t, cuts)
+	s := p.prepare(t, cuts)
 	for n := range cuts {
-		p.round(t, n)
+		p.round(t, n, s)
+		s = nil
 	}
 	p.lines += linesARound // as after kills
-	s := p.start(t, p.env)
+	s = run.Launch(t, p.env, "all")
 	if !s.Await(t) {
 		t.Fatalf("all does not start:\n%s", s.Log)
 	}
@@ -55,13 +57,10 @@ func TestPowerCutsLoseAndDoubleNothing(t *testing.T) {
 	}
 }
 
-// fewCuts are enough for every run of the tests: one at a random moment and one at a point, after that of prepare.
-const fewCuts = 2
-
-// leastCuts are a few, or a third of the kills of a long run.
+// leastCuts are one at a random moment and, in `make test-all`, one at a point, or a third of the kills of a long run.
 func leastCuts(t *testing.T) int {
 	if !run.LongRun() {
-		return fewCuts
+		return testkit.Draws(1, 2)
 	}
 	return max(30, leastKills(t)/3)
 }
@@ -102,11 +101,11 @@ func newPowerTest(t *testing.T) *powerTest {
 	return &powerTest{killing: k, disk: powercut.Mount(t, dir, k.random)}
 }
 
-// prepare makes the brands, of which so many are to be deleted, and starts the beacons.
-func (p *powerTest) prepare(t *testing.T, cuts int) {
+// prepare starts all, makes the brands, of which so many are to be deleted, and starts the beacons.
+func (p *powerTest) prepare(t *testing.T, cuts int) *run.Server {
 	t.Helper()
-	p.undisturbedRound(t)
 	s := run.Serve(t, p.env, "all")
+	p.undisturbedRound(t, s)
 	var specs []string
 	for n := range cuts {
 		specs = append(specs,
@@ -132,14 +131,9 @@ func (p *powerTest) prepare(t *testing.T, cuts int) {
 		t.Fatal(err)
 	}
 	p.beacons = &steadyBeacons{browserLoad: browsing(site, s, 1)}
-	p.beacons.end = p.beacons.browse(t, 200)
+	p.beacons.end = p.beacons.browse(t, draws(50, 200))
 	p.beacons.await(t, 204, 100)
-	p.cut(t, s)
-}
-
-func (p *powerTest) start(t *testing.T, env []string) *run.Server {
-	t.Helper()
-	return run.Launch(t, env, "all")
+	return s
 }
 
 // cut takes the power from a process, its engines and others that use the disk, and gives it back when all have ended.
@@ -155,16 +149,21 @@ func (p *powerTest) cut(t *testing.T, s *run.Server, others ...func()) {
 	p.beacons.unsure.Store(false)
 }
 
-// round starts all, imports, appends, edits, deletes a brand, and cuts the power at a random moment or at a point.
-func (p *powerTest) round(t *testing.T, n int) {
+// round starts all unless it runs, imports, appends, edits, deletes a brand, and cuts the power at a random moment or at
+// a point.
+func (p *powerTest) round(t *testing.T, n int, s *run.Server) {
 	t.Helper()
 	at := fault.Point("")
 	if n%2 == 1 {
 		at = fault.Points[p.random.IntN(len(fault.Points))]
 	}
 	p.lines += linesARound
-	s := p.start(t, p.armed(at))
-	if !s.Await(t) {
+	isReady := s != nil
+	if !isReady {
+		s = run.Launch(t, p.armed(at), "all")
+		isReady = s.Await(t)
+	}
+	if !isReady {
 		if !s.Shot() {
 			t.Fatalf("after %d cuts all does not start:\n%s", n, s.Log)
 		}

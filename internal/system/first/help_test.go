@@ -27,10 +27,10 @@ func TestHelpShowsACommandsOwnFlagsFirst(t *testing.T) {
 // What does not exist is an error that lists what does, and speaks of no query.
 func TestNotFoundListsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t)}
+	h := run.Stores(t, nil)
+	env := h.Env
 	none := run.ToEnd(t, env, "", "key", "list", "--org", "acme")
-	run.Must(t, env, "org", "add", "Acme")
-	run.Must(t, env, "user", "add", "ana@example.org", "--org", "acme")
+	h.Organize(t, "acme")
 	for _, c := range []struct {
 		run.Result
 		want string
@@ -41,7 +41,7 @@ func TestNotFoundListsWhatThereIs(t *testing.T) {
 			`brand "lumen" not found: there is none yet; answerscope brand add NAME --org acme adds one`},
 		{
 			run.ToEnd(t, env, "", "key", "create", "--org", "acme", "--user", "bob@example.org", "--name", "n"),
-			`user "bob@example.org" not found: want one of ana@example.org`,
+			`user "bob@example.org" not found: want one of ana@acme.example`,
 		},
 		{run.ToEnd(t, env, "", "org", "add", "Acme", "--slug", "acme"), `add organization "Acme": slug is taken`},
 		{run.ToEnd(t, env, "", "status"), "nothing runs on "},

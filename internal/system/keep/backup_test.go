@@ -19,19 +19,29 @@ import (
 // accepted before it are counted once, later ones at most once, and the restored installation goes on.
 func TestABackupComesBack(t *testing.T) {
 	t.Parallel()
-	dir := run.DataDir(t)
+	const lines = 60
+	dir := run.MigratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000"}
-	s := run.Serve(t, env, "demo")
-	key := strings.TrimSpace(s.Stdout)
-	fernwood := run.OnlyBrand(t, s.URL, key)
-	run.Must(t, env, "org", "add", "Acme")
-	run.Must(t, env, "user", "add", "ana@example.org", "--org", "acme")
-	own := run.Must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
-	brands := filepath.Join(filepath.Dir(dir), "brands.json")
-	run.Write(t, brands, run.BrandsFile)
-	run.Must(t, env, "import", os.DevNull, "--org", "acme", "--create", brands)
-	acme := run.OnlyBrand(t, s.URL, own)
-	run.Must(t, env, "analyst", "add", "ana", "--org", "demo")
+	s := run.Serve(t, env, "all")
+	keys := map[string]string{} // by organization
+	for slug, brands := range map[string]string{"lamps": run.LampsFile(t, 1), "acme": run.BrandsFile} {
+		run.Must(t, env, "org", "add", slug)
+		run.Must(t, env, "user", "add", "ana@"+slug+".example", "--org", slug)
+		keys[slug] = run.Must(t, env, "key", "create", "--org", slug, "--user", "ana@"+slug+".example", "--name", "test")
+		run.Must(t, env, "import", os.DevNull, "--org", slug, "--create", run.Written(t, "brands.json", []byte(brands)))
+	}
+	lumen, acme := run.OnlyBrand(t, s.URL, keys["lamps"]), run.OnlyBrand(t, s.URL, keys["acme"])
+	track := strings.Fields("track lumen --org lamps --platforms simulator --models sim-atlas")
+	run.Must(t, env, "import", run.Captured(t, lines), "--org", "lamps", "--brand", "lumen")
+	run.Must(t, env, track...)
+	run.Must(t, env, "crawlers", "import", run.Written(t, "access.log", []byte("192.0.2.7 - - [02/Mar/2026:12:00:00 "+
+		"+0000] \"GET / HTTP/1.1\" 200 10 \"-\" \"GPTBot\"\n")), "--org", "lamps", "--brand", "lumen")
+	run.Must(t, env, "analyst", "add", "ana", "--org", "lamps")
+	settled(t, &run.Installation{Server: s, Key: keys["lamps"]}, lumen, lines)
+	wait.For(t, "the crawl to be counted", func() bool {
+		_, text := run.Fetch(t, s.URL+"/api/v1/ai-crawlers"+run.Window(lumen), keys["lamps"])
+		return strings.HasPrefix(text, `{"total_requests":1,`)
+	})
 	body := run.BeaconOf(acme, "/a?utm_source=chatgpt.com", `,"n":1`)
 	wait.For(t, "the brand's domain to be known", func() bool {
 		status, _ := run.Post(t, s.URL, body)
@@ -39,19 +49,19 @@ func TestABackupComesBack(t *testing.T) {
 	})
 
 	accepted, end := s.Beacons(t, body)
-	wait.For(t, "some visits", func() bool { return accepted.Load() > 500 })
+	wait.For(t, "some visits", func() bool { return accepted.Load() > 100 })
 	before := accepted.Load() + 1
 	to := filepath.Join(filepath.Dir(dir), "backup")
 	run.Must(t, env, "backup", to)
-	wait.For(t, "visits after it", func() bool { return accepted.Load() > before+500 })
+	wait.For(t, "visits after it", func() bool { return accepted.Load() > before+100 })
 	end()
 	after := accepted.Load() + 1
 	if r := run.ToEnd(t, env, "", "backup", to); r.Status != run.ExitUsage || !strings.Contains(r.Stderr, "exists") {
 		t.Errorf("a second backup into the same directory: status %d, %s", r.Status, r.Stderr)
 	}
-	bodies := bodiesOf(t, s, key, fernwood)
+	bodies := bodiesOf(t, s, keys["lamps"], lumen)
 	if status := s.Stop(t, syscall.SIGINT); status != run.ExitDone {
-		t.Fatalf("demo ended with status %d", status)
+		t.Fatalf("all ended with status %d", status)
 	}
 
 	if r := run.ToEnd(t, env, "", "backup", filepath.Join(dir, "inside")); r.Status != run.ExitUsage ||
@@ -72,7 +82,7 @@ func TestABackupComesBack(t *testing.T) {
 	back := run.Serve(t, env, "all")
 	visits := func() int64 {
 		var got run.Traffic
-		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, own)
+		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, keys["acme"])
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
@@ -83,13 +93,12 @@ func TestABackupComesBack(t *testing.T) {
 		t.Errorf("%d visits, but only %d were accepted", n, after)
 	}
 	for path, want := range bodies {
-		if _, got := run.Fetch(t, back.URL+path, key); got != want {
+		if _, got := run.Fetch(t, back.URL+path, keys["lamps"]); got != want {
 			t.Errorf("%s was\n%s\nand is\n%s", path, want, got)
 		}
 	}
-	// The schedule's job is restored; the next one has another number.
-	if r := run.ToEnd(t, env, "", "track", "fernwood", "--org", "demo",
-		"--platforms", "simulator"); r.Status != run.ExitDone {
+	// The first job is restored; the next one has another number.
+	if r := run.ToEnd(t, env, "", track...); r.Status != run.ExitDone {
 		t.Errorf("track: status %d, %s", r.Status, r.Stderr)
 	}
 	if list := run.Must(t, env, "analyst", "list"); !strings.Contains(list, "ana") {
@@ -100,7 +109,7 @@ func TestABackupComesBack(t *testing.T) {
 		t.Errorf("a beacon is answered with %d", status)
 	}
 	wait.For(t, "a visit of a page that had none", func() bool { // those of the backup's log may still land
-		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, own)
+		_, text := run.Fetch(t, back.URL+"/api/v1/ai-traffic?brand_id="+acme, keys["acme"])
 		return strings.Contains(text, `"/restored"`)
 	})
 	if r := run.ToEnd(t, env, "", "reconcile"); r.Status != run.ExitDone {
@@ -119,7 +128,7 @@ func bodiesOf(t *testing.T, s *run.Server, key, brand string) map[string]string 
 	} {
 		path = "/api/v1/" + path
 		if !strings.HasSuffix(path, "whoami") && !strings.HasSuffix(path, "brands") {
-			path += "?brand_id=" + brand
+			path += run.Window(brand)
 		}
 		var status int
 		if status, bodies[path] = run.Fetch(t, s.URL+path, key); status != 200 {
@@ -139,7 +148,7 @@ func refusesDamage(t *testing.T, env []string, whole, fresh string) {
 			text, err := os.ReadFile(filepath.Join(dir, brands))
 			return errors.Join(err,
 				os.WriteFile(filepath.Join(dir, brands),
-					bytes.Replace(text, []byte("Fernwood"), []byte("Fernw00d"), 1), 0o600))
+					bytes.Replace(text, []byte("Lumen"), []byte("Lum3n"), 1), 0o600))
 		},
 		"is missing": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "kafka")) },
 		"which backup did not write": func(dir string) error {

@@ -66,15 +66,25 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 	return asked, wrong
 }
 
-// The embedded ClickHouse is started again for an analyst. Requests to the API meanwhile get an answer, and what is
-// imported meanwhile is counted once.
+// An analyst who was added without a server is there when one runs. The embedded ClickHouse is started again for another
+// one. Requests to the API meanwhile get an answer, and what is imported meanwhile is counted once.
 func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: requests wait ten seconds for the restart
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t)}
+	dir := run.MigratedDir(t)
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
+	run.Must(t, env, "org", "add", "acme")
+	kim := keepAnalyst(t, env, dir)
 	all := run.Serve(t, env, "all")
-	for _, slug := range []string{"acme", "globex"} {
-		run.Must(t, env, "org", "add", slug, "--slug", slug)
-		run.Must(t, env, "user", "add", "ana@"+slug+".example", "--org", slug)
+	if status, body := kim.ask(t, "SELECT count() FROM dimension_brands"); status != http.StatusOK || body != "0" {
+		t.Errorf("kim with a renewed file: %d %s", status, body)
 	}
+	for _, weak := range []string{"password", "aaaaaaaaaaaaaaaa"} {
+		if r := run.ToEnd(t, env, weak+"\n", "analyst", "add", "eve", "--org", "acme"); r.Status != run.ExitUsage ||
+			!strings.Contains(r.Stderr, "at least 16 characters") {
+			t.Errorf("password %s: status %d, %q", weak, r.Status, r.Stderr)
+		}
+	}
+	run.Must(t, env, "org", "add", "globex")
+	run.Must(t, env, "user", "add", "ana@acme.example", "--org", "acme")
 	key := run.Must(t, env, "key", "create", "--org", "acme", "--user", "ana@acme.example", "--name", "test")
 	brands := run.Written(t, "brands.json", []byte(run.BrandsFile))
 	first, rest := rockets(t, 0, 100), rockets(t, 100, 1500)
@@ -114,7 +124,7 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	}
 
 	listed := run.Must(t, env, "analyst", "list")
-	if lines := strings.Split(listed, "\n"); len(lines) != 2 ||
+	if lines := strings.Split(listed, "\n"); len(lines) != 3 ||
 		strings.Join(strings.Fields(lines[0]), " ") != "ana acme analyst_acme_ana since "+
 			time.Now().UTC().Format(time.DateOnly) {
 		t.Errorf("analyst list: %s", listed)
@@ -162,25 +172,14 @@ func rockets(t *testing.T, from, until int) string {
 	return run.Written(t, fmt.Sprintf("answers-%d.ndjson", from), []byte(lines.String()))
 }
 
-// Without a server the command starts what it needs, and the analyst is there the next time that one runs. The password
-// may be chosen.
-func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
-	t.Parallel()
-	dir := run.MigratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
-	run.Must(t, env, "org", "add", "Acme")
-	for _, weak := range []string{"password", "aaaaaaaaaaaaaaaa"} {
-		if r := run.ToEnd(t, env, weak+"\n", "analyst", "add", "ana", "--org", "acme"); r.Status != run.ExitUsage ||
-			!strings.Contains(r.Stderr, "at least 16 characters") {
-			t.Errorf("password %s: status %d, %q", weak, r.Status, r.Stderr)
-		}
-	}
-	r := run.ToEnd(t, env, "chosen by ana herself\n", "analyst", "add", "ana", "--org", "acme")
-	if r.Status != run.ExitDone || r.Stdout != "analyst_acme_ana\n" || strings.Contains(r.Stdout+r.Stderr, "chosen") {
+// keepAnalyst adds kim without a server, with a chosen password and a file as an earlier release would have left it.
+func keepAnalyst(t *testing.T, env []string, dir string) sqlClient {
+	t.Helper()
+	r := run.ToEnd(t, env, "chosen by kim herself\n", "analyst", "add", "kim", "--org", "acme")
+	if r.Status != run.ExitDone || r.Stdout != "analyst_acme_kim\n" || strings.Contains(r.Stdout+r.Stderr, "chosen") {
 		t.Fatalf("analyst add: status %d, %q, %q", r.Status, r.Stdout, r.Stderr)
 	}
-	// As an earlier release would have left it.
-	path := filepath.Join(dir, "clickhouse", "users.d", "analyst_acme_ana.xml")
+	path := filepath.Join(dir, "clickhouse", "users.d", "analyst_acme_kim.xml")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -190,14 +189,9 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 		t.Fatalf("no grant on dimension_brands in %s", text)
 	}
 	run.Write(t, path, old)
-
-	run.Serve(t, env, "all")
 	_, rest, _ := strings.Cut(r.Stderr, "'http://")
 	address, _, _ := strings.Cut(rest, "/?")
-	ana := sqlClient{address, "analyst_acme_ana", "chosen by ana herself"}
-	if status, body := ana.ask(t, "SELECT count() FROM dimension_brands"); status != http.StatusOK || body != "0" {
-		t.Errorf("ana with a renewed file: %d %s", status, body)
-	}
+	return sqlClient{address, "analyst_acme_kim", "chosen by kim herself"}
 }
 
 // A ClickHouse of others has its users.d elsewhere: the file is written there, or printed for its operator.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,6 +24,13 @@ func TestSupabaseJS(t *testing.T) {
 	dir := run.MigratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	s := run.Serve(t, env, "all")
+	if status, body := run.Fetch(t, s.URL+"/auth/v1/.well-known/jwks.json", ""); status != 200 ||
+		strings.Count(body, `"kid"`) != 1 {
+		t.Errorf("embedded: %d %s, want the key that signed the anon key", status, body)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "secret-keys")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("secret keys: %v, %v", info, err)
+	}
 	const password = "three lamps at noon"
 	run.ToEnd(t, env, "", "org", "add", "acme")
 	run.ToEnd(t, env, "", "org", "add", "other")

@@ -3,8 +3,6 @@ package people
 import (
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,8 +13,7 @@ import (
 // once.
 func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	t.Parallel()
-	dir := run.MigratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
+	env := run.Stores(t, nil, secretKeys).Env
 	api := run.Serve(t, env, "queryapi")
 	run.Must(t, env, "org", "add", "Acme")
 	const id = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
@@ -127,26 +124,13 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	if out := run.Must(t, env, "secrets", "rotate"); out != "1 secrets encrypted" {
 		t.Errorf("secrets rotate: %s", out)
 	}
-	info, err := os.Stat(filepath.Join(dir, "secret-keys"))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("secret keys: %v, %v", info, err)
-	}
 }
 
-// Who decides who signs in: nobody without secrets in a database that others use, an outside issuer if there is one.
+// Who decides who signs in: an outside issuer if there is one. TestSupabaseJS has our own.
 func TestTheIdentityProviderIsChosen(t *testing.T) {
 	t.Parallel()
-	dir := run.MigratedDir(t)
-	all := run.Serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "queryapi")
-	if status, body := run.Fetch(t, all.URL+"/auth/v1/.well-known/jwks.json", ""); status != 200 ||
-		strings.Count(body, `"kid"`) != 1 {
-		t.Errorf("embedded: %d %s, want the key that signed the anon key", status, body)
-	}
-	outside := run.Serve(t,
-		[]string{
-			"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_ISSUER=https://issuer.example",
-			"ANSWERSCOPE_JWT_SECRET=" + strings.Repeat("s", 32),
-		}, "queryapi")
+	outside := run.Serve(t, run.Stores(t, nil, "ANSWERSCOPE_ISSUER=https://issuer.example",
+		"ANSWERSCOPE_JWT_SECRET="+strings.Repeat("s", 32)).Env, "queryapi")
 	if status, _ := run.Fetch(t, outside.URL+"/auth/v1/.well-known/jwks.json", ""); status != 404 {
 		t.Errorf("outside issuer: %d", status)
 	}

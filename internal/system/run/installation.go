@@ -34,6 +34,14 @@ type Installation struct {
 // Install prepares an installation whose brokers are of this test, nil for the shared one.
 func Install(t *testing.T, brokers []string, settings ...string) *Installation {
 	t.Helper()
+	i := Stores(t, brokers, settings...)
+	i.Organization, i.Key = i.Organize(t, "acme")
+	return i
+}
+
+// Stores is Install without an organization.
+func Stores(t *testing.T, brokers []string, settings ...string) *Installation {
+	t.Helper()
 	control, warehouse := store.ControlPlane(t), store.CompleteWarehouse(t)
 	i := &Installation{DB: store.OpenControlPlane(t, control), Warehouse: store.OpenWarehouse(t, warehouse)}
 	if brokers == nil {
@@ -45,7 +53,6 @@ func Install(t *testing.T, brokers []string, settings ...string) *Installation {
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + i.Prefix,
 		fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", Partitions),
 	}, settings...)
-	i.Organization, i.Key = i.Organize(t, "acme")
 	return i
 }
 

@@ -41,8 +41,7 @@ func TestProvidersOfTheEnvironmentAreListed(t *testing.T) {
 // A key of an organization is set from stdin, listed by its end, encrypted anew, and removed.
 func TestAnOrganizationHasKeysOfItsOwn(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t)}
-	run.Must(t, env, "org", "add", "Acme")
+	env := run.Install(t, nil, "ANSWERSCOPE_SECRET_KEYS=k1:a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=").Env
 	const key = "sk-hunter2-0123456789wxyz"
 	if r := run.ToEnd(t, env, key+"\n", "provider", "set", "openai", "--org", "acme"); r.Status != run.ExitDone ||
 		strings.Contains(r.Stdout+r.Stderr, "hunter2") {
@@ -83,11 +82,9 @@ func TestAnOrganizationHasKeysOfItsOwn(t *testing.T) {
 // The limits of an account come from the organization, the environment or the platform, each for itself.
 func TestAnOrganizationHasLimitsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	env := []string{
-		"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t), "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=requests=900,in-flight=80",
-	}
-	run.Must(t, env, "org", "add", "Acme")
-	run.Must(t, env, "org", "add", "Other")
+	i := run.Install(t, nil, "ANSWERSCOPE_PLATFORM_OPENAI_LIMITS=requests=900,in-flight=80")
+	i.Organize(t, "other")
+	env := i.Env
 	for _, c := range []struct{ args, want string }{
 		{"openai --org acme", "openai: 900 requests and 500000 tokens a minute, 80 at a time (requests: " +
 			"environment, tokens: description, at a time: environment)"},

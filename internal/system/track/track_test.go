@@ -2,6 +2,7 @@ package track
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -311,10 +312,18 @@ func TestTrackFollowsAJobOfTheServer(t *testing.T) {
 // Where nothing runs, track starts what a job needs, and its answers land.
 func TestTrackAlone(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t)}
-	run.Must(t, env, "org", "add", "Acme")
-	run.Must(t, env, "brand", "add", "Lumen", "--org", "acme")
-	run.Must(t, env, "prompt", "add", "Which lamp?", "--org", "acme", "--brand", "lumen")
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + run.MigratedDir(t)}
+	if err := run.InPostgres(t, env, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `
+			WITH acme AS (INSERT INTO public.organizations (name, slug) VALUES ('Acme', 'acme') RETURNING id),
+			lumen AS (INSERT INTO public.brands (organization_id, name, slug) SELECT id, 'Lumen', 'lumen' FROM acme
+				RETURNING id),
+			lamps AS (INSERT INTO public.prompt_sets (brand_id, name) SELECT id, 'Lamps' FROM lumen RETURNING id)
+			INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'Which lamp?' FROM lamps`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 	got := run.Must(t, env, "track", "lumen", "--org", "acme", "--platforms", "simulator",
 		"--models", "sim-atlas,sim-borealis")
 	if !strings.HasPrefix(got, "completed: 2 of 2 answered; 0.0") {
