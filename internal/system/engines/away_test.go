@@ -21,15 +21,20 @@ type remote struct {
 	prefix  string
 }
 
-// remoteEngines are stores and a broker, with schemas and topics or empty.
-func remoteEngines(t *testing.T, migrated bool) *remote {
+// remoteEngines are stores and a broker, of which one lacks its schema or topics; "": none of them.
+func remoteEngines(t *testing.T, lacking string) *remote {
 	t.Helper()
 	r := &remote{control: postgres.DefaultConfig(), prefix: testkit.Prefix(t)}
-	warehouse := ""
-	if migrated {
-		r.control, warehouse = store.ControlPlane(t), store.CompleteWarehouse(t).DSN
+	if lacking == "postgres" {
+		r.control.DSN = testkit.Postgres(t)
 	} else {
-		r.control.DSN, warehouse = testkit.Postgres(t), testkit.ClickHouse(t)
+		r.control = store.ControlPlane(t)
+	}
+	warehouse := ""
+	if lacking == "clickhouse" {
+		warehouse = testkit.ClickHouse(t)
+	} else {
+		warehouse = store.CompleteWarehouse(t).DSN
 	}
 	r.proxies = map[string]*testkit.Proxy{
 		"postgres": testkit.NewProxy(t, r.control.DSN), "clickhouse": testkit.NewProxy(t, warehouse),
@@ -42,7 +47,7 @@ func remoteEngines(t *testing.T, migrated bool) *remote {
 		"ANSWERSCOPE_CLICKHOUSE_DSN=" + r.proxies["clickhouse"].DSN,
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.TrimPrefix(r.proxies["kafka"].DSN, "kafka://"),
 	}
-	if migrated {
+	if lacking == "" {
 		run.Must(t, r.env, "migrate") // makes the topics
 	}
 	return r
@@ -66,7 +71,11 @@ func TestAStartWhileAnEngineIsAway(t *testing.T) {
 		for _, engine := range engines {
 			t.Run(command+" without "+engine, func(t *testing.T) {
 				t.Parallel()
-				r := remoteEngines(t, command != "all")
+				lacking := ""
+				if command == "all" {
+					lacking = engine
+				}
+				r := remoteEngines(t, lacking)
 				r.proxies[engine].Refuse()
 				s := run.Launch(t, r.env, command)
 				missing(t, s, engine)
@@ -163,7 +172,7 @@ func (r *remote) checkBeacons(t *testing.T, s *run.Server, command, engine strin
 // An engine that hangs, or whose packets are lost, is in /readyz until it is back.
 func TestReadyzNamesAnEngineThatHangs(t *testing.T) {
 	t.Parallel()
-	r := remoteEngines(t, true)
+	r := remoteEngines(t, "")
 	for command, engines := range map[string][]string{
 		"all": {"postgres", "clickhouse", "kafka"}, "collector": {"postgres", "kafka"},
 	} {

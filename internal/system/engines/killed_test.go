@@ -15,48 +15,10 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// An import that has joined the engines of a server ends when they go away, and says how far it was.
-func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
-	t.Parallel()
-	dir := run.MigratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
-	s := run.Serve(t, env, "all")
-	run.Must(t, env, "org", "add", "Acme")
-	brands := filepath.Join(dir, "brands.json")
-	run.Write(t, brands, run.BrandsFile)
-
-	cmd := run.Command(t.Context(), t, env, "import", "-", "--org", "acme", "--create", brands)
-	lines, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := &logbuffer.Buffer{}
-	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	wait.For(t, "the import to begin", func() bool {
-		if _, err := fmt.Fprintf(lines, run.AnswersFile, "2026-01-01T00:00:00Z",
-			"2026-01-01T00:00:00Z", ""); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(log.String(), "created brand")
-	})
-	s.Stop(t, syscall.SIGKILL)
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	wait.For(t, "the import to end", func() bool { return len(ended) == 1 })
-	if err := <-ended; err == nil || cmd.ProcessState.ExitCode() != run.ExitFailed {
-		t.Errorf("the import ended with %v: %s", err, log)
-	}
-	if !strings.Contains(log.String(), "went away") || !strings.Contains(log.String(), "Kafka has") {
-		t.Errorf("it said %s", log)
-	}
-}
-
 // An embedded engine that is killed is started again. Meanwhile every beacon is answered with 204, /readyz names the
 // engine and the API answers with 503; afterwards each beacon is counted once, and the process is still the same. An
-// engine that hangs is in /readyz, too; one that ends again and again leaves no process behind that looks alive.
+// engine that hangs is in /readyz, too; one that ends again and again leaves no process behind that looks alive, and no
+// import that had joined the engines: it says how far it was.
 func TestAKilledEngineComesBack(t *testing.T) {
 	t.Parallel()
 	dir := run.MigratedDir(t)
@@ -99,7 +61,42 @@ func TestAKilledEngineComesBack(t *testing.T) {
 	names(t, s, "postgres")
 	resume()
 	namesNo(t, s, "postgres")
+	importing, log := joinedImport(t, env)
 	endsWithAnEngine(t, s, dir)
+	wait.For(t, "the import to end", func() bool { return len(importing) == 1 })
+	if status := <-importing; status != run.ExitFailed || !strings.Contains(log.String(), "went away") ||
+		!strings.Contains(log.String(), "Kafka has") {
+		t.Errorf("the import ended with status %d: %s", status, log)
+	}
+}
+
+// joinedImport starts an import that has joined the engines of a server, and waits for more lines.
+func joinedImport(t *testing.T, env []string) (status chan int, log *logbuffer.Buffer) {
+	t.Helper()
+	brands := run.Written(t, "brands.json", []byte(`{"brands":[{"name":"Initech"}]}`))
+	cmd := run.Command(t.Context(), t, env, "import", "-", "--org", "acme", "--create", brands)
+	lines, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log = &logbuffer.Buffer{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	status = make(chan int, 1)
+	go func() {
+		_ = cmd.Wait() // its status says more
+		status <- cmd.ProcessState.ExitCode()
+	}()
+	wait.For(t, "the import to begin", func() bool {
+		if _, err := fmt.Fprintf(lines, run.AnswersFile, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z",
+			""); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(log.String(), "created brand")
+	})
+	return status, log
 }
 
 // endsWithAnEngine kills PostgreSQL, which was killed once, as often as it comes back.
