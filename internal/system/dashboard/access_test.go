@@ -114,8 +114,8 @@ func (d *dashboard) screens(t *testing.T) []shownScreen {
 	}...)
 }
 
-// Each screen is served, has one heading and one main part, and axe finds nothing; `make test` looks at each in one theme
-// and width. Its downloads have what they are named for. Its dialogs open and close by keys.
+// Each screen is served, has one heading and one main part, and axe finds nothing; `make test` looks at each in one
+// theme and width. Its downloads have what they are named for. Its dialogs open and close by keys.
 func (d *dashboard) showsItsScreens(t *testing.T) {
 	titles := map[string]bool{}
 	for i, screen := range d.screens(t) {

@@ -121,7 +121,7 @@ func (d *dashboard) sharesScreens(t *testing.T, browser *webbrowser.Browser) {
 	client.page.Show(t, 1280, 900, "light")
 
 	all := []string{"prompts", "answers", "traffic", "overview", "competitors", "sources", "shopping"}
-	for _, screen := range all[:testkit.Draws(3, len(all))] { // with a link of this screen alone, whose endpoints must do
+	for _, screen := range all[:testkit.Draws(3, len(all))] { // with a link of it alone, whose endpoints must do
 		alone := d.share(t, fmt.Sprintf(`"screens":[%q]`, screen))
 		client.loads(t, alone, strings.ToUpper(screen[:1])+screen[1:])
 		client.hasNothingToEdit(t, screen)

@@ -1,5 +1,5 @@
-// Package first proves that a person who starts answerscope for the first time comes to figures: by all, and by commands
-// that explain themselves. Package dashboard has the demo.
+// Package first proves that a person who starts answerscope for the first time comes to figures: by all, and by
+// commands that explain themselves. Package dashboard has the demo.
 package first
 
 import (
