@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/browsertest"
 )
 
-// axe finds nothing in a letter on a phone, under `make test-all` in a window and the other theme too, and none is wider
-// than its screen.
+// axe finds nothing in a letter on a phone, under `make test-all` in a window and the other theme too, and none is
+// wider than its screen.
 func TestLettersAreAccessible(t *testing.T) {
 	axe, err := os.ReadFile("../../../queryapi/web/node_modules/axe-core/axe.min.js")
 	if err != nil {
