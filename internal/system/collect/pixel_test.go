@@ -19,9 +19,9 @@ import (
 const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},` +
 	`{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
 
-// The snippet that is printed, on a shop's pages, in a real browser, and in each in `make test-all`: a visitor who comes from an AI platform, looks at
-// two pages of an application, goes back to the first page and orders is in the figures; another visitor is not, and a
-// page of another domain with the same snippet is not, either.
+// The snippet that is printed, on a shop's pages, in a real browser, and in each in `make test-all`: a visitor who
+// comes from an AI platform, looks at two pages of an application, goes back to the first page and orders is in the
+// figures; another visitor is not, and a page of another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	t.Parallel()
 	s := run.Installed(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// An outage is how many beacons a second come, how many of them come while Kafka is away, and how often the collector is
-// killed meanwhile.
+// An outage is how many beacons a second come, how many of them come while Kafka is away, and how often the collector
+// is killed meanwhile.
 type outage struct{ rate, away, kills int }
 
 // leastOutage is short in every run of the tests, and a minute among many kills.

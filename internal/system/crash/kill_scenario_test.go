@@ -30,8 +30,8 @@ type scenario struct {
 	strike   func(k *killing, t *testing.T, s *run.Server)
 }
 
-// scenarios are every way to kill on a broker: first those of every run of the tests, of which the second leaves a batch
-// to replay.
+// scenarios are every way to kill on a broker: first those of every run of the tests, of which the second leaves a
+// batch to replay.
 func scenarios(kind string) []scenario {
 	all := []scenario{
 		{name: "second pipeline", strike: (*killing).rebalance},

@@ -109,7 +109,8 @@ var summed atomic.Int64
 // mostMore bounds the kills that follow while no kill has left a batch to replay.
 const mostMore = 12
 
-// draws returns how often a test repeats something: few times in `make test`, many in `make test-all` and in a long run.
+// draws returns how often a test repeats something: few times in `make test`, many in `make test-all` and in a long
+// run.
 func draws(few, many int) int {
 	if run.LongRun() {
 		return many

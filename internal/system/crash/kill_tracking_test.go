@@ -20,10 +20,10 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// A job asks four platforms that are slow, limit rates, fail and hang, and the processes that work on it are killed: once
-// an answer is stored while Kafka is away, in `make test-all` at each point of a run, and in a long run at random. Each question is asked once, or its
-// repeat is counted, by the platforms' own count of requests; each answer is in /api/v1 once; the job goes on after
-// each kill, its progress never falls, and it ends with what became of each run.
+// A job asks four platforms that are slow, limit rates, fail and hang, and the processes that work on it are killed:
+// once an answer is stored while Kafka is away, in `make test-all` at each point of a run, and in a long run at random.
+// Each question is asked once, or its repeat is counted, by the platforms' own count of requests; each answer is in
+// /api/v1 once; the job goes on after each kill, its progress never falls, and it ends with what became of each run.
 func TestKilledTrackingAsksOnce(t *testing.T) {
 	parallelUnlessLong(t)
 	prompts, longest, commands := testkit.Draws(8, 25), 400*time.Millisecond, []string{"all"}

@@ -149,8 +149,8 @@ func (p *powerTest) cut(t *testing.T, s *run.Server, others ...func()) {
 	p.beacons.unsure.Store(false)
 }
 
-// round starts all unless it runs, imports, appends, edits, deletes a brand, and cuts the power at a random moment or at
-// a point.
+// round starts all unless it runs, imports, appends, edits, deletes a brand, and cuts the power at a random moment or
+// at a point.
 func (p *powerTest) round(t *testing.T, n int, s *run.Server) {
 	t.Helper()
 	at := fault.Point("")

@@ -44,7 +44,7 @@ func TestNotFoundListsWhatThereIs(t *testing.T) {
 			`user "bob@example.org" not found: want one of ana@acme.example`,
 		},
 		{run.ToEnd(t, env, "", "org", "add", "Acme", "--slug", "acme"), `add organization "Acme": slug is taken`},
-		{run.ToEnd(t, env, "", "status"), "nothing runs on "},
+		{run.ToEnd(t, []string{"ANSWERSCOPE_DATA_DIR=" + run.DataDir(t)}, "", "status"), "nothing runs on "},
 		{run.ToEnd(t, env, "", "all", "--listen", ":99999"), "99999"},
 	} {
 		if c.Status == run.ExitDone || !strings.Contains(c.Stderr, c.want) || strings.Contains(c.Stderr, "SQLSTATE") ||

@@ -31,7 +31,7 @@ func TestAViewerWhoAsksForEverything(t *testing.T) {
 	t.Parallel()
 	answers := cmp.Or(os.Getenv("ANSWERSCOPE_TEST_ANSWERS"), "9000")
 	dir := run.MigratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "GOGC=100"} // memory is as everywhere
 	s := run.Serve(t, env, "all", "--rate-limit=1000")
 	const password = "three lamps at noon"
 	for _, user := range [][2]string{{"large", "viewer"}, {"other", "owner"}} {
