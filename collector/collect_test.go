@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -289,6 +290,8 @@ func TestWhichPlatformAndSession(t *testing.T) {
 		{"a later one with an address", "https://lumen.example/?utm_source=claude.ai", ``, "claude", "utm", ""},
 		{"a goal", "https://lumen.example/",
 			`,"s":"gemini","e":"goal","g":{"name":"buy","value":"12.50","currency":"EUR"}`, "gemini", "session", ""},
+		{"a goal begins no session", "https://lumen.example/?utm_source=claude.ai",
+			`,"n":1,"e":"goal","g":{"name":"buy"}`, "claude", "utm", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := s.lumen.beacon(c.page, "")
@@ -316,10 +319,14 @@ func TestWhichPlatformAndSession(t *testing.T) {
 	}
 }
 
-// An address is used, and is then nowhere: in no record, log line or metric.
+// An address is used, and is then nowhere: in no record, log line or metric, and in no request that waits to be reused.
 func TestNothingKeepsAnAddress(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
 	const address = "198.51.100.77"
+	used := request{c: &Collector{}, address: netip.MustParseAddr(address)}
+	if used.done(); used.address.IsValid() {
+		t.Error("a request that is over keeps its address")
+	}
 	for _, body := range []string{
 		s.lumen.beacon(lumenPage, `,"n":1`), "x", s.lumen.beacon("https://evil.example/", ""),
 	} {
