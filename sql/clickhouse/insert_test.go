@@ -151,6 +151,7 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	other := warehouse.Answer(9, warehouse.Day)
 	other.LogPartition = 1
 	unknown := warehouse.Answer(100, warehouse.Day)
+	rows[1].Day = rows[1].Day.AddDate(0, 0, 2) // it was answered so long after it was due
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", append(rows, other)); err != nil {
 		t.Fatal(err)
 	}
