@@ -43,7 +43,7 @@ type store interface {
 	read(ctx context.Context) ([]string, error)
 }
 
-// stores are all engines, by the name of a subtest.
+// stores are all engines of the product, by the name of a subtest.
 var stores = map[string]func(t *testing.T, dir string) (store, error){
 	"clickhouse": func(t *testing.T, dir string) (store, error) {
 		e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: dir, Log: quiet})
@@ -59,10 +59,6 @@ var stores = map[string]func(t *testing.T, dir string) (store, error){
 			return nil, err
 		}
 		return kafkaStore{e, []kgo.Opt{knownTo(e)}}, nil
-	},
-	"apache": func(t *testing.T, dir string) (store, error) {
-		e, err := StartApacheKafka(t.Context(), ApacheKafkaConfig{Dir: dir, Log: quiet})
-		return kafkaStore{broker: e}, err
 	},
 }
 

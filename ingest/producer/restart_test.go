@@ -14,6 +14,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -99,7 +100,8 @@ func (l *load) latencies(t *testing.T) string {
 // The broker stops and comes back under load: every append succeeds, all is on the log, and what is there twice did not
 // move. Answers wait for the broker; visits go on through the spool.
 func TestABrokerRestartLosesNothing(t *testing.T) {
-	for _, kind := range []string{"kafka", "apache"} {
+	kinds := []string{"kafka", "apache"}
+	for _, kind := range kinds[:testkit.Draws(1, len(kinds))] {
 		t.Run(kind, func(t *testing.T) {
 			b := restartable(t, kind)
 			stop, brokers, err := b.start(t.Context())

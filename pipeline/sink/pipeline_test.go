@@ -109,6 +109,7 @@ func (w *environment) sinkWith(t *testing.T, registry *prometheus.Registry) *sin
 var (
 	small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 	large = consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
+	full  = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: time.Minute} // small, but cut by records alone
 )
 
 // landed reports whether everything up to an offset of partition 0 has landed.
@@ -171,8 +172,8 @@ func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 		w := newEnvironment(t, brokers, 1)
 		w.append(t, answers(t, 0, 25)...)
 		c := &crashing[sink.Answer]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
-		w.consume(t, c, small, c.hasCrashed)
-		w.wantOpen(t, 2*int64(small.Records))
+		w.consume(t, c, full, c.hasCrashed)
+		w.wantOpen(t, 2*int64(full.Records))
 		w.append(t, answers(t, 15, 30)...)
 		w.consume(t, w.sink(t), large, w.landed(39))
 		w.wantEachOnce(t, 30)

@@ -244,7 +244,7 @@ func TestAReplayedPlanIsCountedOnce(t *testing.T) {
 	w.forgetTokens(t)
 	w.append(t, answers(t, 0, 10)...)
 	c := &crashing[sink.Answer]{Target: w.sink(t), batch: 1, after: true, crashed: make(chan struct{})}
-	w.consume(t, c, small, c.hasCrashed)
+	w.consume(t, c, full, c.hasCrashed) // a batch of three months
 	w.landOthers(t, 0, 30)
 	w.consume(t, w.sink(t), small, w.landed(9))
 	if suspects, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(suspects) != 3 {
