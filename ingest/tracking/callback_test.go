@@ -41,7 +41,7 @@ func (e *environment) serveCallbacks(t *testing.T) (mount func(*tracking.Jobs)) 
 	e.CallbackURL = server.URL()
 	return func(jobs *tracking.Jobs) {
 		api.New(e.db, jobs, nil, time.Now).MountCallbacks(server, jobs.Callbacks)
-		testkit.Start(t, server.Run)
+		t.Cleanup(testkit.Start(t, server.Run))
 	}
 }
 

@@ -99,7 +99,8 @@ func TestPaidFailuresKeepWithinABudget(t *testing.T) {
 // the capture that it holds, also where the other job is another provider's.
 func TestALateCaptureOutlivesAKill(t *testing.T) {
 	t.Parallel()
-	for _, provider := range []string{"oxylabs", "brightdata", "cloro"} {
+	providers := []string{"oxylabs", "brightdata", "cloro"}
+	for _, provider := range providers[:testkit.Draws(1, len(providers))] {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			e, c := newEnvironment(t, numbered(1)...), newCaptures(t)
@@ -235,7 +236,8 @@ func TestACancelledJobLeavesItsCaptures(t *testing.T) {
 // are taken. They were given up and asked for again.
 func TestACaptureOutlivesADowntime(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusBadGateway, http.StatusNotFound} {
+	statuses := []int{http.StatusBadGateway, http.StatusNotFound}
+	for _, status := range statuses[:testkit.Draws(1, len(statuses))] {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			e, c := newCaptured(t, 1)
@@ -376,7 +378,7 @@ func TestAnOrderWithoutAKeyIsRefused(t *testing.T) {
 	platforms := tracking.NewPlatforms(config.FromEnvironment(e.Captures), e.db, secret.Ring{})
 	jobs, _ := e.jobs(t)
 	jobs.ListPlatforms = platforms.List
-	testkit.Start(t, jobs.Run)
+	t.Cleanup(testkit.Start(t, jobs.Run))
 	wait.For(t, "the worker", func() bool {
 		var workers int
 		row := e.db.QueryRow(t.Context(), "SELECT count(*) FROM private.tracking_workers")
