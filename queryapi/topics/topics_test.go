@@ -228,8 +228,8 @@ func TestProposalsAreNames(t *testing.T) {
 	})
 }
 
-// 1,000 texts of the most words that are compared, beside 1,000 prompts, are proposed topics in a second of processor time
-// or so; the log has it. Without a bound of their words they took over 10 seconds.
+// 1,000 texts of the most words that are compared, beside 1,000 prompts, are proposed topics in a second of processor
+// time or so; the log has it. Without a bound of their words they took over 10 seconds.
 func TestProposalsAreQuick(t *testing.T) {
 	t.Parallel()
 	var b Brand

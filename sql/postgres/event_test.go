@@ -266,8 +266,8 @@ func TestEventsGoToWhoListens(t *testing.T) {
 }
 
 // A subscription has mails of its brand, or of all, if its user is an active member, or its address is confirmed. Of
-// those that want drops only, what only rose is left out. Figures wait from 20:00 to 08:00 of the organization, in mails
-// and in Slack.
+// those that want drops only, what only rose is left out. Figures wait from 20:00 to 08:00 of the organization, in
+// mails and in Slack.
 func TestMailsGoToSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)

@@ -27,7 +27,8 @@ func TestABackupComesBack(t *testing.T) {
 	for slug, brands := range map[string]string{"lamps": run.LampsFile(t, 1), "acme": run.BrandsFile} {
 		run.Must(t, env, "org", "add", slug)
 		run.Must(t, env, "user", "add", "ana@"+slug+".example", "--org", slug)
-		keys[slug] = run.Must(t, env, "key", "create", "--org", slug, "--user", "ana@"+slug+".example", "--name", "test")
+		keys[slug] = run.Must(t, env, "key", "create", "--org", slug,
+			"--user", "ana@"+slug+".example", "--name", "test")
 		run.Must(t, env, "import", os.DevNull, "--org", slug, "--create", run.Written(t, "brands.json", []byte(brands)))
 	}
 	lumen, acme := run.OnlyBrand(t, s.URL, keys["lamps"]), run.OnlyBrand(t, s.URL, keys["acme"])

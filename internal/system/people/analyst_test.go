@@ -66,8 +66,8 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 	return asked, wrong
 }
 
-// An analyst who was added without a server is there when one runs. The embedded ClickHouse is started again for another
-// one. Requests to the API meanwhile get an answer, and what is imported meanwhile is counted once.
+// An analyst who was added without a server is there when one runs. The embedded ClickHouse is started again for
+// another one. Requests to the API meanwhile get an answer, and what is imported meanwhile is counted once.
 func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: requests wait ten seconds for the restart
 	dir := run.MigratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
